@@ -1,0 +1,327 @@
+"""Which actions exist: the Registry, its decorator, and the models made from it."""
+
+import fnmatch
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from playwright.async_api import Page
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.errors import InvalidArguments, UnknownAction
+
+Effect = Literal["read", "input", "navigation"]
+"""What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
+
+
+class ActionParams(BaseModel):
+    """Base of parameter models: unknown arguments are refused by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ActionModel(BaseModel):
+    """Base of the dynamic model with one optional field for each action; exactly one is set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def chosen(self) -> tuple[str, dict[str, Any]]:
+        """The name of the action that is set, and its arguments.
+
+        Raises:
+            InvalidArguments: none or several actions are set.
+        """
+        chosen = [(name, value) for name in type(self).model_fields if (value := getattr(self, name)) is not None]
+        if len(chosen) != 1:
+            names = ", ".join(name for name, _ in chosen) or "none"
+            raise InvalidArguments(f"An action model names exactly one action; this one names {names}.")
+        name, params = chosen[0]
+        return name, params.model_dump(exclude_unset=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredAction:
+    """An action as the registry keeps it.
+
+    `run(ctx, params)` carries it out; `injected` parameters were filled from the context already. With
+    `during_dialog` the action works while a JavaScript dialog is open; with `own_deadline` the action sets its
+    own time limit below that of the call.
+    """
+
+    name: str
+    description: str
+    param_model: type[BaseModel]
+    run: Callable[[ActionContext, BaseModel], Awaitable[ActionResult]]
+    group: str
+    effect: Effect
+    destructive: bool
+    open_world: bool
+    during_dialog: bool
+    domains: tuple[str, ...]
+    page_filter: Callable[[Page], bool] | None
+
+    def offered_on(self, page: Page | None) -> bool:
+        """Whether the action may be used on this page; without a page, whether it has no filter."""
+        if page is None:
+            return not self.domains and self.page_filter is None
+        if self.domains and not any(_domain_matches(page.url, pattern) for pattern in self.domains):
+            return False
+        return self.page_filter is None or self.page_filter(page)
+
+    def validate(self, arguments: Mapping[str, Any]) -> BaseModel:
+        """The arguments as an instance of the parameter model.
+
+        Raises:
+            InvalidArguments: naming every argument that is wrong, missing or unknown.
+        """
+        try:
+            return self.param_model.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise InvalidArguments(_explain(self, error)) from error
+
+
+class Registry:
+    """A collection of actions; a family of actions is a registry that another one includes."""
+
+    def __init__(self, *, group: str = "custom", exclude_actions: Iterable[str] = ()) -> None:
+        """Make an empty registry whose actions belong to `group`, never taking in `exclude_actions`."""
+        self.group = group
+        self._excluded = frozenset(exclude_actions)
+        self._actions: dict[str, RegisteredAction] = {}
+
+    def __iter__(self) -> Iterator[RegisteredAction]:
+        return iter(self._actions.values())
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._actions
+
+    def __getitem__(self, name: str) -> RegisteredAction:
+        try:
+            return self._actions[name]
+        except KeyError:
+            raise UnknownAction(f"There is no action {name!r}.", hint=f"Actions: {', '.join(self._actions)}.") from None
+
+    def action(
+        self,
+        description: str | None = None,
+        *,
+        param_model: type[BaseModel] | None = None,
+        effect: Effect = "input",
+        destructive: bool = False,
+        open_world: bool = True,
+        during_dialog: bool = False,
+        domains: Iterable[str] = (),
+        page_filter: Callable[[Page], bool] | None = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function as an action; its name is the action's name.
+
+        The function may be sync (it then runs in a thread) or async, and returns an ActionResult, a string, or
+        nothing. A parameter annotated as ActionContext, Tab, BrowserSession or Playwright's Page, or named `ctx`,
+        `tab`, `session` or `page` without annotation, is filled in from the context. The others form the parameter
+        model, unless `param_model` is given: then the function takes one instance of it.
+
+        Args:
+            description: what the model reads; the first paragraph of the docstring by default.
+            param_model: model of the arguments.
+            effect: what the action does to the page; decides what is waited for and shown afterwards.
+            destructive: it may delete or overwrite something.
+            open_world: it reaches beyond this process (the web).
+            during_dialog: it works while a JavaScript dialog is open.
+            domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
+            page_filter: the action is offered only where this is true of Playwright's page.
+        """
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            name = function.__name__
+            if name in self._excluded:
+                return function
+            if name in self._actions:
+                raise ValueError(f"an action {name!r} is registered already")
+            text = description or inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+            if not text:
+                raise ValueError(f"action {name!r} needs a description or a docstring")
+            model, run = _bind(function, param_model)
+            self._actions[name] = RegisteredAction(
+                name=name,
+                description=text,
+                param_model=model,
+                run=run,
+                group=self.group,
+                effect=effect,
+                destructive=destructive,
+                open_world=open_world,
+                during_dialog=during_dialog,
+                domains=tuple(domains),
+                page_filter=page_filter,
+            )
+            return function
+
+        return register
+
+    def include(self, other: "Registry") -> None:
+        """Take in the actions of another registry, save those excluded here.
+
+        Raises:
+            ValueError: an action of that name is here already.
+        """
+        for action in other:
+            if action.name in self._excluded:
+                continue
+            if action.name in self._actions:
+                raise ValueError(f"an action {action.name!r} is registered already")
+            self._actions[action.name] = action
+
+    def only(self, groups: Iterable[str]) -> "Registry":
+        """A registry of the actions in these groups, `all` standing for every group."""
+        wanted = set(groups)
+        chosen = Registry(group=self.group, exclude_actions=self._excluded)
+        for action in self:
+            if "all" in wanted or action.group in wanted:
+                chosen._actions[action.name] = action
+        return chosen
+
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups, in the order of their first action."""
+        return tuple(dict.fromkeys(action.group for action in self))
+
+    def create_action_model(self, page: Page | None = None) -> type[ActionModel]:
+        """The model whose fields are the actions offered on this page, each optional."""
+        fields: dict[str, Any] = {
+            action.name: (action.param_model | None, Field(None, description=action.description))
+            for action in self
+            if action.offered_on(page)
+        }
+        return create_model("ActionModel", __base__=ActionModel, **fields)
+
+    def get_prompt_description(self, page: Page | None = None) -> str:
+        """One line an action, `name: description {parameters as JSON schema properties}`, for a system prompt.
+
+        Without a page, the actions that are offered everywhere; with one, only those bound to such pages.
+        """
+        return "\n".join(
+            f"{action.name}: {action.description} {action.param_model.model_json_schema().get('properties', {})}"
+            for action in self
+            if action.offered_on(page) and (page is None or action.domains or action.page_filter)
+        )
+
+    async def execute_action(self, name: str, arguments: Mapping[str, Any], ctx: ActionContext) -> ActionResult:
+        """Validate the arguments and run the action, without guard, settling or observation.
+
+        Raises:
+            UnknownAction: there is no such action.
+            InvalidArguments: the arguments do not fit.
+            ActionError: the action failed.
+        """
+        action = self[name]
+        return await action.run(ctx, action.validate(arguments))
+
+
+_INJECTED: dict[type, Callable[[ActionContext], Any]] = {
+    ActionContext: lambda ctx: ctx,
+    Tab: lambda ctx: ctx.tab,
+    BrowserSession: lambda ctx: ctx.session,
+    Page: lambda ctx: ctx.tab.page,
+}
+_INJECTED_BY_NAME = {"ctx": ActionContext, "tab": Tab, "session": BrowserSession, "page": Page}
+
+
+def _bind(
+    function: Callable[..., Any], param_model: type[BaseModel] | None
+) -> tuple[type[BaseModel], Callable[[ActionContext, BaseModel], Awaitable[ActionResult]]]:
+    """The parameter model of a function, and the function in the one shape that the controller calls."""
+    hints = get_type_hints(function, include_extras=True)
+    injected: dict[str, Callable[[ActionContext], Any]] = {}
+    own: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = hints.get(name, _INJECTED_BY_NAME.get(name))
+        if isinstance(kind, type) and kind in _INJECTED:
+            injected[name] = _INJECTED[kind]
+        else:
+            own[name] = parameter
+
+    model_argument: str | None = None
+    if param_model is None and len(own) == 1:
+        (only,) = own
+        hint = hints.get(only)
+        if isinstance(hint, type) and issubclass(hint, BaseModel):
+            param_model, model_argument = hint, only
+    elif param_model is not None:
+        if len(own) > 1:
+            raise ValueError(f"{function.__name__} takes its param_model as one argument, not {', '.join(own)}")
+        model_argument = next(iter(own), None)
+    if param_model is None:
+        param_model = _model_from_signature(function.__name__, own, hints)
+        model_argument = None
+        spread = True
+    else:
+        spread = False
+
+    async def run(ctx: ActionContext, params: BaseModel) -> ActionResult:
+        arguments: dict[str, Any] = {name: get(ctx) for name, get in injected.items()}
+        if spread:
+            arguments |= {name: getattr(params, name) for name in own}
+        elif model_argument is not None:
+            arguments[model_argument] = params
+        if inspect.iscoroutinefunction(function):
+            result = await function(**arguments)
+        else:
+            result = await anyio.to_thread.run_sync(functools.partial(function, **arguments), abandon_on_cancel=True)
+        return _as_result(function.__name__, result)
+
+    return param_model, run
+
+
+def _model_from_signature(
+    name: str, parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for parameter in parameters.values():
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            raise ValueError(f"action {name!r}: *{parameter.name} has no place in a schema")
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[parameter.name] = (hints.get(parameter.name, str), default)
+    model = "".join(part.title() for part in name.split("_")) + "Params"
+    return create_model(model, __base__=ActionParams, **fields)
+
+
+def _as_result(name: str, result: object) -> ActionResult:
+    match result:
+        case ActionResult():
+            return result
+        case str():
+            return ActionResult(extracted_content=result)
+        case None:
+            return ActionResult(extracted_content=f"{name} is done.")
+        case _:
+            raise TypeError(f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None")
+
+
+def _domain_matches(url: str, pattern: str) -> bool:
+    host = (urlsplit(url).hostname or "").lower()
+    pattern = pattern.lower()
+    return fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
+
+
+def _explain(action: RegisteredAction, error: ValidationError) -> str:
+    known = ", ".join(action.param_model.model_fields) or "none"
+    parts: list[str] = []
+    for problem in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(step) for step in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            parts.append(f"unknown argument {where!r}")
+        elif problem["type"] == "missing":
+            parts.append(f"{where!r} is missing")
+        else:
+            parts.append(f"{where!r}: {problem['msg']}" if where else problem["msg"])
+    return f"{action.name}: {'; '.join(parts)}. Arguments: {known}."

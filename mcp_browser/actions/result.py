@@ -1,0 +1,42 @@
+"""What an action gives back."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from mcp_browser.browser.observation import Observation
+
+
+class Attachment(BaseModel):
+    """Something that goes with a result: a picture, or a file that was written.
+
+    A picture travels in `data`; a file is named by `path`, an absolute path on the server.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["image", "file"]
+    mime_type: str
+    name: str
+    data: bytes | None = None
+    path: str | None = None
+
+
+class ActionResult(BaseModel):
+    """The outcome of an action that was carried out; a failure is raised as an ActionError instead.
+
+    `error` is filled only where an error has become part of an agent's memory. `extracted_content` is what the
+    action tells; `data` the same for programs, JSON-compatible. `observation` is what the page looked like
+    afterwards; the controller fills it in.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    is_done: bool = False
+    success: bool | None = None
+    extracted_content: str | None = None
+    error: str | None = None
+    include_in_memory: bool = True
+    attachments: tuple[Attachment, ...] = ()
+    data: dict[str, Any] | None = None
+    observation: Observation | None = None

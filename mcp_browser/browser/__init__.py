@@ -1,0 +1,1 @@
+"""The browser: its process, its sessions, its tabs."""

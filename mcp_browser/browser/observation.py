@@ -1,0 +1,38 @@
+"""What a session shows after an action, as values."""
+
+from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
+
+
+class TabInfo(Frozen):
+    """One open tab. `id` is stable and never used again in the session."""
+
+    id: int
+    url: str
+    title: str
+    current: bool = False
+
+
+class DialogInfo(Frozen):
+    """A JavaScript dialog that is open: `kind` is alert, confirm, prompt or beforeunload."""
+
+    kind: str
+    message: str
+    default_value: str = ""
+
+
+class Observation(Frozen):
+    """What the session looks like now.
+
+    Exactly one of `snapshot` and `changes` is set where the page could be read; neither while a dialog is open.
+    `tabs` is filled when there are several or when they have changed. `notices` are sentences about what happened
+    beside the page: a new tab, a download, a dialog, console errors, a browser that was started again, what was
+    still going on when waiting ended.
+    """
+
+    url: str
+    title: str
+    snapshot: DomSnapshot | None = None
+    changes: DomChanges | None = None
+    tabs: tuple[TabInfo, ...] = ()
+    dialog: DialogInfo | None = None
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The page as a model sees it: the script in the page and what it finds."""

@@ -1,0 +1,88 @@
+"""What can go wrong, as a tree.
+
+McpBrowserError
+├── SettingsError            a wrong setting; the command line prints it and exits with code 2
+└── ActionError              something that the caller can mend; its message says how
+    ├── InvalidArguments     the arguments do not fit the action's schema
+    ├── UnknownAction        no such action, or it is not offered on this page
+    ├── StaleElement         the index names an element that is gone
+    ├── NotActionable        covered, disabled, hidden, detached, read-only, of the wrong kind
+    ├── NotFound             a tab, text, option, file or match that is not there
+    ├── NavigationError      the address could not be opened
+    ├── BlockedUrl           the address is not allowed
+    ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
+    ├── DeadlineExceeded     the time limit of the call, the action or a wait has passed
+    └── BrowserUnavailable   no browser could be found, started or reached
+        ├── BrowserNotFound
+        └── ProfileInUse
+"""
+
+
+class McpBrowserError(Exception):
+    """Anything that this package raises on purpose."""
+
+
+class SettingsError(McpBrowserError):
+    """A setting is wrong. The message is one line that names the setting and where it came from."""
+
+
+class ActionError(McpBrowserError):
+    """An action could not be carried out, for a reason that the caller can act upon.
+
+    Args:
+        message: what happened, with the element or URL concerned.
+        hint: what to try next; shown after the message.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".rstrip())
+        self.message = message
+        self.hint = hint
+
+
+class InvalidArguments(ActionError):
+    """The arguments do not fit the action's schema."""
+
+
+class UnknownAction(ActionError):
+    """There is no action of that name, or it is not offered on this page."""
+
+
+class StaleElement(ActionError):
+    """The index names an element that is no longer on the page."""
+
+
+class NotActionable(ActionError):
+    """The element is there but cannot take the action: covered, disabled, hidden, of the wrong kind."""
+
+
+class NotFound(ActionError):
+    """A tab, text, option, file or match that is not there."""
+
+
+class NavigationError(ActionError):
+    """An address could not be opened."""
+
+
+class BlockedUrl(ActionError):
+    """An address is not allowed."""
+
+
+class DialogOpen(ActionError):
+    """A JavaScript dialog is open and holds the page."""
+
+
+class DeadlineExceeded(ActionError):
+    """A time limit has passed."""
+
+
+class BrowserUnavailable(ActionError):
+    """No browser could be found, started or reached."""
+
+
+class BrowserNotFound(BrowserUnavailable):
+    """No browser was found on this machine."""
+
+
+class ProfileInUse(BrowserUnavailable):
+    """Another process holds the profile folder."""

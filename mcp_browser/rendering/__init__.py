@@ -1,0 +1,1 @@
+"""From snapshots, results and errors to what a model reads: pure functions."""

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: the only rooms that know it."""

@@ -1,0 +1,36 @@
+"""Fixtures for every test: a local site and a real Chromium."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+
+from mcp_browser.browser.launch import find_browser, launch_options
+from mcp_browser.settings import Settings
+from tests.support.site import Site
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """A local web site; see tests/support/site.py."""
+    with Site() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """One headless Chromium for the whole run."""
+    async with async_playwright() as playwright:
+        settings = Settings()
+        browser = await playwright.chromium.launch(**launch_options(find_browser(settings.browser), headless=True))
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(chromium: Browser) -> AsyncIterator[Page]:
+    """A page in a context of its own."""
+    context = await chromium.new_context()
+    yield await context.new_page()
+    await context.close()
