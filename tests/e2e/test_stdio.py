@@ -1,0 +1,106 @@
+"""The server as a process: what it prints, and what is left of it when it ends."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import RawServer
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find left-over processes")
+
+ENDS = {
+    "end of input": None,
+    "SIGTERM": signal.SIGTERM,
+    "SIGINT": signal.SIGINT,
+    "SIGHUP": signal.SIGHUP,
+    "SIGKILL": signal.SIGKILL,
+}
+
+
+def end(server: RawServer, how: str) -> None:
+    number = ENDS[how]
+    if number is None:
+        assert server.process.stdin is not None
+        server.process.stdin.close()
+    else:
+        server.process.send_signal(number)
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_no_process_outlives_an_idle_server(site: Site, how: str) -> None:
+    with RawServer() as server:
+        server.initialize()
+        assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+        assert len(server.descendants()) > 2, "the browser runs as processes of its own"
+        end(server, how)
+        assert server.left_over(seconds=5) == {}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_no_process_outlives_a_server_that_ends_in_the_middle_of_a_navigation(site: Site, how: str) -> None:
+    with RawServer() as server:
+        server.initialize()
+        server.call("go_to_url", url=site.page("<h1>Here</h1>"))
+        seen = len(site.requests)
+        server.send("tools/call", {"name": "go_to_url", "arguments": {"url": site.url + "/hang"}})
+        while "GET /hang" not in site.requests[seen:]:
+            assert server.process.poll() is None
+        end(server, how)
+        assert server.left_over(seconds=5) == {}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_no_process_outlives_a_server_that_ends_while_the_browser_starts(how: str) -> None:
+    with RawServer() as server:
+        while len(server.descendants()) < 2:
+            assert server.process.poll() is None
+        end(server, how)
+        assert server.left_over(seconds=5) == {}
+
+
+def test_the_exit_code_tells_the_signal_or_is_zero_at_the_end_of_input() -> None:
+    codes: dict[str, int] = {}
+    for how in ("end of input", "SIGTERM", "SIGINT"):
+        with RawServer() as server:
+            server.initialize()
+            end(server, how)
+            codes[how] = server.process.wait(10)
+    assert codes == {"end of input": 0, "SIGTERM": 128 + 15, "SIGINT": 128 + 2}
+
+
+def test_stdout_carries_nothing_but_the_protocol(site: Site, tmp_path: Path) -> None:
+    actions = tmp_path / "chatty.py"
+    actions.write_text(
+        "from mcp_browser import Registry\n"
+        "print('imported')\n"
+        "registry = Registry()\n"
+        "@registry.action('Say something.')\n"
+        "def chatter(word: str) -> str:\n"
+        "    print(word)\n"
+        "    return word\n"
+    )
+    page = site.page("<button onclick=\"console.log('clicked'); throw new Error('oops')\">Go</button>")
+    with RawServer("--actions", str(actions)) as server:
+        server.initialize()
+        assert server.call("chatter", word="hello")["content"][0]["text"].startswith("hello")
+        server.call("go_to_url", url=page)
+        server.call("click_element", index=1)
+        server.request("tools/call", {"name": "nope"})
+        end(server, "end of input")
+        server.process.wait(10)
+        assert server.lines
+        for line in server.lines:
+            assert json.loads(line)["jsonrpc"] == "2.0"
+
+
+def test_garbage_on_stdin_does_not_end_the_server(site: Site) -> None:
+    with RawServer() as server:
+        server.initialize()
+        assert server.process.stdin is not None
+        server.process.stdin.write("this is not JSON\n{}\n[]\n")
+        server.process.stdin.flush()
+        assert not server.call("go_to_url", url=site.page("<p>still here</p>"))["isError"]
