@@ -1,9 +1,12 @@
 """A local web site whose pages a test makes up as it goes."""
 
 import itertools
+import mimetypes
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -16,11 +19,24 @@ class Reply:
     body: bytes
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a browser asks the site for; `path` is decoded and has no query."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    body: bytes
+
+    def first(self, name: str, default: str = "") -> str:
+        return self.query.get(name, [default])[0]
 
 
 class Site:
-    """Pages by path, and some fixed addresses.
+    """Pages by path, folders and handlers by prefix, and some fixed addresses.
 
     * `/slow?s=0.4&text=late`: answers `text` after `s` seconds
     * `/hang`: answers nothing until the site is stopped
@@ -34,6 +50,7 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, Reply] = {}
+        self.handlers: dict[str, Callable[[Request], Reply]] = {}
         self.requests: list[str] = []
         self._numbers = itertools.count(1)
         self._stopping = threading.Event()
@@ -54,8 +71,8 @@ class Site:
 
     def page(self, body: str, *, path: str | None = None, title: str = "Test page", status: int = 200) -> str:
         """Publish an HTML body and tell its URL."""
-        html = f"<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head><body>{body}</body></html>"
-        return self.publish(html.encode(), path=path, status=status)
+        head = f"<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head>"
+        return self.publish(f"{head}<body>{body}</body></html>".encode(), path=path, status=status)
 
     def publish(
         self,
@@ -71,28 +88,61 @@ class Site:
         self.pages[path] = Reply(body, content_type, status, headers or {})
         return self.url + path
 
-    def answer(self, path: str, query: dict[str, list[str]], posted: bytes, method: str) -> Reply | None:
-        first = {name: values[0] for name, values in query.items()}
-        if path in self.pages:
-            return self.pages[path]
-        if path == "/slow":
-            self._stopping.wait(float(first.get("s", "0.4")))
-            return Reply(first.get("text", "late").encode(), first.get("type", "text/html; charset=utf-8"))
-        if path == "/hang":
-            self._stopping.wait(120)
-            return None
-        if path.startswith("/status/"):
-            status = int(path.removeprefix("/status/"))
-            return Reply(f"<!doctype html><title>Status {status}</title><h1>Status {status}</h1>".encode(), status=status)
-        if path.startswith("/download/"):
-            name = unquote(path.removeprefix("/download/"))
-            headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-            return Reply(first.get("text", "content").encode(), "application/octet-stream", headers=headers)
-        if path == "/redirect":
-            return Reply(b"", status=302, headers={"Location": first["to"]})
-        if path == "/echo":
-            return Reply(f"{method} {query} {posted.decode(errors='replace')}".encode(), "text/plain; charset=utf-8")
-        return Reply(b"<!doctype html><title>Not found</title><h1>Not found</h1>", status=404)
+    def route(self, prefix: str, handler: Callable[[Request], Reply]) -> str:
+        """Let a function answer every request at and below a prefix, and tell its URL."""
+        self.handlers[prefix] = handler
+        return self.url + prefix
+
+    def mount(self, prefix: str, folder: Path) -> str:
+        """Publish the files of a folder below a prefix, and tell its URL."""
+        root = folder.resolve()
+
+        def serve(request: Request) -> Reply:
+            file = (root / request.path.removeprefix(prefix).lstrip("/")).resolve()
+            if file.is_dir():
+                file /= "index.html"
+            if not file.is_relative_to(root) or not file.is_file():
+                return Reply(b"Not found", "text/plain", status=404)
+            return Reply(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream")
+
+        return self.route(prefix, serve)
+
+    def answer(self, request: Request) -> Reply | None:
+        """The reply to a request; None hangs up."""
+        if request.path in self.pages:
+            return self.pages[request.path]
+        below = [
+            prefix for prefix in self.handlers if f"{request.path}/".startswith(prefix.rstrip("/") + "/")
+        ]
+        if below:
+            return self.handlers[max(below, key=len)](request)
+        return self._fixed(request)
+
+    def _fixed(self, request: Request) -> Reply | None:
+        reply: Reply | None = Reply(b"<!doctype html><title>Not found</title><h1>Not found</h1>", status=404)
+        match request.path.lstrip("/").split("/", 1):
+            case ["slow"]:
+                self._stopping.wait(float(request.first("s", "0.4")))
+                kind = request.first("type", "text/html; charset=utf-8")
+                reply = Reply(request.first("text", "late").encode(), kind)
+            case ["hang"]:
+                self._stopping.wait(120)
+                reply = None
+            case ["status", code]:
+                html = f"<!doctype html><title>Status {code}</title><h1>Status {code}</h1>"
+                reply = Reply(html.encode(), status=int(code))
+            case ["download", name]:
+                headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+                body = request.first("text", "content").encode()
+                reply = Reply(body, "application/octet-stream", headers=headers)
+            case ["redirect"]:
+                reply = Reply(b"", status=302, headers={"Location": request.first("to")})
+            case ["echo"]:
+                text = f"{request.method} {request.query} {request.body.decode(errors='replace')}"
+                reply = Reply(text.encode(), "text/plain; charset=utf-8")
+            case _:
+                pass
+        return reply
 
     def wait_stopping(self, seconds: float) -> bool:
         return self._stopping.wait(seconds)
@@ -101,7 +151,9 @@ class Site:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stopping.set()
         self._server.shutdown()
         self._server.server_close()
@@ -117,12 +169,19 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             self._reply()
 
+        def do_PUT(self) -> None:
+            self._reply()
+
+        def do_DELETE(self) -> None:
+            self._reply()
+
         def _reply(self) -> None:
             site.requests.append(f"{self.command} {self.path}")
             length = int(self.headers.get("Content-Length") or 0)
             posted = self.rfile.read(length) if length else b""
             parts = urlsplit(self.path)
-            reply = site.answer(parts.path, parse_qs(parts.query), posted, self.command)
+            request = Request(self.command, unquote(parts.path), parse_qs(parts.query), posted)
+            reply = site.answer(request)
             if reply is None:
                 self.close_connection = True
                 return

@@ -1,0 +1,114 @@
+"""Packages that tests browse, installed once into a cache of the user's and then reused.
+
+The folder's name carries the pinned requirements, so that a new pin makes a new folder.
+"""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import platformdirs
+
+_INSTALL_SECONDS = 900
+
+
+def python_packages(name: str, *requirements: str) -> Path:
+    """A virtual environment with these requirements; tells its Python executable.
+
+    Args:
+        name: what the folder is called for people, such as `django`.
+        requirements: pinned requirements, such as `Django==5.2.19`.
+
+    Raises:
+        RuntimeError: the installation failed; the message carries pip's last words.
+    """
+
+    def install(folder: Path) -> None:
+        venv.create(folder, with_pip=True)
+        _run(
+            [
+                str(_python(folder)),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                *requirements,
+            ]
+        )
+
+    return _python(
+        _installed(f"python{sys.version_info[0]}.{sys.version_info[1]}-{name}", requirements, install)
+    )
+
+
+def npm_packages(name: str, *requirements: str) -> Path:
+    """A folder with these npm packages; tells its `node_modules`. No install script is run.
+
+    Args:
+        name: what the folder is called for people, such as `swagger`.
+        requirements: pinned requirements, such as `swagger-ui-dist@5.35.0`.
+
+    Raises:
+        RuntimeError: npm is missing or the installation failed; the message carries npm's last words.
+    """
+
+    def install(folder: Path) -> None:
+        npm = shutil.which("npm")
+        if npm is None:
+            raise RuntimeError(
+                f"npm is needed to install {', '.join(requirements)}; on Debian: apt install npm"
+            )
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text("{}\n")
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        _run([npm, "install", *options, *requirements], cwd=folder)
+
+    return _installed(f"npm-{name}", requirements, install) / "node_modules"
+
+
+def _installed(name: str, requirements: tuple[str, ...], install: Callable[[Path], None]) -> Path:
+    cache = platformdirs.user_cache_path("mcp-browser-tests", ensure_exists=True)
+    digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:10]
+    folder = cache / f"{name}-{digest}"
+    complete = folder / ".complete"
+    with _lock(cache / f"{folder.name}.lock"):
+        if not complete.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            install(folder)
+            complete.touch()
+    return folder
+
+
+@contextmanager
+def _lock(path: Path) -> Generator[None]:
+    """Hold a lock among processes, on every platform; the system frees it when its holder dies."""
+    with closing(sqlite3.connect(path, timeout=_INSTALL_SECONDS, isolation_level=None)) as database:
+        database.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+def _python(folder: Path) -> Path:
+    return folder / "Scripts" / "python.exe" if os.name == "nt" else folder / "bin" / "python"
+
+
+def _run(command: list[str], *, cwd: Path | None = None) -> None:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_INSTALL_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed with code {done.returncode}:\n{done.stdout[-2000:]}")
