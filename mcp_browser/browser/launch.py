@@ -1,0 +1,421 @@
+"""Which browser to run, and how: finding one, getting one, and the options it is started with."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
+
+from mcp_browser.errors import BrowserNotFound
+from mcp_browser.settings import BrowserSettings
+
+Engine = Literal["chromium", "firefox", "webkit"]
+Origin = Literal["setting", "playwright", "system"]
+
+QUIET_ARGS = (
+    "--disable-background-networking",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-quic",
+    "--disable-sync",
+    "--hide-crash-restore-bubble",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-pings",
+)
+"""Keep Chromium from looking up, fetching or asking anything that the page did not ask for."""
+
+_NAMES = {
+    "chrome": ("google-chrome-stable", "google-chrome", "chrome"),
+    "chromium": ("chromium", "chromium-browser"),
+    "msedge": ("microsoft-edge-stable", "microsoft-edge", "msedge"),
+}
+_LABELS = {"chrome": "Chrome", "chromium": "Chromium", "msedge": "Edge"}
+_LINUX_PLACES = {
+    "chrome": ("/opt/google/chrome/chrome",),
+    "chromium": ("/usr/lib/chromium/chromium", "/snap/bin/chromium"),
+    "msedge": ("/opt/microsoft/msedge/msedge",),
+}
+_MAC_PLACES = {
+    "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
+    "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
+    "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
+}
+_WINDOWS_PLACES = {
+    "chrome": ("Google/Chrome/Application/chrome.exe",),
+    "chromium": ("Chromium/Application/chrome.exe",),
+    "msedge": ("Microsoft/Edge/Application/msedge.exe",),
+}
+_PLAYWRIGHT_FOLDERS = {
+    "chromium": "chromium",
+    "chromium-headless-shell": "chromium_headless_shell",
+    "firefox": "firefox",
+    "webkit": "webkit",
+}
+_PLAYWRIGHT_EXECUTABLES = {
+    "chromium": ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe"),
+    "chromium-headless-shell": (
+        "chrome-*/chrome-headless-shell",
+        "chrome-*/headless_shell",
+        "chrome-*/*shell.exe",
+    ),
+    "firefox": ("firefox/firefox", "firefox/*.app/Contents/MacOS/firefox", "firefox/firefox.exe"),
+    "webkit": ("pw_run.sh", "Playwright.exe"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserChoice:
+    """A browser that can be started.
+
+    `executable` is None where Playwright finds it by `channel`. `origin` tells where it comes from: a
+    setting, Playwright's own builds, or the system. `headless_only` is true of a build without windows.
+    """
+
+    engine: Engine
+    label: str
+    origin: Origin
+    executable: Path | None = None
+    channel: str | None = None
+    headless_only: bool = False
+
+    def __str__(self) -> str:
+        """Label and place, for people."""
+        return f"{self.label} ({self.executable or self.channel})"
+
+
+def find_browser(settings: BrowserSettings) -> BrowserChoice:
+    """The browser that the settings ask for, or the best one on this machine.
+
+    The setting `executable` wins, then `channel`. Then Playwright's own build is looked for on the disk (the
+    driver is not started for that), then Chrome, Chromium and Edge on the system.
+
+    Raises:
+        BrowserNotFound: there is none; the message names the command that gets one.
+    """
+    engine: Engine = settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
+    if settings.executable is not None:
+        executable = settings.executable.expanduser()
+        if not _is_executable(executable):
+            raise BrowserNotFound(
+                f"There is no browser at {executable}.",
+                hint="Give the path of an executable file, or leave the setting `executable` out.",
+            )
+        return BrowserChoice(engine=engine, label=executable.name, origin="setting", executable=executable)
+    if settings.channel is not None:
+        return BrowserChoice(
+            engine=engine, label=settings.channel, origin="setting", channel=settings.channel
+        )
+    choice = next(_candidates(settings.browser), None)
+    if choice is None:
+        asked_for = settings.browser if settings.browser != "chromium" else "Chrome, Chromium or Edge"
+        command = "mcp-browser install"
+        if settings.browser in ("firefox", "webkit"):
+            command = f"playwright install {settings.browser}"
+        raise BrowserNotFound(
+            f"No browser was found on this machine (looked for {asked_for}).",
+            hint=f"Get one with: {command}. Or name one with --executable PATH.",
+        )
+    return choice
+
+
+def _candidates(browser: str) -> Iterator[BrowserChoice]:
+    match browser:
+        case "firefox" | "webkit":
+            if executable := _playwright_build(browser):
+                label = f"Playwright's {browser.title()}"
+                yield BrowserChoice(engine=browser, label=label, origin="playwright", executable=executable)
+        case "chrome" | "msedge":
+            yield from _on_the_system(browser)
+        case _:
+            if executable := _playwright_build("chromium"):
+                label = "Playwright's Chromium"
+                yield BrowserChoice(
+                    engine="chromium", label=label, origin="playwright", executable=executable
+                )
+            for kind in ("chrome", "chromium", "msedge"):
+                yield from _on_the_system(kind)
+            if executable := _playwright_build("chromium-headless-shell"):
+                yield BrowserChoice(
+                    engine="chromium",
+                    label="Playwright's headless shell",
+                    origin="playwright",
+                    executable=executable,
+                    headless_only=True,
+                )
+
+
+def _on_the_system(kind: str) -> Iterator[BrowserChoice]:
+    for place in _places(kind):
+        if _is_executable(place):
+            yield BrowserChoice(engine="chromium", label=_LABELS[kind], origin="system", executable=place)
+
+
+def _places(kind: str) -> Iterator[Path]:
+    for name in _NAMES[kind]:
+        if found := shutil.which(name):
+            yield Path(found)
+    match sys.platform:
+        case "darwin":
+            for folder in (Path("/Applications"), Path.home() / "Applications"):
+                yield from (folder / place for place in _MAC_PLACES[kind])
+        case "win32":
+            for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
+                if folder := os.environ.get(variable):
+                    yield from (Path(folder) / place for place in _WINDOWS_PLACES[kind])
+        case _:
+            yield from map(Path, _LINUX_PLACES[kind])
+
+
+def _is_executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _playwright_build(build: str) -> Path | None:
+    """Executable of one of Playwright's own builds: of the wanted revision, or None."""
+    package = _playwright_package()
+    if package is None:
+        return None
+    revision = _wanted_revision(package, build)
+    folder = _playwright_browsers(package) / f"{_PLAYWRIGHT_FOLDERS[build]}-{revision}"
+    if not (folder / "INSTALLATION_COMPLETE").exists():
+        return None
+    for pattern in _PLAYWRIGHT_EXECUTABLES[build]:
+        for path in sorted(folder.glob(pattern)):
+            if _is_executable(path):
+                return path
+    return None
+
+
+def _playwright_package() -> Path | None:
+    """Folder of the driver's package inside Playwright for Python, found without importing it."""
+    spec = find_spec("playwright")
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent / "driver" / "package"
+
+
+def _wanted_revision(package: Path, build: str) -> str:
+    try:
+        listed = json.loads((package / "browsers.json").read_text(encoding="utf-8"))["browsers"]
+        return str(next(entry["revision"] for entry in listed if entry["name"] == build))
+    except (OSError, ValueError, KeyError, StopIteration):
+        return "unknown"
+
+
+def _playwright_browsers(package: Path) -> Path:
+    """Folder where Playwright keeps its browsers."""
+    told = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    if told == "0":
+        return package / ".local-browsers"
+    if told:
+        return Path(told)
+    match sys.platform:
+        case "darwin":
+            cache = Path.home() / "Library" / "Caches"
+        case "win32":
+            cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        case _:
+            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "ms-playwright"
+
+
+def has_display() -> bool:
+    """Whether a window could be seen on this machine."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def runs_headless(settings: BrowserSettings) -> bool:
+    """Whether the browser runs without a window: as told, else where there is no display."""
+    return not has_display() if settings.headless is None else settings.headless
+
+
+def uses_sandbox(settings: BrowserSettings) -> bool:
+    """Whether Chromium's process sandbox is used: as told, else everywhere but for root on Linux."""
+    if settings.sandbox is not None:
+        return settings.sandbox
+    return sys.platform != "linux" or os.geteuid() != 0
+
+
+def launch_options(
+    choice: BrowserChoice, *, settings: BrowserSettings | None = None, headless: bool | None = None
+) -> dict[str, Any]:
+    """Keyword arguments for Playwright's `launch` and `launch_persistent_context`.
+
+    Args:
+        choice: the browser to start.
+        settings: the settings in force; the defaults when left out.
+        headless: overrides what the settings say.
+    """
+    settings = settings or BrowserSettings()
+    headless = runs_headless(settings) if headless is None else headless
+    options: dict[str, Any] = {
+        "headless": headless or choice.headless_only,
+        # The server ends the browser in its own order when it is interrupted.
+        "handle_sigint": False,
+        "args": list(settings.browser_args),
+    }
+    if choice.executable is not None:
+        options["executable_path"] = choice.executable
+    if choice.channel is not None:
+        options["channel"] = choice.channel
+    if settings.proxy is not None:
+        options["proxy"] = proxy_options(settings.proxy)
+    if choice.engine == "chromium":
+        sandbox = uses_sandbox(settings)
+        options["chromium_sandbox"] = sandbox
+        options["args"] = [*QUIET_ARGS, *settings.browser_args]
+        if not sandbox and not options["headless"]:
+            # Without it a bar at the top of each window warns of --no-sandbox.
+            options["args"].insert(0, "--test-type")
+    return options
+
+
+def context_options(settings: BrowserSettings) -> dict[str, Any]:
+    """Keyword arguments for Playwright's `new_context` and `launch_persistent_context`."""
+    viewport = settings.viewport
+    options: dict[str, Any] = {
+        "viewport": {"width": viewport.width, "height": viewport.height},
+        "accept_downloads": True,
+    }
+    for name, value in (
+        ("device_scale_factor", settings.device_scale),
+        ("locale", settings.locale),
+        ("timezone_id", settings.timezone),
+        ("user_agent", settings.user_agent),
+    ):
+        if value is not None:
+            options[name] = value
+    return options
+
+
+def proxy_options(address: str) -> dict[str, str]:
+    """A proxy address with its credentials taken out of it, as Playwright wants it.
+
+    `http://user:secret@host:3128` becomes server, username and password; `;bypass=…` is no part of it.
+    """
+    if "://" not in address:
+        address = f"http://{address}"
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    proxy = {"server": f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")}
+    if parts.username:
+        proxy["username"] = unquote(parts.username)
+        proxy["password"] = unquote(parts.password or "")
+    return proxy
+
+
+def browser_version(choice: BrowserChoice) -> str | None:
+    """What the browser's executable says of itself, such as `Chromium 140.0.7339.16`, where it says it."""
+    if choice.executable is None or sys.platform == "win32":
+        return None
+    try:
+        said = subprocess.run(
+            [choice.executable, "--version"], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return said.stdout.strip().partition("\n")[0] or None
+
+
+def install_browser(
+    progress: Callable[[str], None], *, settings: BrowserSettings | None = None
+) -> BrowserChoice:
+    """Get a browser onto this machine, unless there is one.
+
+    Playwright's own build comes first; where it cannot be had and Debian's packages can, Debian's `chromium`.
+
+    Args:
+        progress: takes one line after another of what is going on.
+        settings: the settings in force; the defaults when left out.
+
+    Raises:
+        BrowserNotFound: neither way led to a browser.
+    """
+    settings = settings or BrowserSettings()
+    try:
+        found = find_browser(settings)
+    except BrowserNotFound:
+        pass
+    else:
+        progress(f"Found {found}.")
+        return found
+    build = settings.browser if settings.browser in ("firefox", "webkit", "chrome", "msedge") else "chromium"
+    tried = [f"playwright install --with-deps {build}"]
+    installed = _run([sys.executable, "-m", "playwright", "install", "--with-deps", build], progress)
+    if not installed:
+        # The system's packages may be out of reach, or need a password, while the browser itself is not.
+        tried.append(f"playwright install {build}")
+        installed = _run([sys.executable, "-m", "playwright", "install", build], progress)
+    if not installed and build == "chromium" and _apt_serves_chromium():
+        tried.append("apt-get install chromium")
+        _install_from_apt(progress)
+    try:
+        found = find_browser(settings)
+    except BrowserNotFound:
+        raise BrowserNotFound(
+            f"No browser could be installed (tried: {'; '.join(tried)}).",
+            hint="Install Chrome, Chromium or Edge by hand, or name one with --executable PATH.",
+        ) from None
+    progress(f"Installed {found}.")
+    return found
+
+
+def _run(
+    command: list[str], progress: Callable[[str], None], *, environment: dict[str, str] | None = None
+) -> bool:
+    """Run a command and pass on what it prints; whether it ended well."""
+    progress("$ " + " ".join(command))
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **(environment or {})},
+        )
+    except OSError as error:
+        progress(f"{command[0]}: {error.strerror}")
+        return False
+    with process:
+        for line in process.stdout or ():
+            if line.strip():
+                progress(line.rstrip())
+    return process.returncode == 0
+
+
+def _apt_serves_chromium() -> bool:
+    """Whether apt is there and `chromium` is a real package: Ubuntu's only leads to a snap."""
+    if shutil.which("apt-get") is None:
+        return False
+    try:
+        release = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return "ID=ubuntu" not in release.splitlines()
+
+
+def _install_from_apt(progress: Callable[[str], None]) -> None:
+    prefix: list[str] = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    packages = ["chromium", "chromium-sandbox", "fonts-liberation"]
+    _run([*prefix, "apt-get", "update"], progress, environment=quiet)
+    _run(
+        [*prefix, "apt-get", "install", "-y", "--no-install-recommends", *packages],
+        progress,
+        environment=quiet,
+    )
