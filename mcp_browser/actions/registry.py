@@ -3,20 +3,25 @@
 import fnmatch
 import functools
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 from urllib.parse import urlsplit
 
 import anyio.to_thread
-from playwright.async_api import Page
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import Tab
+from mcp_browser.actions.schema import tool_schema
 from mcp_browser.errors import InvalidArguments, UnknownAction
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 Effect = Literal["read", "input", "navigation"]
 """What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
@@ -51,9 +56,9 @@ class ActionModel(BaseModel):
 class RegisteredAction:
     """An action as the registry keeps it.
 
-    `run(ctx, params)` carries it out; `injected` parameters were filled from the context already. With
-    `during_dialog` the action works while a JavaScript dialog is open; with `own_deadline` the action sets its
-    own time limit below that of the call.
+    `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is open.
+    `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's deadline is that
+    much later.
     """
 
     name: str
@@ -65,13 +70,19 @@ class RegisteredAction:
     destructive: bool
     open_world: bool
     during_dialog: bool
+    own_time: Callable[[Any], float] | None
     domains: tuple[str, ...]
-    page_filter: Callable[[Page], bool] | None
+    page_filter: "Callable[[Page], bool] | None"
 
-    def offered_on(self, page: Page | None) -> bool:
-        """Whether the action may be used on this page; without a page, whether it has no filter."""
+    @property
+    def is_bound_to_pages(self) -> bool:
+        """Whether the action is offered on certain pages only."""
+        return bool(self.domains) or self.page_filter is not None
+
+    def offered_on(self, page: "Page | None") -> bool:
+        """Whether the action may be used on this page; without a page, whether it may be used on any."""
         if page is None:
-            return not self.domains and self.page_filter is None
+            return not self.is_bound_to_pages
         if self.domains and not any(_domain_matches(page.url, pattern) for pattern in self.domains):
             return False
         return self.page_filter is None or self.page_filter(page)
@@ -107,6 +118,11 @@ class Registry:
         return name in self._actions
 
     def __getitem__(self, name: str) -> RegisteredAction:
+        """The action of that name.
+
+        Raises:
+            UnknownAction: there is none; the message names those that there are.
+        """
         try:
             return self._actions[name]
         except KeyError:
@@ -121,9 +137,10 @@ class Registry:
         destructive: bool = False,
         open_world: bool = True,
         during_dialog: bool = False,
+        own_time: Callable[[Any], float] | None = None,
         domains: Iterable[str] = (),
-        page_filter: Callable[[Page], bool] | None = None,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        page_filter: "Callable[[Page], bool] | None" = None,
+    ) -> Callable[[Function], Function]:
         """Register a function as an action; its name is the action's name.
 
         The function may be sync (it then runs in a thread) or async, and returns an ActionResult, a string, or
@@ -138,11 +155,12 @@ class Registry:
             destructive: it may delete or overwrite something.
             open_world: it reaches beyond this process (the web).
             during_dialog: it works while a JavaScript dialog is open.
+            own_time: how many seconds the action may wait by its caller's wish, from its parameters.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
         """
 
-        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def register(function: Function) -> Function:
             name = function.__name__
             if name in self._excluded:
                 return function
@@ -162,15 +180,16 @@ class Registry:
                 destructive=destructive,
                 open_world=open_world,
                 during_dialog=during_dialog,
-                domains=tuple(domains),
+                own_time=own_time,
+                domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,
             )
             return function
 
         return register
 
-    def include(self, other: "Registry") -> None:
-        """Take in the actions of another registry, save those excluded here.
+    def include(self, other: "Registry", *, group: str | None = None) -> None:
+        """Take in the actions of another registry, save those excluded here, in `group` where one is given.
 
         Raises:
             ValueError: an action of that name is here already.
@@ -180,23 +199,33 @@ class Registry:
                 continue
             if action.name in self._actions:
                 raise ValueError(f"an action {action.name!r} is registered already")
-            self._actions[action.name] = action
+            self._actions[action.name] = replace(action, group=group or action.group)
 
     def only(self, groups: Iterable[str]) -> "Registry":
         """A registry of the actions in these groups, `all` standing for every group."""
         wanted = set(groups)
         chosen = Registry(group=self.group, exclude_actions=self._excluded)
-        for action in self:
-            if "all" in wanted or action.group in wanted:
-                chosen._actions[action.name] = action
+        chosen._actions = {
+            action.name: action for action in self if "all" in wanted or action.group in wanted
+        }
+        return chosen
+
+    def without(self, names: Iterable[str]) -> "Registry":
+        """A registry of the other actions."""
+        left_out = set(names)
+        chosen = Registry(group=self.group, exclude_actions=self._excluded | left_out)
+        chosen._actions = {action.name: action for action in self if action.name not in left_out}
         return chosen
 
     def groups(self) -> tuple[str, ...]:
         """The names of the groups, in the order of their first action."""
         return tuple(dict.fromkeys(action.group for action in self))
 
-    def create_action_model(self, page: Page | None = None) -> type[ActionModel]:
-        """The model whose fields are the actions offered on this page, each optional."""
+    def create_action_model(self, page: "Page | None" = None) -> type[ActionModel]:
+        """The model whose fields are the actions offered on this page, each optional.
+
+        Without a page, it has the actions that are offered everywhere.
+        """
         fields: dict[str, Any] = {
             action.name: (action.param_model | None, Field(None, description=action.description))
             for action in self
@@ -204,15 +233,15 @@ class Registry:
         }
         return create_model("ActionModel", __base__=ActionModel, **fields)
 
-    def get_prompt_description(self, page: Page | None = None) -> str:
-        """One line an action, `name: description {parameters as JSON schema properties}`, for a system prompt.
+    def get_prompt_description(self, page: "Page | None" = None) -> str:
+        """The actions for a system prompt, one line each: `name(parameters as JSON schema): description`.
 
         Without a page, the actions that are offered everywhere; with one, only those bound to such pages.
         """
         return "\n".join(
-            f"{action.name}: {action.description} {action.param_model.model_json_schema().get('properties', {})}"
+            f"{action.name} {json.dumps(tool_schema(action.param_model)['properties'])}: {action.description}"
             for action in self
-            if action.offered_on(page) and (page is None or action.domains or action.page_filter)
+            if action.offered_on(page) and (page is None or action.is_bound_to_pages)
         )
 
     async def execute_action(self, name: str, arguments: Mapping[str, Any], ctx: ActionContext) -> ActionResult:
@@ -227,13 +256,26 @@ class Registry:
         return await action.run(ctx, action.validate(arguments))
 
 
-_INJECTED: dict[type, Callable[[ActionContext], Any]] = {
-    ActionContext: lambda ctx: ctx,
-    Tab: lambda ctx: ctx.tab,
-    BrowserSession: lambda ctx: ctx.session,
-    Page: lambda ctx: ctx.tab.page,
+_INJECTED: dict[str, Callable[[ActionContext], Any]] = {
+    "ActionContext": lambda ctx: ctx,
+    "Tab": lambda ctx: ctx.tab,
+    "BrowserSession": lambda ctx: ctx.session,
+    "Page": lambda ctx: ctx.tab.page,
 }
-_INJECTED_BY_NAME = {"ctx": ActionContext, "tab": Tab, "session": BrowserSession, "page": Page}
+_INJECTED_BY_NAME = {"ctx": "ActionContext", "tab": "Tab", "session": "BrowserSession", "page": "Page"}
+
+
+def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
+    """What a parameter is filled with from the context, if anything.
+
+    The types are known by name, so that declaring an action does not import Playwright.
+    """
+    hint = hints.get(name)
+    if hint is None:
+        return _INJECTED_BY_NAME.get(name)
+    if isinstance(hint, type) and hint.__module__.partition(".")[0] in ("mcp_browser", "playwright"):
+        return hint.__name__ if hint.__name__ in _INJECTED else None
+    return None
 
 
 def _bind(
@@ -244,8 +286,8 @@ def _bind(
     injected: dict[str, Callable[[ActionContext], Any]] = {}
     own: dict[str, inspect.Parameter] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        kind = hints.get(name, _INJECTED_BY_NAME.get(name))
-        if isinstance(kind, type) and kind in _INJECTED:
+        kind = _injected_kind(name, hints)
+        if kind is not None:
             injected[name] = _INJECTED[kind]
         else:
             own[name] = parameter
@@ -314,14 +356,17 @@ def _domain_matches(url: str, pattern: str) -> bool:
 
 
 def _explain(action: RegisteredAction, error: ValidationError) -> str:
-    known = ", ".join(action.param_model.model_fields) or "none"
+    known = ", ".join(
+        f"{name}{'' if field.is_required() else '?'}" for name, field in action.param_model.model_fields.items()
+    )
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_context=False):
         where = ".".join(str(step) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            parts.append(f"unknown argument {where!r}")
+            close = get_close_matches(str(problem["loc"][-1]), action.param_model.model_fields, n=1)
+            parts.append(f"unknown argument {where!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
         elif problem["type"] == "missing":
             parts.append(f"{where!r} is missing")
         else:
             parts.append(f"{where!r}: {problem['msg']}" if where else problem["msg"])
-    return f"{action.name}: {'; '.join(parts)}. Arguments: {known}."
+    return f"{action.name}: {'; '.join(parts)}. Arguments: {known or 'none'}."

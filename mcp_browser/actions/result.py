@@ -25,9 +25,10 @@ class Attachment(BaseModel):
 class ActionResult(BaseModel):
     """The outcome of an action that was carried out; a failure is raised as an ActionError instead.
 
-    `error` is filled only where an error has become part of an agent's memory. `extracted_content` is what the
-    action tells; `data` the same for programs, JSON-compatible. `observation` is what the page looked like
-    afterwards; the controller fills it in.
+    `extracted_content` is what the action tells, in our own words; `page_content` is text taken from the page, which
+    nobody should take for an instruction; `data` the same for programs, JSON-compatible. `observation` is what the
+    page looked like afterwards; the controller fills it in where the action did not. `error` is filled only where an
+    error has become part of an agent's memory.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +36,7 @@ class ActionResult(BaseModel):
     is_done: bool = False
     success: bool | None = None
     extracted_content: str | None = None
+    page_content: str | None = None
     error: str | None = None
     include_in_memory: bool = True
     attachments: tuple[Attachment, ...] = ()

@@ -1,0 +1,346 @@
+"""One element of a tab, by its index: looked at, checked, and acted on with real mouse and keyboard input.
+
+The page script decides whether an element can take an action and where (`DomService.ready`); the input itself goes
+through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import anyio
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+from pydantic import ConfigDict
+
+from mcp_browser.dom.models import DomNode, Frozen
+from mcp_browser.errors import NotActionable, NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.tab import Tab
+    from mcp_browser.dom.service import ReadyElement
+
+Button = Literal["left", "right", "middle"]
+Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
+
+OPENING_SECONDS = 2.0
+"""How long a list or a file chooser may take to open after the click that opens it."""
+
+POLL_SECONDS = 0.05
+
+SET_BY_VALUE = frozenset({"date", "time", "month", "week", "datetime-local", "color", "range"})
+"""Input types whose parts cannot be typed as one text: the value is set, and the page told by events."""
+
+CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+
+
+class Option(Frozen):
+    """One choice of a list. `index` is set where it is an element that can be clicked."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    label: str
+    value: str = ""
+    selected: bool = False
+    disabled: bool = False
+    index: int | None = None
+
+    def matches(self, wanted: str, *, loosely: bool) -> bool:
+        """Whether this is the choice meant by a label or a value; loosely, case and spaces do not count."""
+        if not loosely:
+            return wanted in (self.label, self.value)
+        return " ".join(wanted.split()).casefold() in (" ".join(self.label.split()).casefold(), self.value.casefold())
+
+
+class Element:
+    """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
+
+    def __init__(self, tab: "Tab", node: DomNode) -> None:
+        """Name the element of `tab` that `node` describes."""
+        assert node.index is not None
+        self.index = node.index
+        self._tab = tab
+        self._node = node
+
+    def __str__(self) -> str:
+        """The element as a snapshot names it, without its states: `[12] button "Buy now"`."""
+        return str(self._node.model_copy(update={"states": (), "is_new": False, "depth": 0}))
+
+    @property
+    def role(self) -> str:
+        """ARIA role."""
+        return self._node.role
+
+    async def click(
+        self, *, button: Button = "left", clicks: int = 1, modifiers: Sequence[Modifier] = (), force: bool = False
+    ) -> None:
+        """Click the middle of the element; with `force`, whatever lies over it.
+
+        Raises:
+            NotActionable: it is covered, disabled, without size, a file input or a native select.
+            StaleElement: it is gone.
+        """
+        ready = await self._ready("click", force=force)
+        if button == "left" and not modifiers:
+            self._refuse_native_popups(ready)
+        mouse = self._tab.page.mouse
+        async with self._held(modifiers):
+            await self._tab.act(mouse.click(ready.x, ready.y, button=button, click_count=clicks))
+
+    async def hover(self) -> None:
+        """Put the mouse over the element."""
+        ready = await self._ready("hover")
+        await self._tab.act(self._tab.page.mouse.move(ready.x, ready.y))
+
+    async def focus(self) -> None:
+        """Give the element the keyboard."""
+        await self._ready("read")
+        await self._call("focus")
+
+    async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> None:
+        """Put text into a field, in place of what it holds or after it.
+
+        The text arrives as one insertion; a field that does not take it so gets it key by key, as with `slowly`.
+
+        Raises:
+            NotActionable: it cannot be typed into.
+        """
+        ready = await self._ready("fill")
+        if ready.type in SET_BY_VALUE:
+            await self._call("setValue", text)
+            return
+        held = await self.value() if append else ""
+        keyboard = self._tab.page.keyboard
+        await self._call("moveToEnd" if append else "selectText")
+        if not text:
+            await self._tab.act(keyboard.press("Delete"))
+        elif slowly:
+            await self._tab.act(keyboard.type(text))
+        else:
+            await self._tab.act(keyboard.insert_text(text))
+            if self._tab.dialog is None and not _same_text(await self.value(), held + text) and not append:
+                await self._call("selectText")
+                await self._tab.act(keyboard.type(text))
+
+    async def value(self) -> str:
+        """What a field holds now, secrets included: never show it without asking `is_secret`."""
+        return cast("str", await self._call("value"))
+
+    async def is_secret(self) -> bool:
+        """Whether the field holds something that must not be shown, such as a password."""
+        return bool(await self._call("isSecret"))
+
+    async def press(self, keys: str) -> None:
+        """Press a key or a combination with this element focused."""
+        await self.focus()
+        await self._tab.act(self._tab.page.keyboard.press(keys))
+
+    async def options(self) -> list[Option]:
+        """The choices of a native select, or of the listbox, combobox or menu that is open."""
+        found = cast("list[dict[str, Any]]", await self._call("options"))
+        return [Option.model_validate(option) for option in found]
+
+    async def select(self, wanted: Sequence[str]) -> list[str]:
+        """Choose options by label or value; the labels chosen.
+
+        A native select ends with exactly these options. Of an ARIA listbox, combobox or menu each is clicked, after
+        opening it where needed; several names walk down a menu.
+
+        Raises:
+            NotFound: there is no such option; the message names those that there are.
+            NotActionable: an option is disabled, or several were asked for where one can be chosen.
+        """
+        ready = await self._ready("select")
+        if ready.tag == "select":
+            options = await self.options()
+            if len(wanted) > 1 and not ready.multiple:
+                raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
+            chosen = [self._match(options, name) for name in wanted]
+            await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
+            return [option.label for option in chosen]
+        return [await self._select_aria(name) for name in wanted]
+
+    async def set_checked(self, checked: bool) -> bool:
+        """Bring a checkbox, radio or switch into a state; whether that took a click.
+
+        Raises:
+            NotActionable: it is no such thing, a radio was to be cleared, or the click changed nothing.
+        """
+        ready = await self._ready("check")
+        if ready.checked is None:
+            raise NotActionable(f"{self} cannot be checked.", hint="Use click_element on it.")
+        if ready.checked == checked:
+            return False
+        if not checked and self.role == "radio":
+            raise NotActionable(f"{self} is a radio button.", hint="To clear it, choose another one of its group.")
+        await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+        if self._tab.dialog is None and not await self._comes_true(checked):
+            state = "checked" if not checked else "unchecked"
+            raise NotActionable(f"{self} was clicked but is still {state}.", hint="Look at the page with get_state.")
+        return True
+
+    async def drag_to(self, other: "Element") -> None:
+        """Drag the element onto another one, by mouse; both pointer handlers and HTML5 drag and drop follow it."""
+        target = await other._ready("hover")
+        start = await self._ready("drag")
+        # Scrolling to the start may have moved the target.
+        target = await other._ready("read")
+        mouse = self._tab.page.mouse
+        await mouse.move(start.x, start.y)
+        await mouse.down()
+        try:
+            await mouse.move((start.x + target.x) / 2, (start.y + target.y) / 2, steps=4)
+            await mouse.move(target.x, target.y, steps=4)
+            # A drop target takes the drop only after it has seen the pointer over itself.
+            await mouse.move(target.x, target.y)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._tab.act(mouse.up())
+
+    async def set_files(self, paths: Sequence[Path]) -> None:
+        """Give files to a file input, or to whatever opens a file chooser when it is clicked.
+
+        Raises:
+            NotActionable: it takes no files, or only one.
+        """
+        ready = await self._ready("upload")
+        files = [str(path) for path in paths]
+        if ready.tag == "input" and ready.type == "file":
+            if len(files) > 1 and not ready.multiple:
+                raise NotActionable(f"{self} takes one file, not {len(files)}.")
+            handle = await self._tab.dom.handle(self.index)
+            await handle.set_input_files(files)
+            return
+        try:
+            async with self._tab.page.expect_file_chooser(timeout=OPENING_SECONDS * 1000) as opening:
+                await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+            chooser = await opening.value
+        except PlaywrightTimeout as error:
+            raise NotActionable(
+                f"{self} did not open a file chooser.", hint="Give the index of the file input or its button."
+            ) from error
+        if len(files) > 1 and not chooser.is_multiple():
+            raise NotActionable(f"{self} takes one file, not {len(files)}.")
+        await chooser.set_files(files)
+
+    async def box(self) -> "ReadyElement":
+        """Scroll the element into view and tell where it is."""
+        return await self._ready("read")
+
+    async def text(self) -> str:
+        """The element's visible text."""
+        return cast("str", await self._call("text"))
+
+    async def kind(self) -> Literal["select", "check", "file", "text"]:
+        """How the element is filled in: chosen from, checked, given files, or typed into."""
+        ready = await self._ready("read")
+        if ready.tag == "input" and ready.type == "file":
+            return "file"
+        if ready.checked is not None and self.role in CHECKABLE_ROLES:
+            return "check"
+        if ready.tag == "select" or (ready.tag not in ("input", "textarea") and self.role in ("combobox", "listbox")):
+            return "select"
+        return "text"
+
+    async def _ready(
+        self,
+        action: Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"],
+        *,
+        force: bool = False,
+    ) -> "ReadyElement":
+        ready = await self._tab.dom.ready(self.index, for_=action, force=force)
+        self._node = ready.node
+        return ready
+
+    async def _call(self, function: str, *args: Any) -> Any:
+        return await self._tab.dom.call(self.index, function, *args)
+
+    def _refuse_native_popups(self, ready: "ReadyElement") -> None:
+        if ready.tag == "input" and ready.type == "file":
+            raise NotActionable(f"{self} is a file input.", hint="Use upload_file with the paths of the files.")
+        if ready.tag == "select" and not ready.multiple:
+            raise NotActionable(f"{self} is a native select.", hint="Use select_option, or get_options to see them.")
+
+    @asynccontextmanager
+    async def _held(self, modifiers: Sequence[Modifier]) -> AsyncIterator[None]:
+        """Hold modifier keys down, and let go of them whatever happens."""
+        keyboard = self._tab.page.keyboard
+        down: list[Modifier] = []
+        try:
+            for modifier in modifiers:
+                down.append(modifier)
+                await keyboard.down(modifier)
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                for modifier in reversed(down):
+                    await self._tab.act(keyboard.up(modifier))
+
+    async def _comes_true(self, checked: bool) -> bool:
+        """Whether the state is reached soon; many switches follow their click only with the next frame."""
+        with anyio.move_on_after(OPENING_SECONDS / 2):
+            while True:
+                if await self._call("checked") == checked:
+                    return True
+                await anyio.sleep(POLL_SECONDS)
+        return False
+
+    async def _select_aria(self, wanted: str) -> str:
+        """Click the option of that name in the list that belongs to the element, opening the list where needed."""
+        options = await self.options()
+        if not options:
+            await self.click()
+            options = await self._options_within(OPENING_SECONDS)
+        try:
+            option = self._match(options, wanted)
+        except NotFound:
+            if (await self._ready("read")).tag != "input":
+                raise
+            # A text field with suggestions shows the option only once its name is typed.
+            await self.fill(wanted)
+            option = await self._suggestion(wanted)
+        if option.selected:
+            return option.label
+        if option.index is None:
+            raise NotActionable(f'Option "{option.label}" of {self} cannot be clicked.')
+        await (await self._tab.element(option.index)).click()
+        return option.label
+
+    async def _options_within(self, seconds: float) -> list[Option]:
+        with anyio.move_on_after(seconds):
+            while True:
+                if options := await self.options():
+                    return options
+                await anyio.sleep(POLL_SECONDS)
+        raise NotFound(f"{self} shows no options.", hint="Click it, look with get_state, then click the option.")
+
+    async def _suggestion(self, wanted: str) -> Option:
+        options: list[Option] = []
+        with anyio.move_on_after(OPENING_SECONDS):
+            while True:
+                options = await self.options()
+                for option in options:
+                    if option.matches(wanted, loosely=True):
+                        return option
+                await anyio.sleep(POLL_SECONDS)
+        return self._match(options, wanted)
+
+    def _match(self, options: Sequence[Option], wanted: str) -> Option:
+        for loosely in (False, True):
+            for option in options:
+                if option.matches(wanted, loosely=loosely):
+                    if option.disabled:
+                        raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
+                    return option
+        raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+
+
+def list_options(options: Sequence[Option], *, limit: int = 60) -> str:
+    """The labels of options in quotes, the first ones where there are many."""
+    shown = ", ".join(f'"{option.label}"' for option in options[:limit]) or "none"
+    return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")
+
+
+def _same_text(held: str, wanted: str) -> bool:
+    """Whether a field holds a text; editors put in line ends and hard spaces of their own."""
+    return held == wanted or " ".join(held.split()) == " ".join(wanted.split())
