@@ -1,0 +1,220 @@
+"""A black-box MCP client over stdio, for policies that know only what the tools return.
+
+async with browsing("auto") as browser:
+    await browser.open("http://127.0.0.1:8000/admin/")
+    await browser.fill("textbox", "Username", "boss")
+    await browser.click("button", "Log in")
+    assert browser.shows("Welcome")
+"""
+
+import asyncio
+import base64
+import os
+import re
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+
+Era = Literal["auto", "legacy"]
+ERAS: tuple[Era, ...] = ("auto", "legacy")
+
+_ELEMENT = re.compile(
+    r"^\s*(?P<op>[-+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
+    r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
+)
+_CHANGE = re.compile(r"^\s*(?P<op>[-+~]) (?P<text>.*)$")
+
+
+class ToolError(AssertionError):
+    """A tool answered with an error where the policy expected success."""
+
+
+class NotSeenError(AssertionError):
+    """The tools have not shown what the policy looks for."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one tool call returned; `images` are the decoded bytes."""
+
+    text: str
+    images: tuple[bytes, ...]
+    structured: dict[str, Any] | None
+    is_error: bool
+
+
+@dataclass(frozen=True)
+class Element:
+    """One line of the grammar, as the tools last showed it."""
+
+    index: int
+    role: str
+    name: str
+    states: str
+
+    def value(self) -> str:
+        """The text of `value="…"`, or nothing."""
+        found = re.search(r'value="((?:[^"\\]|\\.)*)"', self.states)
+        return found[1] if found else ""
+
+
+class Browser:
+    """An MCP client with a memory of what it was shown; make one with `browsing`."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.transcript: list[tuple[str, dict[str, Any], Result]] = []
+        self.elements: dict[int, Element] = {}
+        self.page = ""
+
+    async def call(self, tool: str, **arguments: Any) -> Result:
+        """Call a tool; an error is a result like any other."""
+        answer = await self.client.call_tool(tool, arguments)
+        assert isinstance(answer, types.CallToolResult)
+        result = Result(
+            "\n".join(part.text for part in answer.content if isinstance(part, types.TextContent)),
+            tuple(
+                base64.b64decode(part.data) for part in answer.content if isinstance(part, types.ImageContent)
+            ),
+            answer.structured_content,
+            bool(answer.is_error),
+        )
+        self.transcript.append((tool, arguments, result))
+        if not result.is_error:
+            self._remember(tool, result.text)
+        return result
+
+    async def do(self, tool: str, **arguments: Any) -> str:
+        """Call a tool that has to succeed, and tell its text."""
+        result = await self.call(tool, **arguments)
+        if result.is_error:
+            raise ToolError(f"{tool}({arguments}): {result.text}")
+        return result.text
+
+    async def open(self, url: str) -> str:
+        return await self.do("go_to_url", url=url)
+
+    async def snapshot(self) -> str:
+        """The whole page as it is now, as get_state tells it."""
+        return await self.do("get_state", screenshot=False)
+
+    def find(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> int:
+        """The index of an element that the tools have shown.
+
+        Args:
+            role: its ARIA role.
+            name: its whole accessible name, or a pattern to be found in it.
+            nth: which of several, from 0; negative from the end.
+
+        Raises:
+            NotSeenError: there is none; the message lists what was shown.
+        """
+        return self.element(role, name, nth=nth).index
+
+    def element(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> Element:
+        """Like `find`, with the whole line."""
+        found = self.all(role, name)
+        try:
+            return found[nth]
+        except IndexError:
+            shown = "\n".join(f'[{e.index}] {e.role} "{e.name}"{e.states}' for e in self.elements.values())
+            raise NotSeenError(f"no {role} {name!r} among what was shown:\n{shown}") from None
+
+    def all(self, role: str, name: str | re.Pattern[str] = re.compile("")) -> list[Element]:
+        """Every element of that role and name that the tools have shown and not taken back."""
+        return [e for e in self.elements.values() if e.role == role and _matches(name, e.name)]
+
+    async def look_for(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> int:
+        """The index of an element; the page is looked at, then searched, where it was not shown yet."""
+        if not self.all(role, name):
+            await self.snapshot()
+        if not self.all(role, name):
+            await self.call("find_elements", role=role, text=name if isinstance(name, str) else name.pattern)
+        return self.find(role, name, nth=nth)
+
+    async def click(self, role: str, name: str | re.Pattern[str], *, nth: int = 0, **options: Any) -> str:
+        return await self.do("click_element", index=await self.look_for(role, name, nth=nth), **options)
+
+    async def fill(self, role: str, name: str | re.Pattern[str], text: str, **options: Any) -> str:
+        index = await self.look_for(role, name, nth=options.pop("nth", 0))
+        return await self.do("input_text", index=index, text=text, **options)
+
+    async def wait_until(self, text: str, **options: Any) -> str:
+        """Wait until the page shows a text."""
+        return await self.do("wait_for", text=text, **options)
+
+    def shows(self, text: str) -> bool:
+        """Whether the page, as far as the tools have told, has this text."""
+        return text in self.page
+
+    def last(self) -> str:
+        """The text of the latest result."""
+        return self.transcript[-1][2].text
+
+    def _remember(self, tool: str, text: str) -> None:
+        lines = text.splitlines()
+        whole = _is_snapshot(text)
+        if whole:
+            self.elements.clear()
+            self.page = ""
+        for line in lines:
+            if found := _ELEMENT.match(line):
+                element = Element(
+                    int(found["index"]), found["role"], _unescape(found["name"]), found["states"]
+                )
+                if found["op"] == "-":
+                    self.elements.pop(element.index, None)
+                else:
+                    self.elements[element.index] = element
+        self.page += text + "\n"
+
+
+@asynccontextmanager
+async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser]:
+    """A client connected to a server process of its own: headless, with a clean profile.
+
+    The connection lives in a task of its own, so that fixtures of any scope may hold it.
+
+    Args:
+        era: `auto` speaks the modern protocol, `legacy` the one with a handshake.
+        arguments: more flags for the server.
+    """
+    command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+    server = StdioServerParameters(command=sys.executable, args=command, env=environment)
+    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    finished = asyncio.Event()
+
+    async def hold() -> None:
+        async with Client(server, mode=era, read_timeout_seconds=120) as client:
+            connected.set_result(client)
+            await finished.wait()
+
+    holder = asyncio.create_task(hold())
+    await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
+    if holder.done():
+        await holder
+    try:
+        yield Browser(connected.result())
+    finally:
+        finished.set()
+        await holder
+
+
+def _is_snapshot(text: str) -> bool:
+    """Whether a result shows the whole page: lines of the grammar that no change mark stands before."""
+    changes = any(_CHANGE.match(line) for line in text.splitlines())
+    return not changes and re.search(r"^Page: ", text, re.MULTILINE) is not None
+
+
+def _matches(wanted: str | re.Pattern[str], name: str) -> bool:
+    return wanted == name if isinstance(wanted, str) else wanted.search(name) is not None
+
+
+def _unescape(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name)
