@@ -4,21 +4,94 @@ Flags, `MCP_BROWSER_*` variables and the configuration file all feed these model
 documentation are generated from them.
 """
 
+import os
+import re
+import shlex
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+# The message of a ValueError raised in this module completes the sentence "<setting> must be …".
+
+
+def _split_commas(value: Any) -> Any:
+    if isinstance(value, str):
+        value = [value]
+    return [part.strip() for item in value for part in item.split(",") if part.strip()]
+
+
+def _split_words(value: Any) -> Any:
+    try:
+        return shlex.split(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("words as a shell takes them, each quote closed") from None
+
+
+def _split_paths(value: Any) -> Any:
+    return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+
+def _known_timezone(value: str) -> str:
+    known = available_timezones()
+    if known and value not in known:
+        raise ValueError("an IANA time zone, such as Europe/Berlin")
+    return value
+
+
+def _proxy_address(value: str) -> str:
+    try:
+        parts = urlsplit(value if "://" in value else f"http://{value}")
+        usable = parts.scheme in {"http", "https", "socks4", "socks5"} and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("an address such as http://host:3128 or socks5://host:1080")
+    return value
+
+
+def _cdp_address(value: str) -> str:
+    if urlsplit(value).scheme not in {"http", "https", "ws", "wss"}:
+        raise ValueError("an http://, https://, ws:// or wss:// address, such as http://127.0.0.1:9222")
+    return value
+
+
+def _search_engine(value: str) -> str:
+    if value not in {"duckduckgo", "google", "bing"} and not ("://" in value and "{query}" in value):
+        raise ValueError("duckduckgo, google, bing, or a URL with {query} in it")
+    return value
+
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
+Paths = Annotated[tuple[UserPath, ...], BeforeValidator(_split_paths)]
+CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 
 
 class Viewport(BaseModel):
-    """A size in CSS pixels."""
+    """A size in CSS pixels; text such as `1280x720` is taken too."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     width: int = Field(ge=100, le=10_000)
     height: int = Field(ge=100, le=10_000)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        match = re.fullmatch(r"(\d+)\s*[x,]\s*(\d+)", value.strip())
+        if match is None:
+            raise ValueError("WIDTHxHEIGHT, such as 1280x720")
+        return {"width": int(match[1]), "height": int(match[2])}
+
+    def __str__(self) -> str:
+        """The size as it is written in settings."""
+        return f"{self.width}x{self.height}"
 
 
 class SettingsGroup(BaseModel):
@@ -31,82 +104,134 @@ class BrowserSettings(SettingsGroup):
     """Which browser runs, and what the page can tell about it."""
 
     browser: Literal["chromium", "chrome", "msedge", "firefox", "webkit"] = Field(
-        "chromium", description="Browser to drive. firefox and webkit go through Playwright's own builds, untested."
+        default="chromium",
+        description="Browser to drive. firefox and webkit go through Playwright's own builds, untested.",
     )
-    executable: Path | None = Field(None, description="Path of the browser's executable, instead of looking for one.")
-    channel: str | None = Field(None, description="Release channel of an installed browser, such as chrome-beta.")
+    executable: UserPath | None = Field(
+        default=None, description="Path of the browser's executable, instead of looking for one."
+    )
+    channel: str | None = Field(
+        default=None, description="Release channel of an installed browser, such as chrome-beta."
+    )
     headless: bool | None = Field(
-        None, description="Run without a window. Default: headed where there is a display, else headless."
+        default=None,
+        description="Run without a window. Default: headed where there is a display, else headless.",
     )
     sandbox: bool | None = Field(
-        None, description="Use the browser's process sandbox. Default: on, except for root on Linux."
+        default=None, description="Use the browser's process sandbox. Default: on, except for root on Linux."
     )
-    profile: Path | None = Field(None, description="Profile folder that keeps logins between runs. Default: per user.")
-    isolated: bool = Field(False, description="Start from a clean, temporary profile that is deleted at the end.")
+    profile: UserPath | None = Field(
+        default=None, description="Profile folder that keeps logins between runs. Default: per user."
+    )
+    isolated: bool = Field(
+        default=False, description="Start from a clean, temporary profile that is deleted at the end."
+    )
     profile_in_use: Literal["error", "temporary"] = Field(
-        "error", description="When another process holds the profile: tell how to go on, or use a temporary one."
+        default="error",
+        description="When another process holds the profile: tell how to go on, or use a temporary one.",
     )
-    viewport: Viewport = Field(Viewport(width=1280, height=720), description="Size of the page, WIDTHxHEIGHT.")
-    device_scale: float | None = Field(None, gt=0, le=8, description="Device pixels for each CSS pixel.")
-    locale: str | None = Field(None, description="Language and region of the browser, such as de-DE.")
-    timezone: str | None = Field(None, description="IANA time zone of the browser, such as Europe/Berlin.")
-    user_agent: str | None = Field(None, description="User-Agent header and navigator.userAgent.")
-    proxy: str | None = Field(None, description="Proxy for all requests, such as http://user:secret@host:3128.")
-    browser_args: tuple[str, ...] = Field((), description="Extra command-line argument for the browser; repeatable.")
-    cdp_endpoint: str | None = Field(
-        None, description="Drive a running Chromium at this CDP address (http:// or ws://) instead of starting one."
+    viewport: Viewport = Field(
+        default=Viewport(width=1280, height=720), description="Size of the page, WIDTHxHEIGHT."
+    )
+    device_scale: float | None = Field(
+        default=None, gt=0, le=8, description="Device pixels for each CSS pixel."
+    )
+    locale: str | None = Field(default=None, description="Language and region of the browser, such as de-DE.")
+    timezone: Annotated[str, AfterValidator(_known_timezone)] | None = Field(
+        default=None, description="IANA time zone of the browser, such as Europe/Berlin."
+    )
+    user_agent: str | None = Field(default=None, description="User-Agent header and navigator.userAgent.")
+    proxy: Annotated[str, AfterValidator(_proxy_address)] | None = Field(
+        default=None, repr=False, description="Proxy for all requests, such as http://user:secret@host:3128."
+    )
+    browser_args: Words = Field(
+        default=(), description="Extra command-line argument for the browser; repeatable."
+    )
+    cdp_endpoint: Annotated[str, AfterValidator(_cdp_address)] | None = Field(
+        default=None,
+        repr=False,
+        description="Drive the Chromium running at this CDP address, http:// or ws://; none is started.",
     )
 
 
 class LimitSettings(SettingsGroup):
     """How long things may take, in seconds."""
 
-    action_timeout: Seconds = Field(5, description="Limit for an element to become ready for an action, seconds.")
-    navigation_timeout: Seconds = Field(15, description="Limit for a page to start showing, seconds.")
-    settle_timeout: Seconds = Field(5, description="Longest wait for what an action has started, seconds.")
-    call_timeout: Seconds = Field(60, description="Limit for a whole tool call, seconds.")
+    action_timeout: Seconds = Field(
+        default=5, description="Limit for an element to become ready for an action, seconds."
+    )
+    navigation_timeout: Seconds = Field(default=15, description="Limit for a page to start showing, seconds.")
+    settle_timeout: Seconds = Field(
+        default=5, description="Longest wait for what an action has started, seconds."
+    )
+    call_timeout: Seconds = Field(default=60, description="Limit for a whole tool call, seconds.")
 
 
 class ObservationSettings(SettingsGroup):
     """What a result shows of the page."""
 
     observe: Literal["changes", "full", "none"] = Field(
-        "changes", description="What the result of an action shows: what changed, the whole snapshot, or nothing."
+        default="changes",
+        description="What the result of an action shows: what changed, the whole snapshot, or nothing.",
     )
-    snapshot_budget: int = Field(6000, ge=200, le=200_000, description="Longest snapshot, in tokens (about 4 characters).")
-    changes_budget: int = Field(1500, ge=100, le=200_000, description="Longest account of changes, in tokens.")
+    snapshot_budget: int = Field(
+        default=6000, ge=200, le=200_000, description="Longest snapshot, in tokens (about 4 characters)."
+    )
+    changes_budget: int = Field(
+        default=1500, ge=100, le=200_000, description="Longest account of changes, in tokens."
+    )
 
 
 class ScreenshotSettings(SettingsGroup):
     """Screenshots in results."""
 
     screenshots: Literal["on-demand", "always", "never"] = Field(
-        "on-demand", description="Attach a screenshot when asked for, with every result, or never."
+        default="on-demand", description="Attach a screenshot when asked for, with every result, or never."
     )
-    screenshot_format: Literal["jpeg", "png", "webp"] = Field("jpeg", description="Image format of screenshots.")
-    screenshot_quality: int = Field(75, ge=1, le=100, description="Quality of jpeg and webp screenshots, 1 to 100.")
-    screenshot_max_side: int = Field(1568, ge=100, le=8000, description="Longest side of a screenshot, pixels.")
+    screenshot_format: Literal["jpeg", "png", "webp"] = Field(
+        default="jpeg", description="Image format of screenshots."
+    )
+    screenshot_quality: int = Field(
+        default=75, ge=1, le=100, description="Quality of jpeg and webp screenshots, 1 to 100."
+    )
+    screenshot_max_side: int = Field(
+        default=1568, ge=100, le=8000, description="Longest side of a screenshot, pixels."
+    )
 
 
 class ToolSettings(SettingsGroup):
     """Which actions are offered as tools."""
 
-    tools: tuple[str, ...] = Field(("core",), description="Tool groups to offer, comma-separated; `all` for every group.")
-    exclude_actions: tuple[str, ...] = Field((), description="Actions not to offer, comma-separated.")
-    actions: tuple[Path, ...] = Field((), description="Python file with actions of your own; repeatable.")
-    search_engine: str = Field(
-        "duckduckgo", description="For search_web: duckduckgo, google, bing, or a URL with {query} in it."
+    tools: CommaList = Field(
+        default=("core",), description="Tool groups to offer, comma-separated; `all` for every group."
+    )
+    exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
+    actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")
+    search_engine: Annotated[str, AfterValidator(_search_engine)] = Field(
+        default="duckduckgo",
+        description="For search_web: duckduckgo, google, bing, or a URL with {query} in it.",
     )
 
 
 class FileSettings(SettingsGroup):
     """Files that the server writes and reads."""
 
-    output_dir: Path | None = Field(None, description="Folder for downloads, PDFs and pictures. Default: a temporary one.")
-    upload_dirs: tuple[Path, ...] = Field(
-        (), description="Folder that files may be uploaded from; repeatable. Default: the working folder and output-dir."
+    output_dir: UserPath | None = Field(
+        default=None, description="Folder for downloads, PDFs and pictures. Default: a temporary one."
     )
-    allow_file_urls: bool = Field(False, description="Let the browser open file:// addresses.")
+    upload_dirs: Paths = Field(
+        default=(),
+        description="Folder to allow uploads from; repeatable. Default: working folder and output-dir.",
+    )
+    allow_file_urls: bool = Field(default=False, description="Let the browser open file:// addresses.")
+
+
+class ServerSettings(SettingsGroup):
+    """How the server runs."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="warning", description="How much is logged, to standard error."
+    )
 
 
 class Settings(SettingsGroup):
@@ -118,3 +243,4 @@ class Settings(SettingsGroup):
     screenshots: ScreenshotSettings = ScreenshotSettings()
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
+    server: ServerSettings = ServerSettings()

@@ -1,0 +1,62 @@
+# The tools of this checkout's virtual environment where there is one, else those on the PATH.
+export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
+typescript := "typescript@5.9.3"
+
+# List the recipes.
+default:
+    @just --list
+
+# Everything that CI runs, save the applications.
+check: static test
+
+# All that needs no browser: style, types, layers, dependencies, page scripts, generated documents.
+static: lint types layers scripts docs-check
+
+# Style and form.
+lint:
+    ruff check
+    ruff format --check
+
+# Types, strictly.
+types:
+    pyright
+
+# Rooms import downwards only; what is imported is declared.
+layers:
+    lint-imports
+    deptry mcp_browser
+
+# Types of the page's own scripts.
+scripts:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    if ! command -v npm >/dev/null; then
+        echo "npm is missing: the types of the page scripts are NOT checked"
+        exit 0
+    fi
+    npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
+
+# The tests with branch coverage, without the applications; arguments go to pytest.
+test *arguments:
+    pytest -m "not apps" --cov --cov-report=term {{ arguments }}
+
+# The tests that drive real applications from packages.
+apps *arguments:
+    pytest -m apps {{ arguments }}
+
+# Write the generated parts of README.md and docs/.
+docs:
+    python scripts/generate_docs.py
+
+# Whether the generated parts are up to date.
+docs-check:
+    python scripts/generate_docs.py --check
+
+# Measure, side by side with other servers; see benchmarks/README.md.
+bench *arguments:
+    python -m benchmarks {{ arguments }}
+
+# Put style and form right where a tool can.
+fix:
+    ruff check --fix
+    ruff format

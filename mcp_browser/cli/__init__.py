@@ -1,0 +1,53 @@
+"""The command line: flags to settings, then serve, try, install or doctor."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from mcp_browser.cli.arguments import parse_arguments
+from mcp_browser.cli.sources import load_settings
+from mcp_browser.errors import ActionError, SettingsError
+
+FAILED = 1
+WRONG_SETTING = 2
+INTERRUPTED = 130
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code, 2 for a wrong setting and 1 for a failure."""
+    try:
+        return _run(sys.argv[1:] if words is None else words)
+    except SettingsError as error:
+        return _fail(error, WRONG_SETTING)
+    except ActionError as error:
+        return _fail(error, FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(words: Sequence[str]) -> int:
+    arguments = parse_arguments(words)
+    loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
+    # Each command imports what it needs, so that the server does not wait for the others' imports.
+    match arguments.command:
+        case "serve":
+            from mcp_browser.cli.serve import serve
+
+            return serve(loaded.settings)
+        case "try":
+            from mcp_browser.cli.trial import try_page
+
+            return try_page(loaded, arguments.url)
+        case "install":
+            from mcp_browser.cli.install import install
+
+            return install(loaded.settings)
+        case "doctor":
+            from mcp_browser.cli.doctor import doctor
+
+            return doctor(loaded)
+
+
+def _fail(error: Exception, code: int) -> int:
+    sys.stderr.write(f"mcp-browser: {error}\n")
+    return code

@@ -1,0 +1,145 @@
+"""The command line: its flags, made from the settings, and its commands."""
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn, cast
+
+from mcp_browser import __version__
+from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
+from mcp_browser.cli.sources import did_you_mean
+from mcp_browser.errors import SettingsError
+
+CommandName = Literal["serve", "try", "install", "doctor"]
+
+_COMMANDS: dict[CommandName, str] = {
+    "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
+    "install": "find a browser, or get one",
+    "doctor": "show what was found on this machine and which settings are in force",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What a command line says: the command, the settings it gives by field name, the configuration file."""
+
+    command: CommandName
+    flags: Mapping[str, Any]
+    config: Path | None
+    url: str | None
+
+
+def parse_arguments(words: Sequence[str]) -> Arguments:
+    """Read a command line. `--help` and `--version` print and exit.
+
+    Raises:
+        SettingsError: a flag or command is unknown, or lacks its value.
+    """
+    parser = _parser()
+    found, unknown = parser.parse_known_args(_joined(words))
+    if unknown:
+        flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
+        raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
+    values = vars(found)
+    return Arguments(
+        command=cast("CommandName", values.get("command") or "serve"),
+        flags={name: values[name] for name in all_options() if name in values},
+        config=values.get("config"),
+        url=values.get("url"),
+    )
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line for `main` to print."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
+        if unknown is not None:
+            known = ", ".join(_COMMANDS)
+            near = did_you_mean(unknown[1], _COMMANDS)
+            raise SettingsError(f"unknown command {unknown[1]!r}{near}; commands: {known}; see --help.")
+        raise SettingsError(f"{message}; see --help.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mcp-browser",
+        usage="mcp-browser [--stdio] [SETTINGS]\n       mcp-browser try [URL] | install | doctor [SETTINGS]",
+        description="Give an MCP client a real browser. Without a command, serve MCP over standard input "
+        "and output.",
+        epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
+        "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
+        "`mcp-browser doctor` shows what is in force and where it came from.",
+        allow_abbrev=False,
+        formatter_class=_wide,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("--version", action="version", version=f"mcp-browser {__version__}")
+    parser.add_argument(
+        "--stdio", action="store_true", help="serve over standard input and output (the default)"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
+    for name, summary in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            usage=f"mcp-browser {name} {'[URL] ' if name == 'try' else ''}[SETTINGS]",
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            allow_abbrev=False,
+            formatter_class=_wide,
+            argument_default=argparse.SUPPRESS,
+        )
+        if name == "try":
+            command.add_argument(
+                "url", nargs="?", metavar="URL", help="page to open; without it, a page shipped here"
+            )
+        _add_settings(command)
+    _add_settings(parser)
+    return parser
+
+
+def _wide(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, max_help_position=34, width=110)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help=f"TOML or JSON file with settings ({CONFIG_VARIABLE})"
+    )
+    groups = {name: parser.add_argument_group(title) for name, title in group_titles().items()}
+    for option in all_options().values():
+        add = groups[option.group].add_argument
+        about = option.description.replace("%", "%%").rstrip(".")
+        if option.off_flag is not None:
+            add(option.flag, option.off_flag, dest=option.name, action=_Switch, nargs=0, help=about)
+            continue
+        if option.default:
+            about += f" [{option.default}]"
+        action = "append" if option.repeatable else "store"
+        add(option.flag, dest=option.name, action=action, metavar=option.placeholder, help=about)
+
+
+class _Switch(argparse.Action):
+    """A pair of flags, the first of which says true and the second false."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, option_string == self.option_strings[0])
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
+    takes_value = {option.flag for option in all_options().values() if option.off_flag is None}
+    joined: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        value = next(rest, None) if word in takes_value else None
+        joined.append(word if value is None else f"{word}={value}")
+    return joined

@@ -1,0 +1,184 @@
+"""Every setting as a person writes it: flag, variable, key of the configuration file."""
+
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from mcp_browser.settings import Settings, Viewport
+
+VARIABLE_PREFIX = "MCP_BROWSER_"
+CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
+
+_FLAGS = {"browser_args": "browser-arg", "upload_dirs": "upload-dir"}
+_OFF_FLAGS = {"headless": "headed"}
+_PLACEHOLDERS = {
+    "channel": "NAME",
+    "profile": "FOLDER",
+    "output_dir": "FOLDER",
+    "upload_dirs": "FOLDER",
+    "locale": "LOCALE",
+    "timezone": "ZONE",
+    "proxy": "ADDRESS",
+    "cdp_endpoint": "ADDRESS",
+    "tools": "GROUPS",
+    "exclude_actions": "NAMES",
+    "search_engine": "ENGINE",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting: where it stands in `Settings`, and how it is written everywhere else.
+
+    `off_flag` is set for what is true or false. `repeatable` says that the flag may be given several times.
+    """
+
+    group: str
+    name: str
+    field: FieldInfo
+
+    @property
+    def key(self) -> str:
+        """The key in a configuration file, such as `action-timeout`."""
+        return self.name.replace("_", "-")
+
+    @property
+    def flag(self) -> str:
+        """The flag, such as `--action-timeout`."""
+        return f"--{_FLAGS.get(self.name, self.key)}"
+
+    @property
+    def off_flag(self) -> str | None:
+        """The flag that switches it off, such as `--no-sandbox`, for a setting that is true or false."""
+        if bool not in self.kinds:
+            return None
+        return f"--{_OFF_FLAGS.get(self.name, f'no-{self.key}')}"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable, such as `MCP_BROWSER_ACTION_TIMEOUT`."""
+        return VARIABLE_PREFIX + self.name.upper()
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The types of its value, None left out."""
+        annotation = self.field.annotation
+        if get_origin(annotation) in (Union, types.UnionType):
+            parts = [part for part in get_args(annotation) if part is not type(None)]
+            return tuple(get_args(part)[0] if hasattr(part, "__metadata__") else part for part in parts)
+        return (annotation,)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it holds several values."""
+        return any(get_origin(kind) is tuple for kind in self.kinds)
+
+    @property
+    def holds_paths(self) -> bool:
+        """Whether its values are files or folders."""
+        return any(kind is Path or "pathlib.Path" in str(kind) for kind in self.kinds)
+
+    @property
+    def may_be_secret(self) -> bool:
+        """Whether its value may carry a password, so that messages leave it out."""
+        return not self.field.repr
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values there are, where they are few."""
+        return next((get_args(kind) for kind in self.kinds if get_origin(kind) is Literal), ())
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in the help, such as SECONDS."""
+        if self.choices:
+            return "|".join(self.choices)
+        if self.name in _PLACEHOLDERS:
+            return _PLACEHOLDERS[self.name]
+        if self.holds_paths:
+            return "FILE"
+        names = {bool: "true|false", int: "NUMBER", float: "NUMBER", Viewport: "WIDTHxHEIGHT"}
+        if self.name.endswith("_timeout"):
+            return "SECONDS"
+        return next((names[kind] for kind in self.kinds if kind in names), "TEXT")
+
+    @property
+    def allowed(self) -> str:
+        """What the value must be, to complete `must be …`."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if bool in self.kinds:
+            return "true or false"
+        if self.kinds == (Viewport,):
+            return "WIDTHxHEIGHT, such as 1280x720, each from 100 to 10000"
+        if int in self.kinds or float in self.kinds:
+            return f"a{' whole' if int in self.kinds else ''} number{self._limits()}"
+        return "a list of texts" if self.repeatable else "a text"
+
+    def _limits(self) -> str:
+        limits: dict[str, Any] = {}
+        for mark in self.field.metadata:
+            limits |= {
+                name: value for name in ("gt", "ge", "le") if (value := getattr(mark, name, None)) is not None
+            }
+        low = (
+            f" above {limits['gt']}" if "gt" in limits else f" from {limits['ge']}" if "ge" in limits else ""
+        )
+        high = f" {'and ' if 'gt' in limits else ''}up to {limits['le']}" if "le" in limits else ""
+        return low + (high if "gt" in limits else high.replace(" up to", " to"))
+
+    @property
+    def default(self) -> str:
+        """The default as it would be written; empty where there is none."""
+        return self.written(self.field.default)
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+        return self.field.description or ""
+
+    def written(self, value: object) -> str:
+        """A value as it would be written, without passwords."""
+        match value:
+            case None:
+                return ""
+            case bool():
+                return str(value).lower()
+            case tuple():
+                return without_secrets(", ".join(map(str, cast("tuple[object, ...]", value))))
+            case float():
+                return f"{value:g}"
+            case _:
+                text = str(value)
+                return without_secrets(text.partition("?")[0] if self.may_be_secret else text)
+
+
+def without_secrets(text: str) -> str:
+    """The text with the user and password of every address in it covered."""
+    return re.sub(r"(?<=://)[^/@\s]+(?=@)", "***", text)
+
+
+def all_options() -> Mapping[str, Option]:
+    """Every setting by its field's name, in the order of `Settings`."""
+    found: dict[str, Option] = {}
+    for group, group_field in Settings.model_fields.items():
+        model = group_field.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            for name, field in model.model_fields.items():
+                found[name] = Option(group=group, name=name, field=field)
+    return found
+
+
+def group_titles() -> Mapping[str, str]:
+    """What each group of settings is about, by the group's name."""
+    return {
+        name: (field.annotation.__doc__ or "").partition("\n")[0].rstrip(".")
+        for name, field in Settings.model_fields.items()
+        if field.annotation is not None
+    }

@@ -1,0 +1,182 @@
+"""Where settings come from: flags, then variables, then the configuration file, then defaults."""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from mcp_browser.cli.options import CONFIG_VARIABLE, VARIABLE_PREFIX, Option, all_options, without_secrets
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings import Settings
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """Settings, and by field name where each value came from: a flag, a variable, a file, or `default`."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A value as it was given, and where."""
+
+    value: Any
+    origin: str
+
+
+def load_settings(
+    flags: Mapping[str, Any], *, environment: Mapping[str, str], config: Path | None = None
+) -> LoadedSettings:
+    """Settings from all sources, the first that names a setting winning.
+
+    Args:
+        flags: values by field name, as text, a truth value, or a list of texts.
+        environment: where the `MCP_BROWSER_*` variables are looked up.
+        config: the configuration file; by default the one that `MCP_BROWSER_CONFIG` names, if any.
+
+    Raises:
+        SettingsError: a value is wrong or a name unknown, in one line.
+    """
+    options = all_options()
+    given: dict[str, _Given] = {}
+    if config is None and environment.get(CONFIG_VARIABLE):
+        config = Path(environment[CONFIG_VARIABLE])
+    if config is not None:
+        given |= _from_file(config.expanduser(), options)
+    given |= _from_environment(environment, options)
+    given |= _from_flags(flags, options)
+    nested: dict[str, dict[str, Any]] = {}
+    for name, found in given.items():
+        nested.setdefault(options[name].group, {})[name] = found.value
+    try:
+        settings = Settings.model_validate(nested)
+    except ValidationError as error:
+        raise SettingsError(_explain(error, options, given)) from None
+    origins = {name: given[name].origin if name in given else DEFAULT for name in options}
+    _check_together(settings, origins)
+    return LoadedSettings(settings, origins)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` (did you mean X?)`, or nothing where nothing is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _from_flags(flags: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, _Given]:
+    given: dict[str, _Given] = {}
+    for name, value in flags.items():
+        option = options[name]
+        flag = option.off_flag if value is False and option.off_flag else option.flag
+        given[name] = _Given(value, flag)
+    return given
+
+
+def _from_environment(environment: Mapping[str, str], options: Mapping[str, Option]) -> dict[str, _Given]:
+    by_variable = {option.variable: option for option in options.values()}
+    given: dict[str, _Given] = {}
+    for variable, value in environment.items():
+        if not variable.startswith(VARIABLE_PREFIX) or variable == CONFIG_VARIABLE:
+            continue
+        if variable not in by_variable:
+            raise SettingsError(f"unknown variable {variable}{did_you_mean(variable, by_variable)}.")
+        if value:
+            given[by_variable[variable].name] = _Given(value, variable)
+    return given
+
+
+def _from_file(path: Path, options: Mapping[str, Option]) -> dict[str, _Given]:
+    by_key = {option.key: option for option in options.values()}
+    given: dict[str, _Given] = {}
+    for key, value in _read(path).items():
+        option = by_key.get(key.replace("_", "-"))
+        if option is None:
+            raise SettingsError(f"unknown setting {key!r} in {path}{did_you_mean(key, by_key)}.")
+        given[option.name] = _Given(_beside(path, value) if option.holds_paths else value, str(path))
+    return given
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """The settings that stand in a file."""
+    try:
+        match path.suffix.lower():
+            case ".toml":
+                content: object = tomllib.loads(path.read_text(encoding="utf-8"))
+            case ".json":
+                content = json.loads(path.read_text(encoding="utf-8"))
+            case _:
+                raise SettingsError(f"the configuration file must end in .toml or .json, not {path.name!r}.")
+    except OSError as error:
+        raise SettingsError(f"cannot read the configuration file {path}: {error.strerror}.") from None
+    except ValueError as error:
+        raise SettingsError(
+            f"cannot read the configuration file {path}: {error}.".replace("\n", " ")
+        ) from None
+    if not isinstance(content, dict):
+        raise SettingsError(f"the configuration file {path} must hold one object of settings.")
+    return cast("dict[str, Any]", content)
+
+
+def _beside(config: Path, value: Any) -> Any:
+    """Paths in a configuration file, taken from the folder of that file."""
+    match value:
+        case str():
+            return str(config.absolute().parent / Path(value).expanduser())
+        case list():
+            return [_beside(config, part) for part in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _explain(error: ValidationError, options: Mapping[str, Option], given: Mapping[str, _Given]) -> str:
+    """The first problem, in one line: the setting, its source, what it must be."""
+    problem = error.errors(include_url=False)[0]
+    option = options[str(problem["loc"][1])]
+    origin = given[option.name].origin
+    own_words = problem["type"] == "value_error" and len(problem["loc"]) > 1
+    allowed = str(problem.get("ctx", {}).get("error", "")) if own_words else option.allowed
+    where = (
+        f"{option.key} in {origin}"
+        if origin not in (option.flag, option.off_flag, option.variable)
+        else origin
+    )
+    got = "" if option.may_be_secret else f", not {_shown(given[option.name].value)}"
+    return f"{where} must be {allowed}{got}."
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case [only]:
+            text = repr(only)
+        case _:
+            text = repr(value)
+    text = without_secrets(text)
+    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004 - a line's worth
+
+
+def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
+    """Whether the settings fit each other and the files they name are there."""
+    browser = settings.browser
+    if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
+        raise SettingsError(
+            f"cdp-endpoint (from {origins['cdp_endpoint']}) drives Chromium only; "
+            f"browser is {browser.browser} (from {origins['browser']})."
+        )
+    if browser.executable is not None and not browser.executable.is_file():
+        raise SettingsError(
+            f"executable (from {origins['executable']}): there is no file {browser.executable}."
+        )
+    for path in settings.tools.actions:
+        if not path.is_file():
+            raise SettingsError(f"actions (from {origins['actions']}): there is no file {path}.")
+    if browser.profile is not None and browser.profile.exists() and not browser.profile.is_dir():
+        raise SettingsError(f"profile (from {origins['profile']}): {browser.profile} is not a folder.")

@@ -1,0 +1,85 @@
+"""`mcp-browser try`: what a client would see of a page, without a client."""
+
+import asyncio
+import sys
+import tempfile
+from importlib import resources
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from mcp_browser.browser.launch import find_browser, install_browser
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.cli.install import tell
+from mcp_browser.cli.sources import DEFAULT, LoadedSettings
+from mcp_browser.errors import BrowserNotFound
+from mcp_browser.rendering.snapshot import render_snapshot
+from mcp_browser.settings import Settings
+
+
+def try_page(loaded: LoadedSettings, url: str | None) -> int:
+    """Open a page, print its snapshot and save a screenshot; the exit code.
+
+    Raises:
+        ActionError: there is no browser and none could be had, or the page could not be opened.
+    """
+    settings = loaded.settings
+    if settings.browser.cdp_endpoint is None:
+        try:
+            find_browser(settings.browser)
+        except BrowserNotFound:
+            tell("There is no browser here yet: getting one.")
+            install_browser(tell, settings=settings.browser)
+    if loaded.origins["profile"] == DEFAULT:
+        # A look at one page leaves no trace in the profile, and need not wait for a server that holds it.
+        browser = settings.browser.model_copy(update={"isolated": True})
+        settings = settings.model_copy(update={"browser": browser})
+    with resources.as_file(resources.files("mcp_browser") / "assets" / "try.html") as shipped:
+        if url is None:
+            url = shipped.as_uri()
+            files = settings.files.model_copy(update={"allow_file_urls": True})
+            settings = settings.model_copy(update={"files": files})
+        snapshot, picture = asyncio.run(_look(settings, url))
+    path = _save(picture, settings.files.output_dir)
+    _show(snapshot)
+    tell(f"\nScreenshot: {path}")
+    return 0
+
+
+async def _look(settings: Settings, url: str) -> tuple[str, bytes]:
+    manager = BrowserManager(settings)
+    try:
+        session = await manager.default_session()
+        async with session.lock:
+            await session.ensure_open()
+            await session.current_tab.goto(url)
+            observation = await session.full_observation()
+            picture = await session.current_tab.screenshot()
+    finally:
+        await manager.close()
+    if observation.snapshot is None:
+        return "\n".join(observation.notices), picture
+    return render_snapshot(observation.snapshot), picture
+
+
+def _save(picture: bytes, folder: Path | None) -> Path:
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="mcp-browser-try-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = ".png" if picture.startswith(b"\x89PNG") else ".jpg"
+    path = folder / f"page{suffix}"
+    path.write_bytes(picture)
+    return path
+
+
+def _show(snapshot: str) -> None:
+    """Print a snapshot: as it is, and with colours where a person looks at a terminal."""
+    if not sys.stdout.isatty():
+        tell(snapshot)
+        return
+    text = Text(snapshot)
+    text.highlight_regex(r"(?m)^\s*\*?\[\d+\]", "bold cyan")
+    text.highlight_regex(r"(?m)(?<=\] )[a-z]+(?= \")", "green")
+    text.highlight_regex(r'"[^"\n]*"', "yellow")
+    Console(soft_wrap=True, highlight=False).print(text)
