@@ -1,0 +1,1 @@
+"""MiniWoB++ tasks played by policies that read only what the tools return."""

@@ -1,0 +1,128 @@
+"""What a policy works with: the goal, the latest snapshot as lines, and the tools."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+Call = Callable[..., Awaitable[str]]
+"""Calls a tool by name with its arguments; the text of its result. A failed call raises."""
+
+_ELEMENT = re.compile(r'^\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$')
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a snapshot; for plain text `index` is 0, `role` is empty and `name` is the whole line."""
+
+    index: int
+    role: str
+    name: str
+    states: str = ""
+
+
+def parse(text: str) -> list[Line]:
+    """The lines of a tool's result."""
+    lines: list[Line] = []
+    for line in text.splitlines():
+        if found := _ELEMENT.match(line):
+            lines.append(
+                Line(int(found["index"]), found["role"], found["name"].replace('\\"', '"'), found["states"])
+            )
+        elif line.strip():
+            lines.append(Line(0, "", line.strip()))
+    return lines
+
+
+class Player:
+    """A page in play. Each method is one tool call, save `look_for`, which repeats one."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.goal = ""
+        self.lines: list[Line] = []
+
+    async def open(self, url: str) -> None:
+        """Open an episode and read its goal."""
+        await self.call("go_to_url", url=url)
+        await self.look()
+
+    async def look(self) -> list[Line]:
+        """Read the page anew."""
+        text = await self.call("get_state", screenshot=False)
+        self.goal = title_of(text)
+        self.lines = parse(text)
+        return self.lines
+
+    @property
+    def quoted(self) -> list[str]:
+        """What the goal has in double quotes."""
+        return re.findall(r'"([^"]*)"', self.goal)
+
+    def all(self, role: str | None = None, name: str | None = None) -> list[Line]:
+        """The elements with this role and this exact name, in reading order."""
+        return [
+            line
+            for line in self.lines
+            if line.index and (role is None or line.role == role) and (name is None or line.name == name)
+        ]
+
+    def one(self, role: str | None = None, name: str | None = None) -> Line:
+        """The first such element.
+
+        Raises:
+            LookupError: there is none.
+        """
+        if found := self.all(role, name):
+            return found[0]
+        shown = "\n".join(f"[{line.index}] {line.role} {line.name!r}{line.states}" for line in self.lines)
+        raise LookupError(f"no {role or 'element'} {name!r} among\n{shown}")
+
+    def texts(self) -> list[str]:
+        """Every line's text or name, in reading order."""
+        return [line.name for line in self.lines]
+
+    async def select(self, selector: str) -> list[Line]:
+        """The elements that a selector finds."""
+        found = parse(await self.call("find_elements", selector=selector))
+        return [line for line in found if line.index]
+
+    async def with_text(self, text: str) -> Line:
+        """The innermost element with exactly this text."""
+        return (await self.select(f':text-is("{text}")'))[-1]
+
+    async def click(self, target: Line) -> str:
+        """Click an element."""
+        return await self.call("click_element", index=target.index)
+
+    async def press_button(self, name: str = "Submit") -> None:
+        """Click the button of this name."""
+        await self.click(self.one("button", name))
+
+    async def fill(self, target: Line, text: str) -> str:
+        """Put text into a field."""
+        return await self.call("input_text", index=target.index, text=text)
+
+    async def keys(self, keys: str) -> str:
+        """Press a key or a combination."""
+        return await self.call("send_keys", keys=keys)
+
+    async def drag(self, source: Line, target: Line) -> str:
+        """Drag one element onto another."""
+        return await self.call("drag_element", index=source.index, target=target.index)
+
+    async def html(self, target: Line) -> str:
+        """The HTML of an element."""
+        return await self.call("get_html", index=target.index)
+
+    def field(self, nth: int = 0) -> Line:
+        """The text field at this place in reading order."""
+        return [
+            line for line in self.all() if line.role in {"textbox", "combobox", "searchbox", "spinbutton"}
+        ][nth]
+
+
+def title_of(text: str) -> str:
+    """The page's title, as a snapshot tells it."""
+    found = re.search(r"^Title: (.*)$", text, re.M)
+    assert found, f"no title in\n{text}"
+    return found[1]
