@@ -27,7 +27,10 @@ _ELEMENT = re.compile(
     r"^\s*(?P<op>[-+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
     r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
 )
-_CHANGE = re.compile(r"^\s*(?P<op>[-+~]) (?P<text>.*)$")
+_FRAME = re.compile(r"^<page [^\n]*>$", re.MULTILINE)
+_CHANGE = re.compile(r"^\s*[-+~] ", re.MULTILINE)
+
+_READS_OF_A_PART = {"find_elements", "get_options", "extract_content", "get_html"}
 
 
 class ToolError(AssertionError):
@@ -86,7 +89,7 @@ class Browser:
         )
         self.transcript.append((tool, arguments, result))
         if not result.is_error:
-            self._remember(tool, result.text)
+            self._remember(result.text, whole=_is_whole_page(tool, arguments, result.text))
         return result
 
     async def do(self, tool: str, **arguments: Any) -> str:
@@ -156,17 +159,14 @@ class Browser:
         """The text of the latest result."""
         return self.transcript[-1][2].text
 
-    def _remember(self, tool: str, text: str) -> None:
-        lines = text.splitlines()
-        whole = _is_snapshot(text)
+    def _remember(self, text: str, *, whole: bool) -> None:
         if whole:
             self.elements.clear()
             self.page = ""
-        for line in lines:
+        for line in text.splitlines():
             if found := _ELEMENT.match(line):
-                element = Element(
-                    int(found["index"]), found["role"], _unescape(found["name"]), found["states"]
-                )
+                name = _unescape(found["name"])
+                element = Element(int(found["index"]), found["role"], name, found["states"])
                 if found["op"] == "-":
                     self.elements.pop(element.index, None)
                 else:
@@ -206,10 +206,13 @@ async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser
         await holder
 
 
-def _is_snapshot(text: str) -> bool:
-    """Whether a result shows the whole page: lines of the grammar that no change mark stands before."""
-    changes = any(_CHANGE.match(line) for line in text.splitlines())
-    return not changes and re.search(r"^Page: ", text, re.MULTILINE) is not None
+def _is_whole_page(tool: str, arguments: dict[str, Any], text: str) -> bool:
+    """Whether a result shows the page from the start, so that what was known before is history."""
+    of_a_part = tool == "get_state" and not arguments.keys().isdisjoint({"index", "part"})
+    if of_a_part or tool in _READS_OF_A_PART:
+        return False
+    frame = _FRAME.search(text)
+    return frame is not None and (" title=" in frame[0] or not _CHANGE.search(text))
 
 
 def _matches(wanted: str | re.Pattern[str], name: str) -> bool:
