@@ -20,7 +20,7 @@ registry = Registry()
 @registry.action("Count the links or buttons of the page.")
 async def count_elements(tab: Tab, kind: Literal["a", "button"], at_least: int = 0) -> ActionResult:
     found = await tab.page.locator(kind).count()
-    return ActionResult(extracted_content=f"{found} of {kind}, enough: {found >= at_least}", data={"found": found})
+    return ActionResult(extracted_content=f"{found} of {kind}, enough: {found >= at_least}")
 
 
 @registry.action("Add two numbers.")
