@@ -6,13 +6,15 @@ from typing import Any
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
+from pydantic import BaseModel
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.errors import DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -38,44 +40,79 @@ class Controller:
     async def execute(self, name: str, arguments: Mapping[str, Any], session: BrowserSession) -> ActionResult:
         """Carry out one action in a session, one at a time, and tell what became of the page.
 
+        The call ends within `limits.call_timeout` and the time that its caller asked it to wait.
+
         Raises:
-            ActionError: it could not be carried out; the message says why and what to try.
+            ActionError: it could not be carried out; the message says why and what to try, its notices what
+                happened meanwhile.
         """
         action = self.registry[name]
         params = action.validate(arguments)
-        limit = self.settings.limits.call_timeout
-        try:
-            with anyio.fail_after(limit):
-                async with session.lock:
-                    return await self._carry_out(action, params, session)
-        except TimeoutError as error:
-            raise DeadlineExceeded(
-                f"{name} did not finish within {limit:g} s.",
-                hint="The session goes on: look with get_state, or reload the page.",
-            ) from error
-        except PlaywrightError as error:
-            raise as_action_error(error, doing=name) from error
+        limit = self.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
+        doing = "waiting for another call to end"
+        with anyio.move_on_after(limit):
+            async with session.lock:
+                doing = name
+                return await self._carry_out(action, params, session)
+        raise DeadlineExceeded(
+            f"{name} did not finish within {limit:g} s"
+            + ("." if doing == name else f": it spent them {doing}."),
+            hint="The session goes on: look with get_state, or reload the page.",
+        )
 
-    async def _carry_out(self, action: RegisteredAction, params: Any, session: BrowserSession) -> ActionResult:
-        await session.ensure_open()
-        self._guard(action, session)
+    async def _carry_out(
+        self, action: RegisteredAction, params: BaseModel, session: BrowserSession
+    ) -> ActionResult:
         ctx = ActionContext(session=session, settings=self.settings)
-        async with session.watching(action.effect) as watch:
-            result = await action.run(ctx, params)
-        if result.observation is not None:
-            return result
-        observation = await session.observe(action.effect, watch)
-        return result.model_copy(update={"observation": observation})
+        try:
+            await session.ensure_open()
+            self._guard(action, session)
+            async with session.watching(action.effect) as watch:
+                result = await action.run(ctx, params)
+            if result.observation is None:
+                observation = await session.observe(action.effect, watch)
+                result = result.model_copy(update={"observation": observation})
+        except PlaywrightError as error:
+            raise _with_notices(as_action_error(error, doing=action.name), session) from error
+        except ActionError as error:
+            raise _with_notices(error, session) from error.__cause__
+        return await self._with_picture(result, ctx)
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
-        dialog = session.current_tab.dialog
-        if dialog is not None and not action.during_dialog:
+        """Refuse what cannot be done now.
+
+        Raises:
+            DialogOpen: a dialog holds the page.
+            UnknownAction: the action is for other pages.
+        """
+        tab = session.current_tab
+        if tab.dialog is not None and not action.during_dialog:
             raise DialogOpen(
-                f'A {dialog.kind} dialog is open: "{dialog.message}".',
+                f'A {tab.dialog.kind} dialog is open: "{tab.dialog.message}".',
                 hint="Answer it with handle_dialog first.",
             )
-        if not action.offered_on(session.current_tab.page):
+        if action.is_bound_to_pages and not action.offered_on(tab.page):
             raise UnknownAction(
-                f"{action.name} is not offered on {session.current_tab.page.url}.",
-                hint=f"It is for: {', '.join(action.domains) or 'pages that pass its filter'}.",
+                f"{action.name} is not offered on {tab.page.url}.",
+                hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
             )
+
+    async def _with_picture(self, result: ActionResult, ctx: ActionContext) -> ActionResult:
+        """The result with a screenshot, where every result is to have one."""
+        wanted = self.settings.screenshots.screenshots == "always"
+        has_one = any(attachment.kind == "image" for attachment in result.attachments)
+        if not wanted or has_one or ctx.tab.dialog is not None:
+            return result
+        try:
+            picture = await take_screenshot(ctx)
+        except (PlaywrightError, ActionError):
+            # The action is done: a page that cannot be pictured now must not turn it into a failure.
+            logger.warning("No screenshot could be taken", exc_info=True)
+            return result
+        return result.model_copy(update={"attachments": (*result.attachments, picture)})
+
+
+def _with_notices(error: ActionError, session: BrowserSession) -> ActionError:
+    """The error, telling also what else happened in the session: a dialog, a new tab, a download."""
+    error.notices = (*error.notices, *session.take_notices())
+    return error

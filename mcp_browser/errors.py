@@ -32,12 +32,15 @@ class ActionError(McpBrowserError):
     Args:
         message: what happened, with the element or URL concerned.
         hint: what to try next; shown after the message.
+
+    `notices` are sentences about what else happened in the session meanwhile; the controller adds them.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} {hint}".rstrip())
         self.message = message
         self.hint = hint
+        self.notices: tuple[str, ...] = ()
 
 
 class InvalidArguments(ActionError):

@@ -44,7 +44,9 @@ class ActionModel(BaseModel):
         Raises:
             InvalidArguments: none or several actions are set.
         """
-        chosen = [(name, value) for name in type(self).model_fields if (value := getattr(self, name)) is not None]
+        chosen = [
+            (name, value) for name in type(self).model_fields if (value := getattr(self, name)) is not None
+        ]
         if len(chosen) != 1:
             names = ", ".join(name for name, _ in chosen) or "none"
             raise InvalidArguments(f"An action model names exactly one action; this one names {names}.")
@@ -56,9 +58,9 @@ class ActionModel(BaseModel):
 class RegisteredAction:
     """An action as the registry keeps it.
 
-    `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is open.
-    `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's deadline is that
-    much later.
+    `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is
+    open. `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's deadline
+    is that much later.
     """
 
     name: str
@@ -109,12 +111,15 @@ class Registry:
         self._actions: dict[str, RegisteredAction] = {}
 
     def __iter__(self) -> Iterator[RegisteredAction]:
+        """The actions, in the order in which they were registered."""
         return iter(self._actions.values())
 
     def __len__(self) -> int:
+        """How many actions there are."""
         return len(self._actions)
 
     def __contains__(self, name: object) -> bool:
+        """Whether there is an action of that name."""
         return name in self._actions
 
     def __getitem__(self, name: str) -> RegisteredAction:
@@ -126,9 +131,11 @@ class Registry:
         try:
             return self._actions[name]
         except KeyError:
-            raise UnknownAction(f"There is no action {name!r}.", hint=f"Actions: {', '.join(self._actions)}.") from None
+            raise UnknownAction(
+                f"There is no action {name!r}.", hint=f"Actions: {', '.join(self._actions)}."
+            ) from None
 
-    def action(
+    def action(  # noqa: PLR0913 - options, all by keyword
         self,
         description: str | None = None,
         *,
@@ -143,10 +150,10 @@ class Registry:
     ) -> Callable[[Function], Function]:
         """Register a function as an action; its name is the action's name.
 
-        The function may be sync (it then runs in a thread) or async, and returns an ActionResult, a string, or
-        nothing. A parameter annotated as ActionContext, Tab, BrowserSession or Playwright's Page, or named `ctx`,
-        `tab`, `session` or `page` without annotation, is filled in from the context. The others form the parameter
-        model, unless `param_model` is given: then the function takes one instance of it.
+        The function may be sync (it then runs in a thread) or async, and returns an ActionResult, a string,
+        or nothing. A parameter annotated as ActionContext, Tab, BrowserSession or Playwright's Page, or named
+        `ctx`, `tab`, `session` or `page` without annotation, is filled in from the context. The others form
+        the parameter model, unless `param_model` is given: then the function takes one instance of it.
 
         Args:
             description: what the model reads; the first paragraph of the docstring by default.
@@ -166,7 +173,7 @@ class Registry:
                 return function
             if name in self._actions:
                 raise ValueError(f"an action {name!r} is registered already")
-            text = description or inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+            text = description or _first_paragraph(function)
             if not text:
                 raise ValueError(f"action {name!r} needs a description or a docstring")
             model, run = _bind(function, param_model)
@@ -244,7 +251,9 @@ class Registry:
             if action.offered_on(page) and (page is None or action.is_bound_to_pages)
         )
 
-    async def execute_action(self, name: str, arguments: Mapping[str, Any], ctx: ActionContext) -> ActionResult:
+    async def execute_action(
+        self, name: str, arguments: Mapping[str, Any], ctx: ActionContext
+    ) -> ActionResult:
         """Validate the arguments and run the action, without guard, settling or observation.
 
         Raises:
@@ -300,7 +309,9 @@ def _bind(
             param_model, model_argument = hint, only
     elif param_model is not None:
         if len(own) > 1:
-            raise ValueError(f"{function.__name__} takes its param_model as one argument, not {', '.join(own)}")
+            raise ValueError(
+                f"{function.__name__} takes its param_model as one argument, not {', '.join(own)}"
+            )
         model_argument = next(iter(own), None)
     if param_model is None:
         param_model = _model_from_signature(function.__name__, own, hints)
@@ -318,7 +329,9 @@ def _bind(
         if inspect.iscoroutinefunction(function):
             result = await function(**arguments)
         else:
-            result = await anyio.to_thread.run_sync(functools.partial(function, **arguments), abandon_on_cancel=True)
+            result = await anyio.to_thread.run_sync(
+                functools.partial(function, **arguments), abandon_on_cancel=True
+            )
         return _as_result(function.__name__, result)
 
     return param_model, run
@@ -337,6 +350,11 @@ def _model_from_signature(
     return create_model(model, __base__=ActionParams, **fields)
 
 
+def _first_paragraph(function: Callable[..., Any]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join(inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
+
+
 def _as_result(name: str, result: object) -> ActionResult:
     match result:
         case ActionResult():
@@ -346,7 +364,9 @@ def _as_result(name: str, result: object) -> ActionResult:
         case None:
             return ActionResult(extracted_content=f"{name} is done.")
         case _:
-            raise TypeError(f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None")
+            raise TypeError(
+                f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None"
+            )
 
 
 def _domain_matches(url: str, pattern: str) -> bool:
@@ -357,7 +377,8 @@ def _domain_matches(url: str, pattern: str) -> bool:
 
 def _explain(action: RegisteredAction, error: ValidationError) -> str:
     known = ", ".join(
-        f"{name}{'' if field.is_required() else '?'}" for name, field in action.param_model.model_fields.items()
+        f"{name}{'' if field.is_required() else '?'}"
+        for name, field in action.param_model.model_fields.items()
     )
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_context=False):

@@ -14,8 +14,8 @@ def tool_schema(model: type[BaseModel]) -> Schema:
     """The closed JSON schema that clients and models are shown for a parameter model.
 
     Compared with Pydantic's own: no titles; definitions stand where they are used (save recursive ones);
-    `Optional[int]` is an integer that is not required; defaults that say nothing (`null`, `false`) are left out;
-    objects are closed, so that a client can tell a wrong argument before it is sent.
+    `Optional[int]` is an integer that is not required; defaults that say nothing (`null`, `false`) are left
+    out; objects are closed, so that a client can tell a wrong argument before it is sent.
     """
     full = model.model_json_schema()
     definitions = cast("dict[str, Schema]", full.get("$defs", {}))
@@ -27,7 +27,9 @@ def tool_schema(model: type[BaseModel]) -> Schema:
     return schema
 
 
-def _shape(schema: Schema, definitions: Mapping[str, Schema], inside: tuple[str, ...], kept: dict[str, Schema]) -> Schema:
+def _shape(
+    schema: Schema, definitions: Mapping[str, Schema], inside: tuple[str, ...], kept: dict[str, Schema]
+) -> Schema:
     """One schema and everything below it; `inside` names the definitions that it stands in."""
 
     def below(part: Schema) -> Schema:
@@ -47,20 +49,23 @@ def _shape(schema: Schema, definitions: Mapping[str, Schema], inside: tuple[str,
     for key, value in schema.items():
         if key in _NOISE or (key == "default" and (value is None or value is False)):
             continue
-        if key == "anyOf":
-            choices = [choice for choice in cast("list[Schema]", value) if choice.get("type") != "null"]
-            if len(choices) == 1:
-                shaped |= {name: part for name, part in below(choices[0]).items() if name not in schema}
-            else:
-                shaped[key] = [below(choice) for choice in choices]
-        elif key == "properties":
-            shaped[key] = {name: below(part) for name, part in cast("dict[str, Schema]", value).items()}
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
-            shaped[key] = below(cast("Schema", value))
-        elif key in ("oneOf", "allOf", "prefixItems"):
-            shaped[key] = [below(part) for part in cast("list[Schema]", value)]
-        else:
-            shaped[key] = value
+        match key, value:
+            case "anyOf", [*choices]:
+                choices = [choice for choice in cast("list[Schema]", choices) if choice.get("type") != "null"]
+                if len(choices) == 1:
+                    shaped |= {name: part for name, part in below(choices[0]).items() if name not in schema}
+                else:
+                    shaped[key] = [below(choice) for choice in choices]
+            case "properties", {**properties}:
+                shaped[key] = {
+                    name: below(part) for name, part in cast("dict[str, Schema]", properties).items()
+                }
+            case (("items" | "additionalProperties"), {**part}):
+                shaped[key] = below(cast("Schema", part))
+            case (("oneOf" | "allOf" | "prefixItems"), [*parts]):
+                shaped[key] = [below(part) for part in cast("list[Schema]", parts)]
+            case _:
+                shaped[key] = value
     if shaped.get("type") == "object" and "properties" in shaped:
         shaped.setdefault("additionalProperties", False)
     return shaped

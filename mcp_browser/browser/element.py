@@ -1,7 +1,7 @@
 """One element of a tab, by its index: looked at, checked, and acted on with real mouse and keyboard input.
 
-The page script decides whether an element can take an action and where (`DomService.ready`); the input itself goes
-through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
+The page script decides whether an element can take an action and where (`DomService.ready`); the input itself
+goes through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -49,7 +49,22 @@ class Option(Frozen):
         """Whether this is the choice meant by a label or a value; loosely, case and spaces do not count."""
         if not loosely:
             return wanted in (self.label, self.value)
-        return " ".join(wanted.split()).casefold() in (" ".join(self.label.split()).casefold(), self.value.casefold())
+        return " ".join(wanted.split()).casefold() in (
+            " ".join(self.label.split()).casefold(),
+            self.value.casefold(),
+        )
+
+
+class FieldValue(Frozen):
+    """What a field holds; of a secret one the text must not be shown."""
+
+    value: str
+    secret: bool = False
+
+    def holds(self, text: str, *, as_end: bool = False) -> bool:
+        """Whether it holds this text, or ends with it; editors have line ends and spaces of their own."""
+        held, wanted = " ".join(self.value.split()), " ".join(text.split())
+        return held.endswith(wanted) if as_end else held == wanted
 
 
 class Element:
@@ -72,7 +87,12 @@ class Element:
         return self._node.role
 
     async def click(
-        self, *, button: Button = "left", clicks: int = 1, modifiers: Sequence[Modifier] = (), force: bool = False
+        self,
+        *,
+        button: Button = "left",
+        clicks: int = 1,
+        modifiers: Sequence[Modifier] = (),
+        force: bool = False,
     ) -> None:
         """Click the middle of the element; with `force`, whatever lies over it.
 
@@ -100,7 +120,8 @@ class Element:
     async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> None:
         """Put text into a field, in place of what it holds or after it.
 
-        The text arrives as one insertion; a field that does not take it so gets it key by key, as with `slowly`.
+        The text arrives as one insertion; a field that does not take it so gets it key by key, as with
+        `slowly`.
 
         Raises:
             NotActionable: it cannot be typed into.
@@ -109,7 +130,6 @@ class Element:
         if ready.type in SET_BY_VALUE:
             await self._call("setValue", text)
             return
-        held = await self.value() if append else ""
         keyboard = self._tab.page.keyboard
         await self._call("moveToEnd" if append else "selectText")
         if not text:
@@ -118,17 +138,13 @@ class Element:
             await self._tab.act(keyboard.type(text))
         else:
             await self._tab.act(keyboard.insert_text(text))
-            if self._tab.dialog is None and not _same_text(await self.value(), held + text) and not append:
+            if not append and self._tab.dialog is None and not (await self.field()).holds(text):
                 await self._call("selectText")
                 await self._tab.act(keyboard.type(text))
 
-    async def value(self) -> str:
-        """What a field holds now, secrets included: never show it without asking `is_secret`."""
-        return cast("str", await self._call("value"))
-
-    async def is_secret(self) -> bool:
-        """Whether the field holds something that must not be shown, such as a password."""
-        return bool(await self._call("isSecret"))
+    async def field(self) -> FieldValue:
+        """What the field holds now."""
+        return FieldValue.model_validate(await self._call("value"))
 
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
@@ -143,8 +159,8 @@ class Element:
     async def select(self, wanted: Sequence[str]) -> list[str]:
         """Choose options by label or value; the labels chosen.
 
-        A native select ends with exactly these options. Of an ARIA listbox, combobox or menu each is clicked, after
-        opening it where needed; several names walk down a menu.
+        A native select ends with exactly these options. Of an ARIA listbox, combobox or menu each is clicked,
+        after opening it where needed; several names walk down a menu.
 
         Raises:
             NotFound: there is no such option; the message names those that there are.
@@ -172,15 +188,19 @@ class Element:
         if ready.checked == checked:
             return False
         if not checked and self.role == "radio":
-            raise NotActionable(f"{self} is a radio button.", hint="To clear it, choose another one of its group.")
+            raise NotActionable(
+                f"{self} is a radio button.", hint="To clear it, choose another one of its group."
+            )
         await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
         if self._tab.dialog is None and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
-            raise NotActionable(f"{self} was clicked but is still {state}.", hint="Look at the page with get_state.")
+            raise NotActionable(
+                f"{self} was clicked but is still {state}.", hint="Look at the page with get_state."
+            )
         return True
 
     async def drag_to(self, other: "Element") -> None:
-        """Drag the element onto another one, by mouse; both pointer handlers and HTML5 drag and drop follow it."""
+        """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it."""
         target = await other._ready("hover")
         start = await self._ready("drag")
         # Scrolling to the start may have moved the target.
@@ -238,7 +258,9 @@ class Element:
             return "file"
         if ready.checked is not None and self.role in CHECKABLE_ROLES:
             return "check"
-        if ready.tag == "select" or (ready.tag not in ("input", "textarea") and self.role in ("combobox", "listbox")):
+        if ready.tag == "select" or (
+            ready.tag not in ("input", "textarea") and self.role in ("combobox", "listbox")
+        ):
             return "select"
         return "text"
 
@@ -257,9 +279,13 @@ class Element:
 
     def _refuse_native_popups(self, ready: "ReadyElement") -> None:
         if ready.tag == "input" and ready.type == "file":
-            raise NotActionable(f"{self} is a file input.", hint="Use upload_file with the paths of the files.")
+            raise NotActionable(
+                f"{self} is a file input.", hint="Use upload_file with the paths of the files."
+            )
         if ready.tag == "select" and not ready.multiple:
-            raise NotActionable(f"{self} is a native select.", hint="Use select_option, or get_options to see them.")
+            raise NotActionable(
+                f"{self} is a native select.", hint="Use select_option, or get_options to see them."
+            )
 
     @asynccontextmanager
     async def _held(self, modifiers: Sequence[Modifier]) -> AsyncIterator[None]:
@@ -286,7 +312,7 @@ class Element:
         return False
 
     async def _select_aria(self, wanted: str) -> str:
-        """Click the option of that name in the list that belongs to the element, opening the list where needed."""
+        """Click the option of that name in the element's list, opening the list where needed."""
         options = await self.options()
         if not options:
             await self.click()
@@ -312,7 +338,9 @@ class Element:
                 if options := await self.options():
                     return options
                 await anyio.sleep(POLL_SECONDS)
-        raise NotFound(f"{self} shows no options.", hint="Click it, look with get_state, then click the option.")
+        raise NotFound(
+            f"{self} shows no options.", hint="Click it, look with get_state, then click the option."
+        )
 
     async def _suggestion(self, wanted: str) -> Option:
         options: list[Option] = []
@@ -339,8 +367,3 @@ def list_options(options: Sequence[Option], *, limit: int = 60) -> str:
     """The labels of options in quotes, the first ones where there are many."""
     shown = ", ".join(f'"{option.label}"' for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")
-
-
-def _same_text(held: str, wanted: str) -> bool:
-    """Whether a field holds a text; editors put in line ends and hard spaces of their own."""
-    return held == wanted or " ".join(held.split()) == " ".join(wanted.split())

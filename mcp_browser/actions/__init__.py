@@ -1,0 +1,5 @@
+"""What can be done in a browser: each action is declared in the file of its family."""
+
+from mcp_browser.actions.catalog import default_registry, load_registry
+
+__all__ = ["default_registry", "load_registry"]

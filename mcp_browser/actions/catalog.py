@@ -1,0 +1,75 @@
+"""The actions that come with the package, and the registry that the settings ask for."""
+
+from collections.abc import Sequence
+
+from mcp_browser.actions.dialogs import dialogs
+from mcp_browser.actions.elements import elements
+from mcp_browser.actions.extraction import extraction
+from mcp_browser.actions.files import files
+from mcp_browser.actions.forms import forms
+from mcp_browser.actions.keyboard import keyboard
+from mcp_browser.actions.navigation import navigation, search_url
+from mcp_browser.actions.observing import observing
+from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.scrolling import scrolling
+from mcp_browser.actions.tabs import tabs
+from mcp_browser.actions.waiting import waiting
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings import ToolSettings
+
+FAMILIES = (
+    navigation,
+    observing,
+    elements,
+    forms,
+    keyboard,
+    scrolling,
+    waiting,
+    extraction,
+    tabs,
+    dialogs,
+    files,
+)
+"""Every family, in the order in which a model meets their tools."""
+
+ALL = "all"
+
+
+def default_registry() -> Registry:
+    """All actions that come with the package, in a fixed order."""
+    registry = Registry(group="core")
+    for family in FAMILIES:
+        registry.include(family)
+    return registry
+
+
+def load_registry(settings: ToolSettings) -> Registry:
+    """The actions that the settings ask for: the groups chosen, then the user's own, less those excluded.
+
+    Raises:
+        SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
+    """
+    search_url(settings.search_engine, "")
+    built_in = default_registry()
+    own = [*(actions_from_file(path) for path in settings.actions), *actions_from_entry_points()]
+    everything = Registry()
+    everything.include(built_in)
+    for source, registry in own:
+        try:
+            everything.include(registry)
+        except ValueError as error:
+            raise SettingsError(f"{source}: {error}") from error
+    _check_names("tools", settings.tools, (*everything.groups(), ALL), "group of tools")
+    _check_names(
+        "exclude_actions", settings.exclude_actions, [action.name for action in everything], "action"
+    )
+    # Actions of one's own are offered without naming their group as well.
+    groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
+    return everything.only(groups).without(settings.exclude_actions)
+
+
+def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            raise SettingsError(f"{setting}: there is no {what} {name!r}; there are: {', '.join(known)}")

@@ -1,0 +1,66 @@
+"""What a mouse does to an element: click, hover, drag."""
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.element import Button, Modifier
+
+elements = Registry(group="core")
+
+
+class ClickElementParams(ActionParams):
+    """Arguments of click_element."""
+
+    index: int
+    button: Button = "left"
+    double: bool = False
+    modifiers: tuple[Modifier, ...] = ()
+    force: bool = Field(False, description="click even if covered")
+
+
+class HoverElementParams(ActionParams):
+    """Arguments of hover_element."""
+
+    index: int
+
+
+class DragElementParams(ActionParams):
+    """Arguments of drag_element."""
+
+    index: int
+    target: int = Field(description="index to drop on")
+
+
+@elements.action()
+async def click_element(ctx: ActionContext, params: ClickElementParams) -> ActionResult:
+    """Click an element by its index."""
+    element = await ctx.tab.element(params.index)
+    await element.click(
+        button=params.button,
+        clicks=2 if params.double else 1,
+        modifiers=params.modifiers,
+        force=params.force,
+    )
+    how = "Double-clicked" if params.double else "Clicked"
+    which = "" if params.button == "left" else f" with the {params.button} button"
+    held = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
+    return ActionResult(extracted_content=f"{how} {element}{which}{held}.")
+
+
+@elements.action()
+async def hover_element(ctx: ActionContext, params: HoverElementParams) -> ActionResult:
+    """Move the mouse over an element."""
+    element = await ctx.tab.element(params.index)
+    await element.hover()
+    return ActionResult(extracted_content=f"The mouse is over {element}.")
+
+
+@elements.action()
+async def drag_element(ctx: ActionContext, params: DragElementParams) -> ActionResult:
+    """Drag an element onto another one."""
+    element = await ctx.tab.element(params.index)
+    target = await ctx.tab.element(params.target)
+    await element.drag_to(target)
+    return ActionResult(extracted_content=f"Dragged {element} onto {target}.")

@@ -1,0 +1,227 @@
+"""Filling in: text fields, lists, checkboxes, files, whole forms."""
+
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.browser.element import Element
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, NotFound
+
+forms = Registry(group="core")
+
+SHOWN_TEXT = 60
+"""How much of a typed text a result repeats."""
+
+_YES = frozenset({"true", "yes", "on", "1", "checked"})
+_NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
+
+
+def _one_or_more(value: object) -> object:
+    """A lone string where a list of strings is asked for is a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1)]
+
+
+class InputTextParams(ActionParams):
+    """Arguments of input_text."""
+
+    index: int
+    text: str
+    append: bool = Field(False, description="keep what is there")
+    submit: bool = Field(False, description="press Enter after")
+    slowly: bool = Field(False, description="key by key")
+
+
+class SelectOptionParams(ActionParams):
+    """Arguments of select_option."""
+
+    index: int
+    options: Strings = Field(description="labels or values")
+
+
+class GetOptionsParams(ActionParams):
+    """Arguments of get_options."""
+
+    index: int
+
+
+class SetCheckedParams(ActionParams):
+    """Arguments of set_checked."""
+
+    index: int
+    checked: bool = True
+
+
+class FormField(ActionParams):
+    """One field of fill_form."""
+
+    index: int
+    value: str | bool | list[str]
+
+
+class FillFormParams(ActionParams):
+    """Arguments of fill_form."""
+
+    fields: list[FormField] = Field(min_length=1)
+
+
+class UploadFileParams(ActionParams):
+    """Arguments of upload_file."""
+
+    index: int
+    paths: Strings
+
+
+@forms.action()
+async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
+    """Type text into a field, replacing its content."""
+    element = await ctx.tab.element(params.index)
+    told = await _fill(ctx, element, params.text, append=params.append, slowly=params.slowly)
+    if params.submit:
+        await ctx.tab.act(ctx.tab.page.keyboard.press("Enter"))
+        told += " Pressed Enter."
+    return ActionResult(extracted_content=told)
+
+
+@forms.action()
+async def select_option(ctx: ActionContext, params: SelectOptionParams) -> ActionResult:
+    """Choose options of a select, listbox, combobox or menu."""
+    element = await ctx.tab.element(params.index)
+    return ActionResult(extracted_content=await _select(element, params.options))
+
+
+@forms.action(effect="read")
+async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionResult:
+    """List the options of a select or an open list."""
+    element = await ctx.tab.element(params.index)
+    options = await element.options()
+    if not options:
+        raise NotFound(
+            f"{element} shows no options.", hint="Click it to open its list, or name one in select_option."
+        )
+    lines: list[str] = []
+    for option in options:
+        states = " (selected)" * option.selected + " (disabled)" * option.disabled
+        value = f" value={option.value!r}" if option.value not in ("", option.label) else ""
+        lines.append(f'- "{option.label}"{value}{states}')
+    return ActionResult(
+        extracted_content=f"{len(options)} options of {element}:",
+        page_content="\n".join(lines),
+        data={"options": [option.model_dump(exclude={"index"}) for option in options]},
+    )
+
+
+@forms.action()
+async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
+    """Check or uncheck a checkbox, radio or switch."""
+    element = await ctx.tab.element(params.index)
+    return ActionResult(extracted_content=await _set_checked(element, checked=params.checked))
+
+
+@forms.action()
+async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
+    """Fill several fields: text, option labels, true/false, file paths."""
+    told: list[str] = []
+    failed = 0
+    for field in params.fields:
+        if ctx.tab.dialog is not None:
+            failed += 1
+            told.append(f"[{field.index}] was left: a dialog opened.")
+            continue
+        try:
+            element = await ctx.tab.element(field.index)
+            told.append(await _fill_field(ctx, element, field.value))
+        except ActionError as error:
+            failed += 1
+            told.append(f"[{field.index}] failed: {error}")
+    report = "\n".join(f"- {line}" for line in told)
+    if failed:
+        raise NotActionable(f"{failed} of {len(told)} fields could not be filled; the others are.\n{report}")
+    return ActionResult(extracted_content=f"Filled {len(told)} fields.\n{report}")
+
+
+@forms.action()
+async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
+    """Give files on the server to a file input."""
+    element = await ctx.tab.element(params.index)
+    return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
+
+
+async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | list[str]) -> str:
+    match await element.kind():
+        case "check":
+            return await _set_checked(element, checked=_as_bool(value, element))
+        case "select":
+            return await _select(element, _as_list(value, element))
+        case "file":
+            return await _upload(ctx, element, _as_list(value, element))
+        case "text":
+            if not isinstance(value, str):
+                raise InvalidArguments(f"{element} takes text, not {value!r}.")
+            return await _fill(ctx, element, value, append=False, slowly=False)
+
+
+async def _fill(ctx: ActionContext, element: Element, text: str, *, append: bool, slowly: bool) -> str:
+    """Type, then look whether the field took it, and tell both without repeating a secret."""
+    await element.fill(text, append=append, slowly=slowly)
+    if ctx.tab.dialog is not None:
+        return f"Typed into {element}."
+    field = await element.field()
+    told = _typed(element, text, secret=field.secret)
+    if field.secret:
+        wrong = len(field.value) != len(text) and not append
+        held = f"{len(field.value)} characters"
+    else:
+        wrong = not field.holds(text, as_end=append)
+        held = _quoted(field.value)
+    return f"{told} The field now holds {held} instead: it may limit or format its text." if wrong else told
+
+
+async def _select(element: Element, options: list[str]) -> str:
+    chosen = await element.select(options)
+    return f"Selected {', '.join(_quoted(label) for label in chosen)} in {element}."
+
+
+async def _set_checked(element: Element, *, checked: bool) -> str:
+    clicked = await element.set_checked(checked)
+    state = "checked" if checked else "unchecked"
+    return f"{element} is now {state}." if clicked else f"{element} was {state} already."
+
+
+async def _upload(ctx: ActionContext, element: Element, paths: list[str]) -> str:
+    files = allowed_files(paths, ctx.session.upload_dirs)
+    await element.set_files(files)
+    return f"Gave {', '.join(file.name for file in files)} to {element}."
+
+
+def _typed(element: Element, text: str, *, secret: bool) -> str:
+    if not text:
+        return f"Cleared {element}."
+    if secret:
+        return f"Typed {len(text)} characters into {element}."
+    return f"Typed {_quoted(text)} into {element}."
+
+
+def _quoted(text: str) -> str:
+    short = text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}…"
+    return '"' + short.replace("\n", "⏎") + '"'
+
+
+def _as_bool(value: str | bool | list[str], element: Element) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().lower() in _YES | _NO:
+        return value.strip().lower() in _YES
+    raise InvalidArguments(f"{element} takes true or false, not {value!r}.")
+
+
+def _as_list(value: str | bool | list[str], element: Element) -> list[str]:
+    if isinstance(value, bool):
+        raise InvalidArguments(f"{element} takes text or a list of texts, not {value!r}.")
+    return cast("list[str]", _one_or_more(cast("Any", value)))

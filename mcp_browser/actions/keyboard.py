@@ -1,0 +1,134 @@
+"""Keys, combinations, sequences, and text where no key is meant."""
+
+import re
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+
+keyboard = Registry(group="core")
+
+_ALIASES = {
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "win": "Meta",
+    "windows": "Meta",
+    "super": "Meta",
+    "option": "Alt",
+    "opt": "Alt",
+    "mod": "ControlOrMeta",
+    "cmdorctrl": "ControlOrMeta",
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "ins": "Insert",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "pgup": "PageUp",
+    "pgdn": "PageDown",
+    "pagedn": "PageDown",
+    "spacebar": "Space",
+    "plus": "+",
+}
+_MODIFIERS = ("Control", "Shift", "Alt", "Meta", "ControlOrMeta")
+_NAMED = (
+    *_MODIFIERS,
+    *(
+        "Escape",
+        "Enter",
+        "Tab",
+        "Backspace",
+        "Delete",
+        "Insert",
+        "Space",
+        "Home",
+        "End",
+        "PageUp",
+        "PageDown",
+    ),
+    *(
+        "ArrowUp",
+        "ArrowDown",
+        "ArrowLeft",
+        "ArrowRight",
+        "CapsLock",
+        "NumLock",
+        "ScrollLock",
+        "Pause",
+        "PrintScreen",
+    ),
+    *("ContextMenu", "Clear", "Minus", "Equal", "Backquote", "Backslash", "BracketLeft", "BracketRight"),
+    *("Semicolon", "Quote", "Comma", "Period", "Slash"),
+    *("NumpadAdd", "NumpadSubtract", "NumpadMultiply", "NumpadDivide", "NumpadDecimal", "NumpadEnter"),
+    *("AltGraph", "ShiftLeft", "ShiftRight", "ControlLeft", "ControlRight", "AltLeft", "AltRight"),
+    *("MetaLeft", "MetaRight"),
+    *(f"F{number}" for number in range(1, 13)),
+    *(f"Digit{number}" for number in range(10)),
+    *(f"Numpad{number}" for number in range(10)),
+    *(f"Key{chr(letter)}" for letter in range(ord("A"), ord("Z") + 1)),
+)
+_KEYS = {name.lower(): name for name in _NAMED} | _ALIASES
+
+
+class SendKeysParams(ActionParams):
+    """Arguments of send_keys."""
+
+    keys: str = Field(min_length=1, description='"Control+A", "Tab Tab Enter", or text')
+    index: int | None = Field(None, description="focus this first")
+
+
+@keyboard.action()
+async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
+    """Press keys or key combinations in order; anything else is typed as text."""
+    where = ""
+    if params.index is not None:
+        element = await ctx.tab.element(params.index)
+        await element.focus()
+        where = f" in {element}"
+    sequence = parse_keys(params.keys)
+    page = ctx.tab.page
+    if sequence is None:
+        await ctx.tab.act(page.keyboard.type(params.keys))
+        return ActionResult(extracted_content=f"Typed {len(params.keys)} characters{where}.")
+    for done, combination in enumerate(sequence):
+        await ctx.tab.act(page.keyboard.press(combination))
+        if ctx.tab.dialog is not None:
+            sequence = sequence[: done + 1]
+            break
+    return ActionResult(extracted_content=f"Pressed {' '.join(sequence)}{where}.")
+
+
+def parse_keys(keys: str) -> list[str] | None:
+    """The combinations in `keys`, in Playwright's names, or None where `keys` is a text to type.
+
+    Combinations are parted by spaces. A name counts whatever its case. A single character is a key only as
+    part of a combination: "a b" is a text.
+    """
+    if len(keys) == 1:
+        return None
+    combinations: list[str] = []
+    for word in keys.split():
+        combination = _combination(word)
+        if combination is None:
+            return None
+        combinations.append(combination)
+    return combinations or None
+
+
+def _combination(word: str) -> str | None:
+    # In "Control++" the last plus sign is the key.
+    parts = [part for part in re.split(r"\+(?=.)", word) if part]
+    *held, last = [_KEYS.get(part.lower(), part) for part in parts] or [word]
+    if any(modifier not in _MODIFIERS for modifier in held):
+        return None
+    if last in _NAMED:
+        return "+".join([*held, last])
+    if held and len(last) == 1:
+        # Playwright takes an upper-case letter for Shift and the letter; in "Control+A" no Shift is meant.
+        return "+".join([*held, last if "Shift" in held else last.lower()])
+    return None

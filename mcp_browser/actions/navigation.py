@@ -1,0 +1,89 @@
+"""Where the tab goes: addresses, history, search."""
+
+from urllib.parse import quote_plus
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.errors import SettingsError
+
+navigation = Registry(group="core")
+
+SEARCH_ENGINES = {
+    "duckduckgo": "https://duckduckgo.com/?q={query}",
+    "google": "https://www.google.com/search?q={query}",
+    "bing": "https://www.bing.com/search?q={query}",
+}
+
+
+class GoToUrlParams(ActionParams):
+    """Arguments of go_to_url."""
+
+    url: str
+    new_tab: bool = False
+
+
+class SearchWebParams(ActionParams):
+    """Arguments of search_web."""
+
+    query: str = Field(min_length=1)
+    new_tab: bool = False
+
+
+@navigation.action(effect="navigation")
+async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
+    """Open a URL."""
+    return await _open(ctx, params.url, new_tab=params.new_tab)
+
+
+@navigation.action(effect="navigation")
+async def go_back(ctx: ActionContext) -> ActionResult:
+    """Go back in the tab's history."""
+    await ctx.tab.back()
+    return ActionResult(extracted_content="Went back.")
+
+
+@navigation.action(effect="navigation")
+async def go_forward(ctx: ActionContext) -> ActionResult:
+    """Go forward in the tab's history."""
+    await ctx.tab.forward()
+    return ActionResult(extracted_content="Went forward.")
+
+
+@navigation.action(effect="navigation")
+async def reload(ctx: ActionContext) -> ActionResult:
+    """Reload the page."""
+    await ctx.tab.reload()
+    return ActionResult(extracted_content="Reloaded the page.")
+
+
+@navigation.action(effect="navigation")
+async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
+    """Search the web with a search engine."""
+    url = search_url(ctx.settings.tools.search_engine, params.query)
+    return await _open(ctx, url, new_tab=params.new_tab)
+
+
+def search_url(engine: str, query: str) -> str:
+    """The address of a search; `engine` is a name of SEARCH_ENGINES or a URL with `{query}` in it.
+
+    Raises:
+        SettingsError: it is neither.
+    """
+    template = SEARCH_ENGINES.get(engine.lower(), engine)
+    if "{query}" not in template:
+        names = ", ".join(SEARCH_ENGINES)
+        raise SettingsError(
+            f"search_engine: {engine!r} is neither one of {names} nor a URL with {{query}} in it"
+        )
+    return template.replace("{query}", quote_plus(query))
+
+
+async def _open(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
+    if new_tab:
+        tab = await ctx.session.new_tab(url)
+        return ActionResult(extracted_content=f"Opened {tab.page.url} in tab {tab.id}.")
+    await ctx.tab.goto(url)
+    return ActionResult(extracted_content=f"Opened {ctx.tab.page.url}.")

@@ -1,0 +1,133 @@
+"""Looking: the page's state, elements by what they are, pictures."""
+
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from pydantic import Field, model_validator
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.screenshots import take_screenshot
+from mcp_browser.actions.waiting import is_selector_error
+from mcp_browser.dom.models import DomNode
+from mcp_browser.dom.service import ElementQuery
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+
+observing = Registry(group="core")
+
+MOST_FOUND = 200
+
+
+class GetStateParams(ActionParams):
+    """Arguments of get_state."""
+
+    index: int | None = Field(None, description="only inside this")
+    part: int = Field(1, description="of a long page")
+    screenshot: bool | None = Field(None, description="add a picture")
+    labels: bool = Field(False, description="draw indexes on it")
+
+
+class FindElementsParams(ActionParams):
+    """Arguments of find_elements."""
+
+    text: str | None = None
+    pattern: str | None = Field(None, description="regular expression")
+    role: str | None = None
+    selector: str | None = Field(None, description="CSS or Playwright")
+    limit: int = 20
+
+    @model_validator(mode="after")
+    def _looks_for_something(self) -> "FindElementsParams":
+        if not any((self.text, self.pattern, self.role, self.selector)):
+            raise ValueError("give text, pattern, role or selector")
+        if self.selector and (self.text or self.pattern or self.role):
+            raise ValueError("selector stands alone; Playwright's own `>> text=…` or `role=…` can narrow it")
+        if not 1 <= self.limit <= MOST_FOUND:
+            raise ValueError(f"limit must be 1 to {MOST_FOUND}")
+        return self
+
+
+class ScreenshotParams(ActionParams):
+    """Arguments of screenshot."""
+
+    index: int | None = Field(None, description="only this element")
+    full_page: bool = False
+    labels: bool = Field(False, description="draw indexes")
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> "ScreenshotParams":
+        if self.full_page and (self.labels or self.index is not None):
+            raise ValueError("full_page goes neither with index nor with labels")
+        return self
+
+
+@observing.action(effect="read", during_dialog=True)
+async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
+    """Show the page: its elements with indexes, its text, and a picture if wanted."""
+    observation = await ctx.session.full_observation(region=params.index, part=params.part)
+    pictures: tuple[Attachment, ...] = ()
+    setting = ctx.settings.screenshots.screenshots
+    wanted = params.screenshot if params.screenshot is not None else params.labels or setting == "always"
+    if wanted and setting != "never" and observation.dialog is None:
+        pictures = (await take_screenshot(ctx, labels=params.labels),)
+    return ActionResult(observation=observation, attachments=pictures)
+
+
+@observing.action(effect="read")
+async def find_elements(ctx: ActionContext, params: FindElementsParams) -> ActionResult:
+    """Search the whole page and get indexes."""
+    if params.selector:
+        nodes, total = await _by_selector(ctx, params.selector, params.limit)
+    else:
+        query = ElementQuery(text=params.text, pattern=params.pattern, role=params.role)
+        found = await ctx.tab.dom.find(query, limit=params.limit)
+        nodes, total = list(found.nodes), found.total
+    if not nodes:
+        sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
+        raise NotFound(
+            f"Nothing on {ctx.tab.page.url} matches {sought}.",
+            hint="Try a shorter text; what is not loaded yet, such as rows of a list, may need scrolling.",
+        )
+    told = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
+    return ActionResult(
+        extracted_content=f"{told}:",
+        page_content="\n".join(str(node) for node in nodes),
+        data={"total": total, "elements": [_as_data(node) for node in nodes]},
+    )
+
+
+@observing.action(effect="read")
+async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResult:
+    """Take a picture of the view, the full page or an element."""
+    if ctx.settings.screenshots.screenshots == "never":
+        raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use get_state.")
+    if params.index is None:
+        picture = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
+        what = "the full page" if params.full_page else "the view"
+    else:
+        element = await ctx.tab.element(params.index)
+        picture = await take_screenshot(ctx, element=element, labels=params.labels)
+        what = str(element)
+    return ActionResult(extracted_content=f"Picture of {what}, {picture.name}.", attachments=(picture,))
+
+
+async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[list[DomNode], int]:
+    """What a Playwright selector matches in all frames: the first ones, and how many there are."""
+    nodes: list[DomNode] = []
+    total = 0
+    for frame in ctx.tab.page.frames:
+        try:
+            handles = await frame.locator(selector).element_handles()
+        except PlaywrightError as error:
+            if is_selector_error(error):
+                raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+            # A frame that went away meanwhile has nothing to find in it.
+            continue
+        total += len(handles)
+        nodes += [await ctx.tab.dom.index_of(handle) for handle in handles[: limit - len(nodes)]]
+    return nodes, total
+
+
+def _as_data(node: DomNode) -> dict[str, Any]:
+    return {"index": node.index, "role": node.role, "name": node.name, "states": list(node.states)}

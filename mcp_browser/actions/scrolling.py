@@ -1,0 +1,82 @@
+"""Scrolling: by pages, inside an element, to a text."""
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+
+if TYPE_CHECKING:
+    from mcp_browser.dom.service import Scrolled
+
+scrolling = Registry(group="core")
+
+Direction = Literal["down", "up", "right", "left", "top", "bottom"]
+
+_STEPS: dict[Direction, tuple[float, float]] = {
+    "down": (0, 1),
+    "up": (0, -1),
+    "right": (1, 0),
+    "left": (-1, 0),
+    "top": (0, -math.inf),
+    "bottom": (0, math.inf),
+}
+
+
+def _without_bounds(schema: dict[str, object]) -> None:
+    """Leave limits out of the schema that every sensible value keeps; validation still holds them."""
+    for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        schema.pop(key, None)
+
+
+class ScrollParams(ActionParams):
+    """Arguments of scroll."""
+
+    direction: Direction = "down"
+    pages: float = Field(1, gt=0, le=1000, json_schema_extra=_without_bounds)
+    index: int | None = Field(None, description="scroll inside this")
+
+
+class ScrollToTextParams(ActionParams):
+    """Arguments of scroll_to_text."""
+
+    text: str = Field(min_length=1)
+    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds)
+
+
+@scrolling.action()
+async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
+    """Scroll the page, or inside an element."""
+    x, y = _STEPS[params.direction]
+    # Infinity times any number of pages is still the end.
+    scrolled = await ctx.tab.dom.scroll(x=x * params.pages, y=y * params.pages, index=params.index)
+    return ActionResult(extracted_content=_describe(scrolled, horizontal=x != 0, direction=params.direction))
+
+
+@scrolling.action()
+async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
+    """Scroll to where a text stands."""
+    found = await ctx.tab.dom.scroll_to_text(params.text, nth=params.nth)
+    which = f"match {params.nth} of {found.count}" if found.count > 1 else "the only match"
+    return ActionResult(extracted_content=f"Scrolled to {which}:", page_content=found.context)
+
+
+def _describe(scrolled: "Scrolled", *, horizontal: bool, direction: Direction) -> str:
+    what = str(scrolled.node) if scrolled.node else "the page"
+    moved = scrolled.moved_x if horizontal else scrolled.moved_y
+    at, view, whole = (
+        (scrolled.left, scrolled.view_width, scrolled.width)
+        if horizontal
+        else (scrolled.top, scrolled.view_height, scrolled.height)
+    )
+    side = {"top": "up", "bottom": "down"}.get(direction, direction)
+    if whole <= view + 1:
+        return f"Nothing to scroll {side}: {what} shows all of its content."
+    if not moved:
+        return f"{what[0].upper()}{what[1:]} cannot be scrolled further {side}."
+    rest = max(0.0, (whole - view - at) / view)
+    screens = f"{at / view:.1f} screens before, {rest:.1f} after"
+    return f"Scrolled {what} {side} by {abs(moved)} px; {screens} what is in view."

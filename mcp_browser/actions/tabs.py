@@ -1,0 +1,49 @@
+"""Tabs: open, switch, close."""
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+
+tabs = Registry(group="core")
+
+
+class OpenTabParams(ActionParams):
+    """Arguments of open_tab."""
+
+    url: str | None = None
+
+
+class SwitchTabParams(ActionParams):
+    """Arguments of switch_tab."""
+
+    tab: int
+
+
+class CloseTabParams(ActionParams):
+    """Arguments of close_tab."""
+
+    tab: int | None = Field(None, description="default: the current one")
+
+
+@tabs.action(effect="navigation")
+async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
+    """Open a new tab and switch to it."""
+    tab = await ctx.session.new_tab(params.url)
+    return ActionResult(extracted_content=f"Opened tab {tab.id} at {tab.page.url}.")
+
+
+@tabs.action(effect="navigation", during_dialog=True)
+async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
+    """Switch to a tab by its number."""
+    await ctx.session.switch_tab(params.tab)
+    return ActionResult(extracted_content=f"Switched to tab {params.tab}: {ctx.tab.page.url}")
+
+
+@tabs.action(effect="navigation", destructive=True, during_dialog=True)
+async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
+    """Close a tab."""
+    closing = ctx.tab.id if params.tab is None else params.tab
+    await ctx.session.close_tab(closing)
+    return ActionResult(extracted_content=f"Closed tab {closing}; tab {ctx.tab.id} is in front.")

@@ -1,0 +1,130 @@
+"""Waiting for something to be true of the page."""
+
+import fnmatch
+from collections.abc import Awaitable, Callable
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+from pydantic import Field, model_validator
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
+
+waiting = Registry(group="core")
+
+Condition = Callable[[], Awaitable[bool]]
+
+FIRST_POLL = 0.05
+LONGEST_POLL = 0.5
+"""Seconds between two looks: short at first, then longer, so that a heavy page is not kept busy."""
+
+
+LONGEST_WAIT = 600
+"""Longest time that a caller may ask to wait, seconds."""
+
+
+_SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
+
+
+class WaitForParams(ActionParams):
+    """Arguments of wait_for."""
+
+    text: str | None = None
+    text_gone: str | None = None
+    selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
+    url: str | None = Field(None, description="glob or part of it")
+    seconds: float | None = None
+    timeout: float = 10
+
+    @model_validator(mode="after")
+    def _has_something_to_wait_for(self) -> "WaitForParams":
+        if not any((self.text, self.text_gone, self.selector, self.url, self.seconds)):
+            raise ValueError("give text, text_gone, selector, url or seconds")
+        for name in ("seconds", "timeout"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= LONGEST_WAIT:
+                raise ValueError(f"{name} must be above 0 and at most {LONGEST_WAIT}")
+        return self
+
+
+@waiting.action(effect="read", own_time=lambda params: (params.seconds or 0) + params.timeout)
+async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
+    """Wait until all that is given holds, or for some seconds."""
+    conditions: dict[str, Condition] = {}
+    if params.text:
+        text = params.text
+        conditions[f'the text "{text}"'] = lambda: ctx.tab.dom.has_text(text)
+    if params.text_gone:
+        gone = params.text_gone
+        conditions[f'the text "{gone}" to be gone'] = lambda: _not(ctx.tab.dom.has_text(gone))
+    if params.selector:
+        selector = params.selector
+        conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
+    if params.url:
+        url = params.url
+        conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
+    if params.seconds:
+        await anyio.sleep(params.seconds)
+    await _wait_for_all(ctx, conditions, limit=params.timeout)
+    waited = [*conditions, *([f"{params.seconds:g} s"] if params.seconds else [])]
+    return ActionResult(extracted_content=f"Waited for {', '.join(waited)}.")
+
+
+async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *, limit: float) -> None:
+    """Wait until every condition has been seen true at one look."""
+    open_ones = list(conditions)
+    pause = FIRST_POLL
+    with anyio.move_on_after(limit):
+        while open_ones:
+            _stop_at_dialog(ctx)
+            open_ones = [name for name in conditions if not await conditions[name]()]
+            if open_ones:
+                await anyio.sleep(pause)
+                pause = min(LONGEST_POLL, pause * 1.5)
+        return
+    raise DeadlineExceeded(
+        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {ctx.tab.page.url}.",
+        hint="Look with get_state, or wait again with a longer timeout.",
+    )
+
+
+def _stop_at_dialog(ctx: ActionContext) -> None:
+    dialog = ctx.tab.dialog
+    if dialog is not None:
+        raise DialogOpen(
+            f'While waiting, a {dialog.kind} dialog opened: "{dialog.message}".',
+            hint="Answer it with handle_dialog.",
+        )
+
+
+async def _not(condition: Awaitable[bool]) -> bool:
+    return not await condition
+
+
+async def _is_visible(ctx: ActionContext, selector: str) -> bool:
+    """Whether the selector matches something visible in any frame."""
+    for frame in ctx.tab.page.frames:
+        try:
+            if await frame.locator(selector).filter(visible=True).count():
+                return True
+        except PlaywrightError as error:
+            if is_selector_error(error):
+                raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+            # A frame that goes away or loads anew while it is asked has not matched.
+    return False
+
+
+def is_selector_error(error: PlaywrightError) -> bool:
+    """Whether Playwright could not read a selector."""
+    text = error.message
+    return any(
+        sign in text
+        for sign in ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
+    )
+
+
+async def _url_matches(ctx: ActionContext, pattern: str) -> bool:
+    url = ctx.tab.page.url
+    return pattern in url or fnmatch.fnmatchcase(url, pattern)

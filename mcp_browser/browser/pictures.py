@@ -1,0 +1,138 @@
+"""Screenshots made fit for a model: labels, size, format. Pure functions on image bytes."""
+
+import io
+from collections.abc import Sequence
+from typing import Literal, cast
+
+from PIL import Image, ImageDraw, ImageFont
+
+from mcp_browser.dom.models import Frozen
+
+PictureFormat = Literal["jpeg", "png", "webp"]
+
+MAX_BYTES = 600_000
+"""Largest picture in a result: clients refuse messages of a megabyte, and base64 adds a third."""
+
+SMALLEST_SIDE = 64
+
+LOWEST_QUALITY = 40
+
+_COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#d84315", "#00695c", "#4e342e", "#283593")
+
+
+class Label(Frozen):
+    """An element's index and where it is, in CSS pixels of the viewport."""
+
+    index: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Picture(Frozen):
+    """An encoded image and its size in pixels."""
+
+    data: bytes
+    format: PictureFormat
+    width: int
+    height: int
+
+    @property
+    def mime_type(self) -> str:
+        """Media type of the encoding."""
+        return f"image/{self.format}"
+
+
+def make_picture(  # noqa: PLR0913 - options, all by keyword
+    raw: bytes,
+    *,
+    format: PictureFormat,
+    quality: int,
+    max_side: int,
+    css_width: int | None = None,
+    labels: Sequence[Label] = (),
+    max_bytes: int = MAX_BYTES,
+) -> Picture:
+    """Draw labels on a screenshot, bring its longest side to at most `max_side` pixels and encode it.
+
+    The quality, then the size, is lowered until the encoding is no longer than `max_bytes`.
+
+    Args:
+        raw: the screenshot as PNG, JPEG or WebP.
+        format: encoding of the result.
+        quality: 1 to 100, for jpeg and webp.
+        max_side: longest side of the result, pixels.
+        css_width: width of the screenshot in CSS pixels, the unit of the labels; as in pixels by default.
+        labels: indexes to draw.
+        max_bytes: longest encoding.
+    """
+    with Image.open(io.BytesIO(raw)) as opened:
+        as_it_is = (
+            not labels
+            and (opened.format or "").lower() == format
+            and max(opened.size) <= max_side
+            and len(raw) <= max_bytes
+        )
+        if as_it_is:
+            return Picture(data=raw, format=format, width=opened.width, height=opened.height)
+        image = opened.convert("RGB")
+    scale = image.width / css_width if css_width else 1.0
+    longest = max(image.size)
+    if longest > max_side:
+        scale *= max_side / longest
+        image = _resized(image, max_side / longest)
+    # Labels are drawn after resizing, so that they can be read.
+    draw_labels(image, labels, scale=scale)
+    return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
+
+
+def draw_labels(image: Image.Image, labels: Sequence[Label], *, scale: float) -> None:
+    """Draw a frame and the index of each label; `scale` is pixels of the image for each CSS pixel."""
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(size=12)
+    for number, label in enumerate(labels):
+        colour = _COLOURS[number % len(_COLOURS)]
+        left, top = label.x * scale, label.y * scale
+        right, bottom = left + label.width * scale, top + label.height * scale
+        if right <= 0 or bottom <= 0 or left >= image.width or top >= image.height:
+            continue
+        draw.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour, width=2)
+        text = str(label.index)
+        box = draw.textbbox((0, 0), text, font=font)
+        width, height = box[2] - box[0] + 4, box[3] - box[1] + 4
+        # Inside the frame where it is big enough for the element to stay readable, else above it.
+        roomy = bottom - top >= 2.5 * height
+        tag_left = min(max(0, right - width if roomy else left), image.width - width)
+        tag_top = min(max(0, top if roomy else top - height), image.height - height)
+        draw.rectangle((tag_left, tag_top, tag_left + width, tag_top + height), fill=colour)
+        draw.text((tag_left + 2 - box[0], tag_top + 2 - box[1]), text, fill="white", font=font)
+
+
+def _encoded(image: Image.Image, *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
+    while True:
+        data = _encode(image, format, quality)
+        if len(data) <= max_bytes or max(image.size) <= SMALLEST_SIDE:
+            return Picture(data=data, format=format, width=image.width, height=image.height)
+        if format != "png" and quality > LOWEST_QUALITY:
+            quality = max(LOWEST_QUALITY, quality - 20)
+        else:
+            # The length of an encoding grows about as its area.
+            image = _resized(image, max(0.3, 0.95 * (max_bytes / len(data)) ** 0.5))
+
+
+def _encode(image: Image.Image, format: PictureFormat, quality: int) -> bytes:
+    buffer = io.BytesIO()
+    match format:
+        case "png":
+            image.save(buffer, "PNG", compress_level=6)
+        case "jpeg":
+            image.save(buffer, "JPEG", quality=quality)
+        case "webp":
+            image.save(buffer, "WEBP", quality=quality, method=2)
+    return buffer.getvalue()
+
+
+def _resized(image: Image.Image, factor: float) -> Image.Image:
+    size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
+    return cast("Image.Image", image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0))

@@ -1,0 +1,191 @@
+"""What a model reads of a result or an error. Protocol-free, pure functions.
+
+A result is a text, then its pictures. The text tells what happened in our own words; then, in a frame, what
+comes from the page and is nobody's instruction; then notices, one a line:
+
+    Clicked [12] button "Buy now".
+    <page url="https://shop.example/cart" title="Cart" untrusted>
+    + *[40] link "Checkout" → /checkout
+    </page>
+    Note: Saved download "bill.pdf" as /tmp/bill.pdf.
+
+`title` stands there with a whole snapshot, `status` where HTTP's is not 200. Text from the page cannot close
+or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.browser.pictures import MAX_BYTES, make_picture
+from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
+from mcp_browser.errors import ActionError
+from mcp_browser.rendering.snapshot import render_changes, render_snapshot
+from mcp_browser.settings import Settings
+
+CHARACTERS_A_TOKEN = 4
+
+LONGEST_URL = 300
+LONGEST_TITLE = 120
+LONGEST_NOTICE = 600
+LONGEST_ERROR = 8_000
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_FRAME = re.compile(r"<(?=/?\s*page\b)", re.IGNORECASE)
+
+NO_SECRETS: Mapping[str, str] = MappingProxyType({})
+
+
+class TextPart(Frozen):
+    """A text."""
+
+    text: str
+
+
+class ImagePart(Frozen):
+    """A picture, encoded as `mime_type` says."""
+
+    data: bytes
+    mime_type: str
+
+
+Part = TextPart | ImagePart
+
+
+def render_result(
+    result: ActionResult, *, settings: Settings, secrets: Mapping[str, str] = NO_SECRETS
+) -> list[Part]:
+    """A result as parts: one text, then the pictures.
+
+    No piece is longer than one and a half snapshot budgets, and the pictures together are no longer than a
+    client takes.
+
+    Args:
+        result: what the action gave back.
+        settings: the budgets and picture settings in force.
+        secrets: values that must not be read, by the names that stand for them.
+    """
+    limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
+    text = "\n".join(_pieces(result, limit))
+    parts: list[Part] = [TextPart(text=_hide(clean_text(text) or "Done.", secrets))]
+    left = MAX_BYTES
+    for attachment in result.attachments:
+        if attachment.kind == "image" and attachment.data is not None:
+            picture = _fit(attachment, settings, left)
+            left -= len(picture.data)
+            parts.append(picture)
+    return parts
+
+
+def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
+    """What went wrong, what to try, and what else happened meanwhile."""
+    lines = [str(error), *_notes(error.notices)]
+    return _hide(cut(clean_text("\n".join(lines)), LONGEST_ERROR), secrets)
+
+
+def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
+    """Text from a page, marked as such."""
+    attributes = [f'url="{_attribute(url, LONGEST_URL)}"']
+    if title:
+        attributes.append(f'title="{_attribute(title, LONGEST_TITLE)}"')
+    if status is not None and status != HTTPStatus.OK:
+        attributes.append(f"status={status}")
+    return f"<page {' '.join(attributes)} untrusted>\n{_FRAME.sub('&lt;', content)}\n</page>"
+
+
+def clean_text(text: str) -> str:
+    """Text that every client can take: no half characters, no control characters."""
+    return _UNPRINTABLE.sub("", _SURROGATES.sub("\ufffd", text))
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters, and how much was left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n… {len(text) - limit:,} more characters were left out."
+
+
+def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
+    if result.error:
+        yield cut(result.error, limit)
+    if result.extracted_content:
+        yield cut(result.extracted_content, limit)
+    observation = result.observation
+    if result.page_content is not None:
+        yield frame(cut(result.page_content, limit), url=observation.url if observation else "")
+    if observation is not None:
+        yield from _observed(observation, limit, beside=result.page_content is not None)
+    for attachment in result.attachments:
+        if attachment.path and attachment.path not in (result.extracted_content or ""):
+            yield f"File: {attachment.path} ({attachment.mime_type})"
+
+
+def _observed(observation: Observation, limit: int, *, beside: bool) -> Iterator[str]:
+    lines: list[str] = []
+    title: str | None = None
+    status: int | None = None
+    if len(observation.tabs) > 1:
+        for tab in observation.tabs:
+            mark = " (current)" if tab.current else ""
+            lines.append(f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {tab.url[:LONGEST_URL]}')
+    match observation.snapshot, observation.changes:
+        case DomSnapshot() as snapshot, _:
+            title, status = snapshot.title, snapshot.status
+            lines.append(cut(render_snapshot(snapshot), limit))
+        case None, DomChanges() as changes if changes.changes or changes.omitted:
+            lines.append(cut(render_changes(changes), limit))
+        case None, DomChanges() if not beside:
+            yield "Nothing visible changed."
+        case _:
+            pass
+    if lines:
+        yield frame("\n".join(lines), url=observation.url, title=title, status=status)
+    if observation.dialog is not None:
+        yield _dialog(observation.dialog)
+    yield from _notes(observation.notices)
+
+
+def _dialog(dialog: DialogInfo) -> str:
+    default = f' (preset: "{_attribute(dialog.default_value, 200)}")' if dialog.default_value else ""
+    message = _attribute(dialog.message, LONGEST_NOTICE)
+    return f'A {dialog.kind} dialog is open: "{message}"{default}. Answer it with handle_dialog.'
+
+
+def _notes(notices: tuple[str, ...]) -> Iterator[str]:
+    for notice in notices:
+        line = " ".join(notice.split())
+        yield f"Note: {_FRAME.sub('&lt;', cut(line, LONGEST_NOTICE))}"
+
+
+def _attribute(text: str, limit: int) -> str:
+    """Text on one line, without the quotes and brackets that would end an attribute or a frame."""
+    line = " ".join(clean_text(text).split())
+    line = line if len(line) <= limit else f"{line[:limit]}…"
+    return line.replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _fit(attachment: Attachment, settings: Settings, limit: int) -> ImagePart:
+    assert attachment.data is not None
+    if len(attachment.data) <= limit:
+        return ImagePart(data=attachment.data, mime_type=attachment.mime_type)
+    wanted = settings.screenshots
+    picture = make_picture(
+        attachment.data,
+        format=wanted.screenshot_format,
+        quality=wanted.screenshot_quality,
+        max_side=wanted.screenshot_max_side,
+        max_bytes=max(limit, MAX_BYTES // 20),
+    )
+    return ImagePart(data=picture.data, mime_type=picture.mime_type)
+
+
+def _hide(text: str, secrets: Mapping[str, str]) -> str:
+    """Put a secret's name for its value, the longest value first, so that none is left in parts."""
+    for name, value in sorted(secrets.items(), key=lambda secret: -len(secret[1])):
+        if value:
+            text = text.replace(value, f"<secret>{name}</secret>")
+    return text
