@@ -24,7 +24,7 @@ types:
 # Rooms import downwards only; what is imported is declared.
 layers:
     lint-imports
-    deptry mcp_browser
+    deptry .
 
 # Types of the page's own scripts.
 scripts:

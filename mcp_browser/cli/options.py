@@ -156,12 +156,14 @@ class Option:
                 return f"{value:g}"
             case _:
                 text = str(value)
-                return without_secrets(text.partition("?")[0] if self.may_be_secret else text)
+                if self.may_be_secret:
+                    text = re.sub(r"^(\w+://)?.*@", r"\1***@", text.partition("?")[0])
+                return without_secrets(text)
 
 
 def without_secrets(text: str) -> str:
     """The text with the user and password of every address in it covered."""
-    return re.sub(r"(?<=://)[^/@\s]+(?=@)", "***", text)
+    return re.sub(r"(?<=://)[^\s,]*@", "***@", text)
 
 
 def all_options() -> Mapping[str, Option]:

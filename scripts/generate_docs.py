@@ -1,0 +1,137 @@
+"""Write what the documents say about tools and settings, from the registry and the settings themselves.
+
+python scripts/generate_docs.py            write README.md and docs/tools.md
+python scripts/generate_docs.py --check    exit with 1 where they are out of date
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.actions.schema import tool_schema
+from mcp_browser.cli.options import Option, all_options, group_titles
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Write or check; the exit code."""
+    check = "--check" in sys.argv[1:]
+    wanted = {ROOT / "README.md": _readme(), ROOT / "docs" / "tools.md": _tools()}
+    stale = {
+        path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text
+    }
+    for path, text in stale.items():
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        sys.stdout.write(f"{'out of date' if check else 'written'}: {path.relative_to(ROOT)}\n")
+    if check and stale:
+        sys.stdout.write("Bring them up to date with `just docs`.\n")
+        return 1
+    return 0
+
+
+def _readme() -> str:
+    text = (ROOT / "README.md").read_text("utf-8")
+    for name, content in {"tools": _tool_table(), "settings": _settings_table()}.items():
+        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
+        if not re.search(pattern, text, re.DOTALL):
+            raise SystemExit(f"README.md has no place for the generated {name}")
+        text = re.sub(pattern, lambda found, new=content: found[1] + new + found[2], text, flags=re.DOTALL)
+    return text
+
+
+def _tool_table() -> str:
+    rows = [
+        f"| [`{action.name}`](docs/tools.md#{action.name}) | {_cell(action.description)} |"
+        for action in _actions()
+    ]
+    return "\n".join(["| Tool | What it does |", "|---|---|", *rows]) + "\n"
+
+
+def _settings_table() -> str:
+    lines: list[str] = []
+    options = all_options().values()
+    for group, title in group_titles().items():
+        lines += [f"**{title}**", "", "| Flag | Default | What it does |", "|---|---|---|"]
+        lines += [_setting_row(option) for option in options if option.group == group]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _setting_row(option: Option) -> str:
+    if option.off_flag:
+        flag = f"`{option.flag}`, `{option.off_flag}`"
+    elif option.choices:
+        flag = f"`{option.flag}` " + ", ".join(f"`{choice}`" for choice in option.choices)
+    else:
+        flag = f"`{option.flag} {option.placeholder}`"
+    default = f"`{option.default}`" if option.default else ""
+    return f"| {flag} | {default} | {_cell(option.description)} |"
+
+
+def _tools() -> str:
+    lines = [
+        "# Tools",
+        "",
+        "Made by `just docs` from the actions themselves; do not edit. Arguments in *italics* are optional.",
+    ]
+    group = None
+    for action in _actions():
+        if action.group != group:
+            group = action.group
+            lines += ["", f"## Group `{group}`"]
+        lines += ["", *_tool(action)]
+    return "\n".join(lines) + "\n"
+
+
+def _tool(action: RegisteredAction) -> Iterator[str]:
+    yield f'### <a id="{action.name}"></a>`{action.name}`'
+    yield ""
+    yield action.description
+    marks = ["reads only" if action.effect == "read" else "acts on the page"]
+    marks += ["may delete or overwrite"] if action.destructive else []
+    marks += ["works while a dialog is open"] if action.during_dialog else []
+    yield ""
+    yield f"*{', '.join(marks).capitalize()}.*"
+    schema = tool_schema(action.param_model)
+    properties: dict[str, Any] = schema.get("properties", {})
+    if not properties:
+        return
+    yield ""
+    yield "| Argument | Type | Default | Meaning |"
+    yield "|---|---|---|---|"
+    for name, field in properties.items():
+        shown = f"`{name}`" if name in schema.get("required", ()) else f"*`{name}`*"
+        default = f"`{field['default']}`" if field.get("default") not in (None, "", []) else ""
+        yield f"| {shown} | {_cell(_type(field))} | {default} | {_cell(field.get('description', ''))} |"
+
+
+def _type(field: dict[str, Any]) -> str:
+    """A JSON schema's type in a few words."""
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    if "anyOf" in field:
+        return " or ".join(_type(part) for part in field["anyOf"] if part.get("type") != "null")
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}))}"
+    return {"integer": "number", "number": "number", "string": "text", "boolean": "true or false"}.get(
+        str(field.get("type")), str(field.get("type", "object"))
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _actions() -> list[RegisteredAction]:
+    return list(default_registry())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

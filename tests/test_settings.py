@@ -1,0 +1,333 @@
+"""Settings: their sources, which one wins, and what is said of a wrong one."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_browser.cli.arguments import parse_arguments
+from mcp_browser.cli.options import all_options
+from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings import BrowserSettings, Settings, Viewport
+
+
+def load(*words: str, config: Path | None = None, **environment: str) -> LoadedSettings:
+    """Settings of a command line, with variables and a file."""
+    arguments = parse_arguments(words)
+    return load_settings(arguments.flags, environment=environment, config=config or arguments.config)
+
+
+def refusal(*words: str, config: Path | None = None, **environment: str) -> str:
+    """What is said of wrong settings."""
+    with pytest.raises(SettingsError) as caught:
+        load(*words, config=config, **environment)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def written(folder: Path, name: str, content: str) -> Path:
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_without_any_source_every_setting_has_its_default() -> None:
+    loaded = load()
+
+    assert loaded.settings == Settings()
+    assert set(loaded.origins.values()) == {DEFAULT}
+    assert set(loaded.origins) == set(all_options())
+
+
+def test_settings_made_in_code_read_no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_BROWSER_HEADLESS", "true")
+
+    assert Settings().browser.headless is None
+
+
+def test_a_flag_wins_over_a_variable_and_a_variable_over_the_file(tmp_path: Path) -> None:
+    config = written(
+        tmp_path, "browser.toml", "action-timeout = 1\nnavigation-timeout = 1\ncall-timeout = 1\n"
+    )
+
+    loaded = load(
+        "--action-timeout",
+        "3",
+        config=config,
+        MCP_BROWSER_ACTION_TIMEOUT="2",
+        MCP_BROWSER_NAVIGATION_TIMEOUT="2",
+    )
+
+    limits = loaded.settings.limits
+    assert (limits.action_timeout, limits.navigation_timeout, limits.call_timeout, limits.settle_timeout) == (
+        3,
+        2,
+        1,
+        5,
+    )
+    assert loaded.origins["action_timeout"] == "--action-timeout"
+    assert loaded.origins["navigation_timeout"] == "MCP_BROWSER_NAVIGATION_TIMEOUT"
+    assert loaded.origins["call_timeout"] == str(config)
+    assert loaded.origins["settle_timeout"] == DEFAULT
+
+
+def test_a_flag_with_its_opposite_says_true_or_false() -> None:
+    assert load("--headless").settings.browser.headless is True
+    assert load("--headed").settings.browser.headless is False
+    assert load("--no-sandbox").settings.browser.sandbox is False
+    assert load("--no-sandbox").origins["sandbox"] == "--no-sandbox"
+    assert load("--headless", "--headed").settings.browser.headless is False
+
+
+def test_settings_may_stand_before_or_after_the_command() -> None:
+    before, after = (
+        parse_arguments(["--headless", "try", "x.org"]),
+        parse_arguments(["try", "--headless", "x.org"]),
+    )
+
+    assert before == after
+    assert before.flags == {"headless": True}
+    assert before.url == "x.org"
+
+
+@pytest.mark.parametrize("text", ["1024x768", "1024 x 768", "1024,768"])
+def test_a_viewport_is_written_as_width_x_height(text: str) -> None:
+    assert load("--viewport", text).settings.browser.viewport == Viewport(width=1024, height=768)
+    assert str(Viewport(width=1024, height=768)) == "1024x768"
+
+
+def test_a_browser_argument_may_start_with_dashes_and_be_repeated() -> None:
+    loaded = load(
+        "--browser-arg", "--lang=de", "--browser-arg=--mute-audio", "--browser-arg", "--window-size=1,2"
+    )
+
+    assert loaded.settings.browser.browser_args == ("--lang=de", "--mute-audio", "--window-size=1,2")
+
+
+def test_a_variable_holds_several_browser_arguments_as_a_shell_would() -> None:
+    loaded = load(
+        MCP_BROWSER_BROWSER_ARGS="--mute-audio '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost'"
+    )
+
+    assert loaded.settings.browser.browser_args == (
+        "--mute-audio",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+    )
+
+
+def test_names_are_separated_by_commas_and_flags_add_up() -> None:
+    assert load("--tools", "core, network", "--tools", "storage").settings.tools.tools == (
+        "core",
+        "network",
+        "storage",
+    )
+    assert load(MCP_BROWSER_EXCLUDE_ACTIONS="save_pdf,get_html").settings.tools.exclude_actions == (
+        "save_pdf",
+        "get_html",
+    )
+
+
+def test_several_folders_stand_in_one_variable_like_in_path(tmp_path: Path) -> None:
+    loaded = load(MCP_BROWSER_UPLOAD_DIRS=os.pathsep.join([str(tmp_path), "~/pictures"]))
+
+    assert loaded.settings.files.upload_dirs == (tmp_path, Path.home() / "pictures")
+
+
+def test_an_empty_variable_is_as_good_as_none() -> None:
+    assert load(MCP_BROWSER_PROFILE="", MCP_BROWSER_HEADLESS="").origins["headless"] == DEFAULT
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("true", True), ("no", False), ("off", False)])
+def test_variables_take_the_usual_words_for_true_and_false(text: str, value: bool) -> None:
+    assert load(MCP_BROWSER_HEADLESS=text).settings.browser.headless is value
+
+
+@pytest.mark.parametrize("name", ["browser.toml", "browser.json"])
+def test_a_file_is_toml_or_json_with_the_flags_names(tmp_path: Path, name: str) -> None:
+    content: dict[str, Any] = {
+        "headless": True,
+        "viewport": "800x600",
+        "snapshot_budget": 900,
+        "browser-args": ["--mute-audio"],
+        "tools": ["core"],
+    }
+    toml = "\n".join(f"{key} = {json.dumps(value)}" for key, value in content.items())
+    config = written(tmp_path, name, toml if name.endswith("toml") else json.dumps(content))
+
+    settings = load(config=config).settings
+
+    assert settings.browser.headless is True
+    assert settings.browser.viewport == Viewport(width=800, height=600)
+    assert settings.observation.snapshot_budget == 900
+    assert settings.browser.browser_args == ("--mute-audio",)
+    assert settings.tools.tools == ("core",)
+
+
+def test_a_viewport_in_a_file_may_have_its_two_parts_by_name(tmp_path: Path) -> None:
+    config = written(tmp_path, "browser.toml", "viewport = {width = 800, height = 600}\n")
+
+    assert load(config=config).settings.browser.viewport == Viewport(width=800, height=600)
+
+
+def test_paths_in_a_file_start_from_the_folder_of_that_file(tmp_path: Path) -> None:
+    written(tmp_path, "mine.py", "")
+    config = written(
+        tmp_path, "browser.toml", 'profile = "profile"\nactions = ["mine.py"]\noutput-dir = "~/out"\n'
+    )
+
+    settings = load(config=config).settings
+
+    assert settings.browser.profile == tmp_path / "profile"
+    assert settings.tools.actions == (tmp_path / "mine.py",)
+    assert settings.files.output_dir == Path.home() / "out"
+
+
+def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
+    config = written(tmp_path, "browser.toml", "headless = true\n")
+
+    loaded = load(MCP_BROWSER_CONFIG=str(config))
+
+    assert loaded.settings.browser.headless is True
+    assert loaded.origins["headless"] == str(config)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--browser", "opera"],
+            "--browser must be one of chromium, chrome, msedge, firefox, webkit, not 'opera'.",
+        ),
+        (
+            ["--action-timeout", "soon"],
+            "--action-timeout must be a number above 0 and up to 3600, not 'soon'.",
+        ),
+        (["--action-timeout", "0"], "--action-timeout must be a number above 0 and up to 3600, not '0'."),
+        (["--snapshot-budget", "3"], "--snapshot-budget must be a whole number from 200 to 200000, not '3'."),
+        (["--viewport", "big"], "--viewport must be WIDTHxHEIGHT, such as 1280x720, not 'big'."),
+        (
+            ["--viewport", "10x10"],
+            "--viewport must be WIDTHxHEIGHT, such as 1280x720, each from 100 to 10000, not '10x10'.",
+        ),
+        (["--cdp-endpoint", "here"], "--cdp-endpoint must be an http://, https://, ws:// or wss:// address"),
+        (
+            ["--search-engine", "altavista"],
+            "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
+        ),
+        (
+            ["--browser", "firefox", "--cdp-endpoint", "http://x"],
+            "cdp-endpoint (from --cdp-endpoint) drives Chromium",
+        ),
+        (["--executable", "/no/such"], "executable (from --executable): there is no file /no/such."),
+        (["--actions", "/no/such.py"], "actions (from --actions): there is no file /no/such.py."),
+        (["--profile", __file__], "profile (from --profile): "),
+        (["--hedless"], "unknown argument --hedless (did you mean --headless?); see --help."),
+        (["tyr"], "unknown command 'tyr' (did you mean try?)"),
+        (["--viewport"], "argument --viewport: expected one argument; see --help."),
+        (["doctor", "extra"], "unknown argument extra; see --help."),
+    ],
+)
+def test_a_wrong_flag_is_named_with_what_is_allowed(words: list[str], message: str) -> None:
+    assert refusal(*words).startswith(message)
+
+
+def test_a_wrong_variable_is_named_with_what_is_allowed() -> None:
+    assert refusal(MCP_BROWSER_HEADLESS="maybe") == "MCP_BROWSER_HEADLESS must be true or false, not 'maybe'."
+    assert "words as a shell takes them" in refusal(MCP_BROWSER_BROWSER_ARGS="--a='b")
+
+
+def test_an_unknown_time_zone_is_refused() -> None:
+    assert load("--timezone", "Europe/Berlin").settings.browser.timezone == "Europe/Berlin"
+    assert (
+        refusal("--timezone", "Mars")
+        == "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."
+    )
+
+
+def test_an_unknown_variable_is_named_with_its_nearest_match() -> None:
+    message = refusal(MCP_BROWSER_HEADLES="1")
+
+    assert message == "unknown variable MCP_BROWSER_HEADLES (did you mean MCP_BROWSER_HEADLESS?)."
+
+
+def test_other_programs_variables_are_left_alone() -> None:
+    assert load(MCP_BROWSERS="x", HOME="/", MCP_TIMEOUT="3").settings == Settings()
+
+
+def test_a_wrong_value_in_a_file_is_named_with_the_file(tmp_path: Path) -> None:
+    config = written(tmp_path, "browser.toml", "screenshot-quality = 200\n")
+
+    message = refusal(config=config)
+
+    assert message == f"screenshot-quality in {config} must be a whole number from 1 to 100, not 200."
+
+
+def test_an_unknown_key_in_a_file_is_named_with_its_nearest_match(tmp_path: Path) -> None:
+    config = written(tmp_path, "browser.json", '{"vewport": "1x1"}')
+
+    assert refusal(config=config) == f"unknown setting 'vewport' in {config} (did you mean viewport?)."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("browser.toml", "headless = ", "cannot read the configuration file"),
+        ("browser.json", "{", "cannot read the configuration file"),
+        ("browser.json", "[]", "must hold one object of settings"),
+        ("browser.yaml", "headless: true", "must end in .toml or .json"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_clear_line(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    assert message in refusal(config=written(tmp_path, name, content))
+
+
+def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "none.toml"
+
+    assert (
+        refusal("--config", str(path))
+        == f"cannot read the configuration file {path}: No such file or directory."
+    )
+
+
+def test_a_proxys_password_is_never_told() -> None:
+    settings = load("--proxy", "http://user:hunter2@host:3128").settings
+
+    assert "hunter2" not in repr(settings)
+    assert "hunter2" not in refusal("--proxy", "gopher://user:hunter2@host:3128")
+    assert "hunter2" not in refusal("--proxy", "http://user:hunter2@host:port")
+    assert "hunter2" not in refusal(
+        "--browser-arg", "--proxy-server=http://user:hunter2@host", "--browser", "x"
+    )
+    option = all_options()["proxy"]
+    assert option.written(settings.browser.proxy) == "http://***@host:3128"
+    assert option.written("user:hunter@2@host:3128") == "***@host:3128"
+    arguments = all_options()["browser_args"]
+    assert arguments.written(("--proxy-server=http://user:hunter2@host",)) == "--proxy-server=http://***@host"
+
+
+def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
+    option = all_options()["cdp_endpoint"]
+
+    assert option.written("wss://host/session?token=hunter2") == "wss://host/session"
+
+
+def test_a_group_refuses_a_field_it_does_not_have() -> None:
+    with pytest.raises(ValidationError, match="headles"):
+        BrowserSettings.model_validate({"headles": True})
+
+
+def test_every_setting_has_a_description_and_names_that_nothing_else_has() -> None:
+    options = list(all_options().values())
+    flags = [flag for option in options for flag in (option.flag, option.off_flag) if flag]
+
+    assert all(option.description.endswith(".") for option in options)
+    assert len(flags) == len(set(flags))
+    assert len({option.variable for option in options}) == len(options)
