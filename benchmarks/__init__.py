@@ -1,0 +1,1 @@
+"""Measured claims: the same work on this server and on others."""

@@ -1,0 +1,116 @@
+"""The figures as a document."""
+
+import datetime
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+
+from benchmarks import servers
+
+Figures = dict[str, float | str]
+
+OURS = "mcp-browser"
+
+
+def document(measured: dict[str, Figures], sizes: list[int], *, rounds: int, chromium: str) -> str:
+    """The page docs/performance.md.
+
+    Args:
+        measured: the figures of each server, by name.
+        sizes: numbers of rows of the pages whose snapshots were taken.
+        rounds: how often each server was started.
+        chromium: path of the browser that was driven.
+    """
+    rows = [
+        ("start until `tools/list` is answered, ms", "ready"),
+        ("tools", "tools"),
+        ("characters of `tools/list`", "tools characters"),
+        ("start until the first page is seen, ms", "first page"),
+    ]
+    for size in sizes:
+        rows.append((f"snapshot of {size:,} rows ({6 * size:,} elements), ms", f"snapshot {size}"))
+        rows.append(("… its characters", f"characters {size}"))
+    rows += [
+        ("a click, ms", "click"),
+        ("filling a field, ms", "fill"),
+        ("one turn: click, then know what changed, ms", "turn"),
+        ("… the change is seen", "turn sees"),
+        ("memory of all its processes after that, MB", "memory"),
+    ]
+    names = list(measured)
+    table = [["", *(f"{name} {_version(name)}" for name in names)]]
+    table += [[label, *(_shown(measured[name].get(key, "-")) for name in names)] for label, key in rows]
+    parts = [
+        "# Performance",
+        "Written by `just bench`, which installs the other servers at pinned versions and gives all of them "
+        "the same work in turn: the same Chromium, headless, the same pages from a local site, over stdio. "
+        "Times depend on the machine; the ratios of one run are what to compare.",
+        f"{datetime.date.today().isoformat()}: {_machine(chromium)}; medians of {rounds} "
+        f"{'round' if rounds == 1 else 'rounds'}, each with a fresh process of every server.",
+        _markdown(table),
+        "## Ratios of this run",
+        _ratios(measured, sizes),
+        "## What is measured",
+        "* *First page*: from the start of the process until a tool has told the text of a small page; "
+        "servers whose navigation does not tell it are asked for a snapshot as well.\n"
+        "* *Snapshot*: the tool that tells the page, on a page of so many rows, each with a name, a link, a "
+        "button, a field and a paragraph. This server cuts it to a budget (`--snapshot-budget`) and says "
+        "what is left out; the whole page is walked all the same.\n"
+        "* *Turn*: a click that changes one line of a page of five rows, and as many calls as it takes until "
+        "that line has been told. A server is marked `no` that has not told it after a snapshot either.\n"
+        "* *Memory*: the proportional set size of the server, its browser and whatever else it has started.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _ratios(measured: dict[str, Figures], sizes: list[int]) -> str:
+    ours = measured.get(OURS)
+    others = [name for name in measured if name != OURS]
+    if ours is None or not others:
+        return "Only one kind of server was measured."
+    rows = [("one turn", "turn"), ("a click", "click"), ("filling a field", "fill")]
+    rows += [("first page", "first page")]
+    rows += [(f"snapshot of {size:,} rows", f"snapshot {size}") for size in sizes]
+    rows += [(f"characters of {size:,} rows", f"characters {size}") for size in sizes]
+    rows += [("characters of `tools/list`", "tools characters"), ("memory", "memory")]
+    table = [[f"{OURS} is … of", *others]]
+    for label, key in rows:
+        mine = ours.get(key)
+        cells = [_ratio(mine, measured[name].get(key)) for name in others]
+        table.append([label, *cells])
+    return _markdown(table)
+
+
+def _ratio(mine: float | str | None, theirs: float | str | None) -> str:
+    if isinstance(mine, str) or mine is None:
+        return "-"
+    if isinstance(theirs, str) or not theirs:
+        return f"({theirs})" if theirs else "-"
+    return f"{mine / theirs:.2f}"
+
+
+def _shown(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}"
+
+
+def _markdown(table: list[list[str]]) -> str:
+    head, *body = table
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "---:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def _version(name: str) -> str:
+    return version(OURS) if name == OURS else servers.PEERS[name][1]
+
+
+def _machine(chromium: str) -> str:
+    """The class of machine: what matters for the figures, and nothing that tells it apart from its like."""
+    gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    said = subprocess.run([chromium, "--version"], capture_output=True, text=True, check=False).stdout
+    return (
+        f"{os.cpu_count()} cores ({platform.machine()}), {gibibytes:.0f} GiB of memory, {platform.system()}, "
+        f"{said.split(' built')[0].strip()}, Python {platform.python_version()}"
+    )

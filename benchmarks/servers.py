@@ -1,0 +1,344 @@
+"""The servers that are compared: how each is installed and started, and how its tools are called.
+
+Nothing here is the product's own code. A server is a process that speaks newline-delimited JSON-RPC; an
+adapter knows the names of its tools and finds an element's handle in the text that they return.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+MARK = "BROWSER_BENCHMARK_RUN"
+"""Environment variable by which every process that a server starts is found again, daemons too."""
+
+PEERS = {
+    "playwright-mcp": ("@playwright/mcp", "0.0.83"),
+    "chrome-devtools-mcp": ("chrome-devtools-mcp", "1.11.0"),
+    "agent-browser": ("agent-browser", "0.41.2"),
+}
+"""Package and version of the servers to compare with, by the names used here."""
+
+
+class ToolError(Exception):
+    """A tool answered with an error, or not in time."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a server is started."""
+
+    argv: list[str]
+    env: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class Connection:
+    """A server process and the protocol's handshake."""
+
+    def __init__(self, command: Command) -> None:
+        """Start the process; `started` is the moment, by time.perf_counter()."""
+        self.mark = uuid.uuid4().hex
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            command.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **command.env, MARK: self.mark},
+            text=True,
+            encoding="utf-8",
+        )
+        self._last_id = 0
+        self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
+        threading.Thread(target=self._read, daemon=True).start()
+        hello: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        hello["clientInfo"] = {"name": "benchmark", "version": "1"}
+        self.request("initialize", hello)
+        self._send({"method": "notifications/initialized"})
+        self.tools: list[dict[str, Any]] = []
+        cursor: str | None = None
+        while True:
+            page = self.request("tools/list", {"cursor": cursor} if cursor else {})
+            self.tools += page["tools"]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        self.ready = time.perf_counter() - self.started
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with contextlib.suppress(ValueError):
+                message = json.loads(line)
+                if "method" in message and "id" in message:
+                    refusal = {"code": -32601, "message": "not supported"}
+                    self._send({"id": message["id"], "error": refusal})
+                elif message.get("id") in self._answers:
+                    self._answers[message["id"]].put(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._process.stdin.flush()
+
+    def request(self, method: str, params: dict[str, Any], *, limit: float = 60) -> dict[str, Any]:
+        """Send a request; its result.
+
+        Raises:
+            ToolError: an error, or no answer within `limit` seconds.
+        """
+        self._last_id += 1
+        answers = self._answers[self._last_id] = queue.Queue()
+        self._send({"id": self._last_id, "method": method, "params": params})
+        try:
+            answer = answers.get(timeout=limit)
+        except queue.Empty:
+            raise ToolError(f"no answer in {limit:g} s") from None
+        if "error" in answer:
+            raise ToolError(str(answer["error"].get("message", answer["error"]))[:200])
+        return answer["result"]
+
+    def call(self, tool: str, *, limit: float = 60, **arguments: Any) -> str:
+        """Call a tool; its text.
+
+        Raises:
+            ToolError: the tool failed, or did not answer within `limit` seconds.
+        """
+        result = self.request("tools/call", {"name": tool, "arguments": arguments}, limit=limit)
+        text = "\n".join(part["text"] for part in result["content"] if part["type"] == "text")
+        if result.get("isError"):
+            raise ToolError(text[:200])
+        return text
+
+    def processes(self) -> list[int]:
+        """Every living process that this server has started, itself included."""
+        found: list[int] = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
+                        found.append(int(entry.name))
+        return found
+
+    def memory(self) -> float:
+        """Megabytes that the processes hold, shared pages counted in proportion (PSS)."""
+        total = 0
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                total += sum(int(number) for number in re.findall(r"^Pss:\s+(\d+)", rollup, re.M))
+        return total / 1024
+
+    def close(self) -> None:
+        """End the server as a client does, then whatever it has left behind."""
+        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait(8)
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(8)
+
+
+class Server:
+    """What the benchmark asks of a server. Handles are whatever the server calls an element by."""
+
+    handle: str
+    """Pattern of an element's line, with {role} and {name} to be filled in; its group is the handle."""
+
+    def __init__(self, command: Command) -> None:
+        """Start the server and list its tools."""
+        self.connection = Connection(command)
+
+    def find(self, text: str, role: str, name: str) -> str:
+        """The handle of an element in a snapshot."""
+        found = re.search(self.handle.format(role=role, name=re.escape(name)), text, re.M)
+        if found is None:
+            raise ToolError(f"no {role} {name!r} in the snapshot")
+        return found[1]
+
+    def open(self, url: str) -> str:
+        """Open a page; the tool's text."""
+        raise NotImplementedError
+
+    def look(self, *, limit: float = 60) -> str:
+        """The page as text."""
+        raise NotImplementedError
+
+    def click(self, handle: str) -> str:
+        """Click an element; the tool's text."""
+        raise NotImplementedError
+
+    def fill(self, handle: str, value: str) -> str:
+        """Put text into a field; the tool's text."""
+        raise NotImplementedError
+
+
+class McpBrowser(Server):
+    """This project."""
+
+    handle = r'\[(\d+)\] {role} "{name}"'
+
+    def open(self, url: str) -> str:
+        """go_to_url."""
+        return self.connection.call("go_to_url", url=url)
+
+    def look(self, *, limit: float = 60) -> str:
+        """get_state without the picture."""
+        return self.connection.call("get_state", limit=limit, screenshot=False)
+
+    def click(self, handle: str) -> str:
+        """click_element."""
+        return self.connection.call("click_element", index=int(handle))
+
+    def fill(self, handle: str, value: str) -> str:
+        """input_text."""
+        return self.connection.call("input_text", index=int(handle), text=value)
+
+
+class PlaywrightMcp(Server):
+    """Microsoft's server on Playwright."""
+
+    handle = r'- {role} "{name}".*?\[ref=(\w+)\]'
+
+    def open(self, url: str) -> str:
+        """browser_navigate."""
+        return self.connection.call("browser_navigate", url=url)
+
+    def look(self, *, limit: float = 60) -> str:
+        """browser_snapshot."""
+        return self.connection.call("browser_snapshot", limit=limit)
+
+    def click(self, handle: str) -> str:
+        """browser_click."""
+        return self.connection.call("browser_click", element="it", target=handle)
+
+    def fill(self, handle: str, value: str) -> str:
+        """browser_type."""
+        return self.connection.call("browser_type", element="it", target=handle, text=value)
+
+
+class ChromeDevtoolsMcp(Server):
+    """Google's server on Puppeteer."""
+
+    handle = r'uid=(\w+) {role} "{name}"'
+
+    def open(self, url: str) -> str:
+        """navigate_page."""
+        return self.connection.call("navigate_page", pageId=1, type="url", url=url)
+
+    def look(self, *, limit: float = 60) -> str:
+        """take_snapshot."""
+        return self.connection.call("take_snapshot", limit=limit, pageId=1)
+
+    def click(self, handle: str) -> str:
+        """Click with includeSnapshot."""
+        return self.connection.call("click", pageId=1, uid=handle, includeSnapshot=True)
+
+    def fill(self, handle: str, value: str) -> str:
+        """Fill."""
+        return self.connection.call("fill", pageId=1, uid=handle, value=value)
+
+
+class AgentBrowser(Server):
+    """Vercel's browser command line, as a server."""
+
+    handle = r'- {role} "{name}".*?ref=(\w+)'
+
+    def open(self, url: str) -> str:
+        """agent_browser_open."""
+        return self.connection.call("agent_browser_open", url=url)
+
+    def look(self, *, limit: float = 60) -> str:
+        """agent_browser_snapshot."""
+        return self.connection.call("agent_browser_snapshot", limit=limit)
+
+    def click(self, handle: str) -> str:
+        """agent_browser_click."""
+        return self.connection.call("agent_browser_click", selector=f"@{handle}")
+
+    def fill(self, handle: str, value: str) -> str:
+        """agent_browser_fill."""
+        return self.connection.call("agent_browser_fill", selector=f"@{handle}", text=value)
+
+
+ADAPTERS: dict[str, type[Server]] = {
+    "mcp-browser": McpBrowser,
+    "playwright-mcp": PlaywrightMcp,
+    "chrome-devtools-mcp": ChromeDevtoolsMcp,
+    "agent-browser": AgentBrowser,
+}
+
+
+def install_peers() -> Path:
+    """Put the pinned versions of the peers into a cache folder of the user's; its node_modules.
+
+    Raises:
+        SystemExit: npm or Node is missing, or npm failed.
+    """
+    wanted = [f"{package}@{version}" for package, version in PEERS.values()]
+    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join(
+        version for _, version in PEERS.values()
+    )
+    if not (folder / ".complete").exists():
+        npm = shutil.which("npm")
+        if npm is None or shutil.which("node") is None:
+            sys.exit("Node.js 20.19 or newer with npm is needed to install the servers to compare with.")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "package.json").write_text("{}\n")
+        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
+            sys.exit("npm could not install the servers to compare with.")
+        (folder / ".complete").touch()
+    return folder / "node_modules"
+
+
+def command(name: str, chromium: str, *, sandbox: bool) -> Command:
+    """How a server is started on this Chromium, headless and with a clean profile.
+
+    Args:
+        name: a key of ADAPTERS.
+        chromium: path of the browser that all of them drive.
+        sandbox: whether the browser's sandbox can be used.
+    """
+    if name == "mcp-browser":
+        flags = ["--stdio", "--headless", "--isolated", "--executable", chromium]
+        return Command([sys.executable, "-m", "mcp_browser", *flags])
+    modules = install_peers()
+    node = shutil.which("node") or "node"
+    if name == "playwright-mcp":
+        flags = ["--headless", "--isolated", "--executable-path", chromium]
+        flags += ["--output-dir", str(modules.parent / "output")] + ([] if sandbox else ["--no-sandbox"])
+        return Command([node, str(modules / "@playwright/mcp/cli.js"), *flags])
+    if name == "chrome-devtools-mcp":
+        flags = ["--headless", "--isolated", "--executablePath", chromium, "--no-usage-statistics"]
+        flags += ["--no-performance-crux"] + ([] if sandbox else ["--chrome-arg=--no-sandbox"])
+        script = modules / "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"
+        return Command([node, str(script), *flags])
+    binary = modules / "agent-browser/bin" / f"agent-browser-{sys.platform}-{_architecture()}"
+    binary.chmod(0o755)
+    session = f"benchmark-{uuid.uuid4().hex[:8]}"
+    env = {"AGENT_BROWSER_EXECUTABLE_PATH": chromium, "AGENT_BROWSER_SESSION": session}
+    if not sandbox:
+        env["AGENT_BROWSER_ARGS"] = "--no-sandbox"
+    return Command([str(binary), "mcp"], env)
+
+
+def _architecture() -> str:
+    machine = os.uname().machine
+    return {"x86_64": "x64", "aarch64": "arm64"}.get(machine, machine)

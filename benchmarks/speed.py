@@ -1,0 +1,184 @@
+"""Times the same work on this server and on others, in turn, and writes docs/performance.md.
+
+The other servers come from npm, at pinned versions, into a cache folder. All drive the same Chromium,
+headless, against pages from a local site. Each round starts every server once; the figures are medians over
+the rounds.
+"""
+
+import argparse
+import json
+import statistics
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks import report, servers
+from mcp_browser.browser.launch import find_browser, uses_sandbox
+from mcp_browser.settings import Settings
+
+SNAPSHOT_LIMIT = 30
+"""Seconds after which a snapshot counts as not given."""
+
+TURNS = 10
+
+console = Console(stderr=True)
+
+Figures = dict[str, float | str]
+
+
+def shop(rows: int) -> str:
+    """A page of `rows` articles with six elements each."""
+    articles = "".join(
+        f"<section><b>Article {n}</b><a href='/article/{n}'>Details {n}</a>"
+        f"<button onclick=\"order.textContent = 'ordered {n}'\">Order {n}</button>"
+        f"<input placeholder='amount {n}'><p>Number {n} is of fine material and will last.</p></section>"
+        for n in range(rows)
+    )
+    head = f"<!doctype html><html lang=en><title>{rows} articles</title>"
+    return f"{head}<h1 id=order>nothing ordered</h1>{articles}</html>"
+
+
+class _Pages(BaseHTTPRequestHandler):
+    """`/N` is the shop with N rows."""
+
+    def do_GET(self) -> None:
+        """Answer with a shop."""
+        last = self.path.rsplit("/", 1)[-1]
+        body = shop(int(last) if last.isdigit() else 0).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep the output clean."""
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """How long it takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def measure(name: str, start: Callable[[], servers.Server], site: str, sizes: list[int]) -> Figures:
+    """One round of one server: times in milliseconds, sizes in characters, memory in megabytes."""
+    figures: Figures = {}
+    server = start()
+    try:
+        figures |= _beginning(server, site) | _turns(server, site)
+        figures["memory"] = server.connection.memory()
+        for rows in sizes:
+            try:
+                server.open(f"{site}/{rows}")
+                text = server.look(limit=SNAPSHOT_LIMIT)
+                times = [seconds(partial(server.look, limit=SNAPSHOT_LIMIT)) for _ in range(3)]
+            except servers.ToolError as error:
+                console.print(f"  {name}, {rows} rows: {error}", style="yellow", markup=False)
+                figures[f"snapshot {rows}"] = figures[f"characters {rows}"] = _reason(error)
+                server.connection.close()
+                server = start()
+                continue
+            figures[f"snapshot {rows}"] = statistics.median(times) * 1000
+            figures[f"characters {rows}"] = len(text)
+    finally:
+        server.connection.close()
+    return figures
+
+
+def _beginning(server: servers.Server, site: str) -> Figures:
+    connection = server.connection
+    if "Article 4" not in server.open(f"{site}/5"):
+        server.look()
+    first = time.perf_counter() - connection.started
+    listed = json.dumps(connection.tools, separators=(",", ":"), ensure_ascii=False)
+    return {
+        "ready": connection.ready * 1000,
+        "tools": len(connection.tools),
+        "tools characters": len(listed),
+        "first page": first * 1000,
+    }
+
+
+def _turns(server: servers.Server, site: str) -> Figures:
+    """Clicks, fills and whole turns: a click, then as many calls as it takes to know what it changed."""
+    server.open(f"{site}/5")
+    text = server.look()
+    first, second = (server.find(text, "button", f"Order {n}") for n in (1, 2))
+    box = server.find(text, "textbox", "amount 1")
+    clicks = [seconds(lambda: server.click(first)) for _ in range(TURNS)]
+    fills = [seconds(lambda n=n: server.fill(box, str(n))) for n in range(TURNS)]
+    turns: list[float] = []
+    sees = True
+    for turn in range(TURNS):
+        button, wanted = ((first, "ordered 1"), (second, "ordered 2"))[turn % 2]
+        start = time.perf_counter()
+        if wanted not in server.click(button):
+            sees = wanted in server.look() and sees
+        turns.append(time.perf_counter() - start)
+    return {
+        "click": statistics.median(clicks) * 1000,
+        "fill": statistics.median(fills) * 1000,
+        "turn": statistics.median(turns) * 1000,
+        "turn sees": "yes" if sees else "no",
+    }
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    return text if text.startswith("no answer") else "fails"
+
+
+def combined(rounds: list[Figures]) -> Figures:
+    """The median of each figure; where a round has no number, its word."""
+    values: dict[str, list[float | str]] = defaultdict(list)
+    for figures in rounds:
+        for key, value in figures.items():
+            values[key].append(value)
+    out: Figures = {}
+    for key, seen in values.items():
+        words = [value for value in seen if isinstance(value, str)]
+        numbers = [value for value in seen if not isinstance(value, str)]
+        out[key] = words[0] if words else statistics.median(numbers)
+    return out
+
+
+def main() -> None:
+    """Measure and write the report."""
+    arguments = argparse.ArgumentParser(description="Time the same work on this server and on others.")
+    arguments.add_argument("--servers", default=",".join(servers.ADAPTERS), help="which, separated by commas")
+    arguments.add_argument("--rounds", type=int, default=3, help="how often each server is started")
+    arguments.add_argument("--sizes", default="100,1000,5000,20000", help="rows of the pages to snapshot")
+    arguments.add_argument("--no-write", action="store_true", help="leave the document alone")
+    asked = arguments.parse_args()
+    names: list[str] = asked.servers.split(",")
+    sizes = [int(size) for size in asked.sizes.split(",")]
+
+    settings = Settings().browser
+    chromium = str(find_browser(settings).executable)
+    measured: dict[str, list[Figures]] = {name: [] for name in names}
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as site:
+        site.daemon_threads = True
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{site.server_port}"
+        for number in range(asked.rounds):
+            for name in names:
+                console.print(f"round {number + 1}: {name}", markup=False)
+                how = servers.command(name, chromium, sandbox=uses_sandbox(settings))
+                adapter = servers.ADAPTERS[name]
+                measured[name].append(measure(name, lambda a=adapter, h=how: a(h), address, sizes))
+        site.shutdown()
+
+    figures = {name: combined(rounds) for name, rounds in measured.items()}
+    document = report.document(figures, sizes, rounds=asked.rounds, chromium=chromium)
+    Console().print(document, markup=False, highlight=False, soft_wrap=True)
+    if not asked.no_write:
+        Path(__file__).parent.parent.joinpath("docs", "performance.md").write_text(document, encoding="utf-8")
