@@ -8,7 +8,7 @@ from mcp_browser.actions.extraction import extraction
 from mcp_browser.actions.files import files
 from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
-from mcp_browser.actions.navigation import navigation, search_url
+from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
 from mcp_browser.actions.registry import Registry
@@ -50,7 +50,6 @@ def load_registry(settings: ToolSettings) -> Registry:
     Raises:
         SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
     """
-    search_url(settings.search_engine, "")
     built_in = default_registry()
     own = [*(actions_from_file(path) for path in settings.actions), *actions_from_entry_points()]
     everything = Registry()

@@ -24,6 +24,7 @@ _NOT_CONTENT = (
 )
 _SECRET_TYPES = ("password", "hidden")
 _LONGEST_URL = 300
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _Converter(MarkdownConverter):
@@ -53,14 +54,15 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
     """
     soup = clean(html)
     for anchor in soup.find_all("a", href=True):
-        address = urljoin(base_url, str(anchor["href"]))
-        if not links or not address.startswith(("http:", "https:", "mailto:")) or len(address) > _LONGEST_URL:
-            del anchor["href"]
-        else:
+        address = _address(base_url, str(anchor["href"])) if links else ""
+        if address.startswith(("http:", "https:", "mailto:")):
             anchor["href"] = address
+        else:
+            del anchor["href"]
     for image in soup.find_all("img"):
-        if links and image.get("src") and not str(image["src"]).startswith("data:"):
-            image["src"] = urljoin(base_url, str(image["src"]))
+        address = _address(base_url, str(image.get("src") or "")) if links else ""
+        if address.startswith(("http:", "https:")):
+            image["src"] = address
         else:
             image.replace_with(str(image.get("alt") or ""))
     converter = _Converter(
@@ -73,7 +75,7 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
 
 def clean(html: str) -> BeautifulSoup:
     """HTML without scripts, styles, comments and what password fields hold."""
-    soup = BeautifulSoup(html, "html.parser")
+    soup = BeautifulSoup(_SURROGATES.sub("\ufffd", html), "html.parser")
     for element in soup.find_all(_NOT_CONTENT):
         element.decompose()
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
@@ -82,6 +84,15 @@ def clean(html: str) -> BeautifulSoup:
         if str(field.get("type") or "").lower() == "password" and field.has_attr("value"):
             del field["value"]
     return soup
+
+
+def _address(base_url: str, address: str) -> str:
+    """The whole address, or nothing where it is no address or too long to be of use to a reader."""
+    try:
+        whole = urljoin(base_url, address)
+    except ValueError:
+        return ""
+    return whole if len(whole) <= _LONGEST_URL else ""
 
 
 def split_parts(text: str, size: int) -> list[str]:

@@ -7,7 +7,6 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.errors import SettingsError
 
 navigation = Registry(group="core")
 
@@ -67,18 +66,8 @@ async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResul
 
 
 def search_url(engine: str, query: str) -> str:
-    """The address of a search; `engine` is a name of SEARCH_ENGINES or a URL with `{query}` in it.
-
-    Raises:
-        SettingsError: it is neither.
-    """
-    template = SEARCH_ENGINES.get(engine.lower(), engine)
-    if "{query}" not in template:
-        names = ", ".join(SEARCH_ENGINES)
-        raise SettingsError(
-            f"search_engine: {engine!r} is neither one of {names} nor a URL with {{query}} in it"
-        )
-    return template.replace("{query}", quote_plus(query))
+    """The address of a search; `engine` is a name of SEARCH_ENGINES or a URL with `{query}` in it."""
+    return SEARCH_ENGINES.get(engine, engine).replace("{query}", quote_plus(query))
 
 
 async def _open(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:

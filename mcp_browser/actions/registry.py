@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import anyio.to_thread
@@ -282,8 +282,9 @@ def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
     hint = hints.get(name)
     if hint is None:
         return _INJECTED_BY_NAME.get(name)
-    if isinstance(hint, type) and hint.__module__.partition(".")[0] in ("mcp_browser", "playwright"):
-        return hint.__name__ if hint.__name__ in _INJECTED else None
+    for kind in (hint, *get_args(hint)):
+        if isinstance(kind, type) and kind.__module__.partition(".")[0] in ("mcp_browser", "playwright"):
+            return kind.__name__ if kind.__name__ in _INJECTED else None
     return None
 
 

@@ -7,18 +7,22 @@ from pydantic import BaseModel
 
 Schema = dict[str, Any]
 
-_NOISE = ("title", "$defs")
-
 
 def tool_schema(model: type[BaseModel]) -> Schema:
     """The closed JSON schema that clients and models are shown for a parameter model.
 
-    Compared with Pydantic's own: no titles; definitions stand where they are used (save recursive ones);
-    `Optional[int]` is an integer that is not required; defaults that say nothing (`null`, `false`) are left
-    out; objects are closed, so that a client can tell a wrong argument before it is sent.
+    Compared with Pydantic's own: no titles and no docstrings of models; definitions stand where they are used
+    (save recursive ones); `Optional[int]` is an integer that is not required; defaults that say nothing
+    (`null`, `false`, `[]`) are left out; objects are closed, so that a client can tell a wrong argument
+    before it is sent.
     """
     full = model.model_json_schema()
-    definitions = cast("dict[str, Schema]", full.get("$defs", {}))
+    full.pop("description", None)
+    definitions = {
+        # A model's docstring is for its programmers; what its reader needs stands at the field.
+        name: {key: value for key, value in definition.items() if key != "description"}
+        for name, definition in cast("dict[str, Schema]", full.get("$defs", {})).items()
+    }
     kept: dict[str, Schema] = {}
     schema = _shape(full, definitions, (), kept)
     schema.setdefault("properties", {})
@@ -35,6 +39,7 @@ def _shape(
     def below(part: Schema) -> Schema:
         return _shape(part, definitions, inside, kept)
 
+    schema = _without_null(schema)
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
         rest = {key: value for key, value in schema.items() if key != "$ref"}
@@ -47,25 +52,29 @@ def _shape(
 
     shaped: Schema = {}
     for key, value in schema.items():
-        if key in _NOISE or (key == "default" and (value is None or value is False)):
-            continue
         match key, value:
-            case "anyOf", [*choices]:
-                choices = [choice for choice in cast("list[Schema]", choices) if choice.get("type") != "null"]
-                if len(choices) == 1:
-                    shaped |= {name: part for name, part in below(choices[0]).items() if name not in schema}
-                else:
-                    shaped[key] = [below(choice) for choice in choices]
+            case (("title" | "$defs"), _):
+                pass
+            case "default", None | False | []:
+                pass
             case "properties", {**properties}:
-                shaped[key] = {
-                    name: below(part) for name, part in cast("dict[str, Schema]", properties).items()
-                }
+                named = cast("dict[str, Schema]", properties)
+                shaped[key] = {name: below(part) for name, part in named.items()}
             case (("items" | "additionalProperties"), {**part}):
                 shaped[key] = below(cast("Schema", part))
-            case (("oneOf" | "allOf" | "prefixItems"), [*parts]):
+            case (("anyOf" | "oneOf" | "allOf" | "prefixItems"), [*parts]):
                 shaped[key] = [below(part) for part in cast("list[Schema]", parts)]
             case _:
                 shaped[key] = value
     if shaped.get("type") == "object" and "properties" in shaped:
         shaped.setdefault("additionalProperties", False)
     return shaped
+
+
+def _without_null(schema: Schema) -> Schema:
+    """The schema of something optional, without the choice of null."""
+    if "anyOf" not in schema:
+        return schema
+    choices = [choice for choice in cast("list[Schema]", schema["anyOf"]) if choice.get("type") != "null"]
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**choices[0], **rest} if len(choices) == 1 else {**rest, "anyOf": choices}

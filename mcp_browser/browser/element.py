@@ -4,7 +4,7 @@ The page script decides whether an element can take an action and where (`DomSer
 goes through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -288,7 +288,7 @@ class Element:
             )
 
     @asynccontextmanager
-    async def _held(self, modifiers: Sequence[Modifier]) -> AsyncIterator[None]:
+    async def _held(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
         """Hold modifier keys down, and let go of them whatever happens."""
         keyboard = self._tab.page.keyboard
         down: list[Modifier] = []

@@ -35,7 +35,7 @@ LONGEST_ERROR = 8_000
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_FRAME = re.compile(r"<(?=/?\s*page\b)", re.IGNORECASE)
+_FRAME = re.compile(r"<(?=\s*/?\s*page\b)", re.IGNORECASE)
 
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 

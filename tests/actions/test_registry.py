@@ -1,0 +1,254 @@
+"""The Registry: how actions are declared, what models are made of them."""
+
+from typing import Any, cast
+
+import pytest
+from playwright.async_api import Page
+from pydantic import Field
+
+from mcp_browser import ActionContext, ActionParams, ActionResult, BrowserSession, Registry, Tab
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.schema import tool_schema
+from mcp_browser.errors import InvalidArguments, UnknownAction
+from mcp_browser.settings import Settings
+
+
+class Named(ActionParams):
+    name: str
+    times: int = Field(1, ge=1)
+
+
+class FakePage:
+    """Only what `domains` and `page_filter` look at."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+
+def at(url: str) -> Page:
+    return cast("Page", FakePage(url))
+
+
+def context() -> ActionContext:
+    return ActionContext(session=cast("BrowserSession", "the session"), settings=Settings())
+
+
+async def run(registry: Registry, name: str, arguments: dict[str, Any]) -> str | None:
+    return (await registry.execute_action(name, arguments, context())).extracted_content
+
+
+async def test_the_parameter_model_is_made_from_the_signature() -> None:
+    registry = Registry()
+
+    @registry.action("Greet someone.")
+    async def greet(name: str, times: int = 2, ctx: ActionContext | None = None) -> str:
+        return f"hello {name} " * times
+
+    schema = tool_schema(registry["greet"].param_model)
+    assert schema["required"] == ["name"]
+    assert schema["properties"]["times"] == {"type": "integer", "default": 2}
+    assert await run(registry, "greet", {"name": "you", "times": "1"}) == "hello you "
+
+
+async def test_a_given_parameter_model_arrives_as_one_argument() -> None:
+    registry = Registry()
+
+    @registry.action("Greet someone.", param_model=Named)
+    async def greet(params: Named) -> str:
+        return params.name * params.times
+
+    assert registry["greet"].param_model is Named
+    assert await run(registry, "greet", {"name": "ab", "times": 2}) == "abab"
+
+
+async def test_a_parameter_model_is_found_by_annotation_and_the_docstring_describes() -> None:
+    registry = Registry()
+
+    @registry.action()
+    async def greet(session: BrowserSession, params: Named) -> ActionResult:
+        """Greet someone,
+        politely.
+
+        Not for the reader of tools.
+        """
+        return ActionResult(extracted_content=f"{session} {params.name}")
+
+    assert registry["greet"].description == "Greet someone, politely."
+    assert await run(registry, "greet", {"name": "x"}) == "the session x"
+
+
+async def test_a_sync_function_runs_in_a_thread() -> None:
+    import threading  # noqa: PLC0415 - only here
+
+    registry = Registry()
+
+    @registry.action("Tell the thread.")
+    def which() -> str:
+        return threading.current_thread().name
+
+    assert await run(registry, "which", {}) != threading.current_thread().name
+
+
+async def test_an_action_that_returns_nothing_says_that_it_is_done() -> None:
+    registry = Registry()
+
+    @registry.action("Do nothing.")
+    async def idle() -> None:
+        return None
+
+    @registry.action("Return the wrong thing.")
+    async def wrong() -> int:
+        return 5
+
+    assert await run(registry, "idle", {}) == "idle is done."
+    with pytest.raises(TypeError, match="returned int"):
+        await run(registry, "wrong", {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "'name' is missing"),
+        ({"name": "x", "tmes": 2}, "unknown argument 'tmes' (did you mean 'times'?)"),
+        ({"name": "x", "times": 0}, "'times': Input should be greater than or equal to 1"),
+        ({"name": ["x"]}, "'name': Input should be a valid string"),
+    ],
+)
+async def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
+    registry = Registry()
+
+    @registry.action("Greet.", param_model=Named)
+    async def greet(params: Named) -> str:
+        return params.name
+
+    with pytest.raises(InvalidArguments) as caught:
+        await run(registry, "greet", arguments)
+    assert words in str(caught.value)
+    assert "Arguments: name, times?." in str(caught.value)
+
+
+async def test_an_unknown_action_is_named_with_those_that_exist() -> None:
+    with pytest.raises(UnknownAction, match=r"no action 'clik'.*click_element"):
+        await run(default_registry(), "clik", {})
+
+
+def test_two_actions_of_one_name_are_refused() -> None:
+    registry = Registry()
+
+    @registry.action("One.")
+    def twice() -> None: ...
+
+    with pytest.raises(ValueError, match="'twice' is registered already"):
+        registry.action("Two.")(twice)
+    other = Registry()
+    other.action("Three.")(twice)
+    with pytest.raises(ValueError, match="'twice' is registered already"):
+        registry.include(other)
+
+
+def test_an_action_needs_a_description_and_parameters_that_fit_a_schema() -> None:
+    registry = Registry()
+
+    def silent() -> None: ...
+
+    def spread(*names: str) -> None:
+        """Take many."""
+
+    with pytest.raises(ValueError, match="needs a description"):
+        registry.action()(silent)
+    with pytest.raises(ValueError, match="no place in a schema"):
+        registry.action()(spread)
+
+
+def test_excluded_actions_are_never_taken_in() -> None:
+    registry = Registry(exclude_actions=["go_back"])
+    registry.include(default_registry())
+    assert "go_back" not in registry
+    assert "go_to_url" in registry
+
+    @registry.action("Would be excluded.")
+    def go_back() -> None: ...
+
+    assert "go_back" not in registry
+
+
+def test_groups_choose_actions() -> None:
+    registry = Registry(group="mine")
+
+    @registry.action("Mine.")
+    def mine() -> None: ...
+
+    registry.include(default_registry())
+    assert registry.groups() == ("mine", "core")
+    assert [action.name for action in registry.only(["mine"])] == ["mine"]
+    assert len(registry.only(["all"])) == len(registry)
+    assert "mine" not in registry.without(["mine"])
+
+
+def bound() -> Registry:
+    registry = Registry()
+
+    @registry.action("Everywhere.")
+    def everywhere(word: str) -> None: ...
+
+    @registry.action("On example sites.", domains=["*.example.com"])
+    def on_example() -> None: ...
+
+    @registry.action("On pages with a cart.", page_filter=lambda page: "cart" in page.url)
+    def on_cart() -> None: ...
+
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [
+        ("https://example.com/", ["everywhere", "on_example"]),
+        ("https://shop.EXAMPLE.com/cart", ["everywhere", "on_example", "on_cart"]),
+        ("https://notexample.com/", ["everywhere"]),
+        ("about:blank", ["everywhere"]),
+    ],
+)
+def test_the_action_model_has_a_field_for_each_action_offered_on_the_page(url: str, names: list[str]) -> None:
+    assert list(bound().create_action_model(at(url)).model_fields) == names
+
+
+def test_without_a_page_only_unbound_actions_are_in_the_model() -> None:
+    assert list(bound().create_action_model().model_fields) == ["everywhere"]
+
+
+def test_an_action_model_names_exactly_one_action() -> None:
+    model = bound().create_action_model(at("https://example.com/cart"))
+    assert model.model_validate({"everywhere": {"word": "x"}}).chosen() == ("everywhere", {"word": "x"})
+    assert model.model_validate({"on_cart": {}}).chosen() == ("on_cart", {})
+    with pytest.raises(InvalidArguments, match="names none"):
+        model().chosen()
+    with pytest.raises(InvalidArguments, match="names on_example, on_cart"):
+        model.model_validate({"on_cart": {}, "on_example": {}}).chosen()
+
+
+def test_the_prompt_describes_unbound_actions_once_and_bound_ones_on_their_pages() -> None:
+    registry = bound()
+    assert registry.get_prompt_description() == 'everywhere {"word": {"type": "string"}}: Everywhere.'
+    assert registry.get_prompt_description(at("https://a.example.com/")) == "on_example {}: On example sites."
+    assert registry.get_prompt_description(at("about:blank")) == ""
+
+
+async def test_what_is_injected_is_known_by_type_or_by_name() -> None:
+    registry = Registry()
+
+    @registry.action("By type.")
+    async def typed(where: BrowserSession) -> str:
+        return str(where)
+
+    @registry.action("By name.")
+    async def named(session, word="x"):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType]
+        return f"{session} {word}"
+
+    def tabbed(tab: Tab, page: Page, depth: int) -> None:
+        """Take a tab."""
+
+    registry.action()(tabbed)
+    assert await run(registry, "typed", {}) == "the session"
+    assert await run(registry, "named", {"word": "y"}) == "the session y"
+    assert list(registry["tabbed"].param_model.model_fields) == ["depth"]

@@ -1,0 +1,99 @@
+"""Schemas that clients see: closed, short, right."""
+
+import json
+from typing import Any, Literal, Optional
+
+from pydantic import BaseModel, Field
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import ActionParams
+from mcp_browser.actions.schema import tool_schema
+
+
+class Point(ActionParams):
+    """Where."""
+
+    x: int
+    y: int = 0
+
+
+class Everything(ActionParams):
+    """Of all kinds."""
+
+    title: str
+    count: int | None = None
+    mode: Literal["a", "b"] = "a"
+    flag: bool = False
+    on: bool = True
+    points: tuple[Point, ...] = ()
+    best: Point | None = Field(None, description="the best one")
+    either: int | str | None = None
+    labels: dict[str, Point] = Field(default_factory=dict)
+
+
+class Tree(BaseModel):
+    name: str
+    children: list["Tree"] = []
+    parent: Optional["Tree"] = None
+
+
+POINT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
+    "required": ["x"],
+    "additionalProperties": False,
+}
+
+
+def test_a_schema_has_no_noise_and_keeps_what_counts() -> None:
+    schema = tool_schema(Everything)
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "count": {"type": "integer"},
+            "mode": {"type": "string", "enum": ["a", "b"], "default": "a"},
+            "flag": {"type": "boolean"},
+            "on": {"type": "boolean", "default": True},
+            "points": {"type": "array", "items": POINT},
+            "best": POINT | {"description": "the best one"},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "labels": {"type": "object", "additionalProperties": POINT},
+        },
+        "required": ["title"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_recursive_model_keeps_its_definition() -> None:
+    schema = tool_schema(Tree)
+    assert "#/$defs/Tree" in json.dumps(schema)
+    assert schema["$defs"]["Tree"]["properties"]["name"] == {"type": "string"}
+
+
+def test_a_model_without_fields_is_a_closed_empty_object() -> None:
+    class Nothing(ActionParams):
+        """Nothing."""
+
+    assert tool_schema(Nothing) == {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def test_the_default_tools_are_few_characters() -> None:
+    total = 0
+    for action in default_registry():
+        tool = {
+            "name": action.name,
+            "description": action.description,
+            "inputSchema": tool_schema(action.param_model),
+            "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
+        }
+        total += len(json.dumps(tool))
+    assert total < 12_000
+
+
+def test_every_action_has_a_short_description_and_a_closed_schema() -> None:
+    for action in default_registry():
+        assert action.group == "core"
+        assert 10 <= len(action.description) <= 120, action.name
+        assert action.description.endswith(".")
+        assert tool_schema(action.param_model)["additionalProperties"] is False

@@ -1,0 +1,62 @@
+"""Which files may be uploaded."""
+
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.errors import InvalidArguments, NotFound
+
+
+def test_a_file_in_an_allowed_folder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    assert allowed_files([str(tmp_path / "a.txt")], [tmp_path]) == [(tmp_path / "a.txt").resolve()]
+
+
+def test_a_relative_path_is_taken_from_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    monkeypatch.chdir(tmp_path)
+    assert allowed_files(["a.txt"], [tmp_path]) == [(tmp_path / "a.txt").resolve()]
+
+
+@pytest.mark.parametrize("how", ["absolute", "dots", "link", "linked folder"])
+def test_no_path_leads_out_of_the_allowed_folders(tmp_path: Path, how: str) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "secret.txt").write_text("s")
+    (inside / "link.txt").symlink_to(outside / "secret.txt")
+    (inside / "folder").symlink_to(outside)
+    path = {
+        "absolute": outside / "secret.txt",
+        "dots": inside / ".." / "outside" / "secret.txt",
+        "link": inside / "link.txt",
+        "linked folder": inside / "folder" / "secret.txt",
+    }[how]
+    with pytest.raises(InvalidArguments, match="not in a folder that files may be uploaded from") as caught:
+        allowed_files([str(path)], [inside])
+    assert str(inside) in str(caught.value)
+
+
+def test_whether_a_forbidden_file_exists_is_not_told(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    with pytest.raises(InvalidArguments, match="not in a folder"):
+        allowed_files([str(tmp_path / "missing.txt")], [inside])
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"no file .*missing\.txt"):
+        allowed_files([str(tmp_path / "missing.txt")], [tmp_path])
+    with pytest.raises(InvalidArguments, match="is a folder"):
+        allowed_files([str(tmp_path)], [tmp_path])
+
+
+def test_a_link_as_allowed_folder_is_followed(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "a.txt").write_text("a")
+    (tmp_path / "link").symlink_to(real)
+    assert allowed_files([str(tmp_path / "link" / "a.txt")], [tmp_path / "link"]) == [real / "a.txt"]

@@ -1,0 +1,84 @@
+"""Screenshots made fit for a model."""
+
+import io
+from typing import Literal
+
+import pytest
+from PIL import Image
+
+from mcp_browser.browser.pictures import Label, make_picture
+
+
+def image(width: int, height: int, *, noise: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    made = Image.effect_noise((width, height), 90) if noise else Image.new("RGB", (width, height), "white")
+    made.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
+def test_a_picture_has_the_format_that_was_asked_for(format: Literal["png", "jpeg", "webp"]) -> None:
+    picture = make_picture(image(300, 200), format=format, quality=75, max_side=1000)
+    assert (opened(picture.data).format or "").lower() == format
+    assert picture.mime_type == f"image/{format}"
+    assert (picture.width, picture.height) == (300, 200)
+
+
+def test_a_picture_that_is_fit_already_is_not_encoded_again() -> None:
+    raw = image(300, 200)
+    assert make_picture(raw, format="png", quality=75, max_side=300).data == raw
+
+
+def test_the_longest_side_is_kept_to_its_limit() -> None:
+    picture = make_picture(image(3000, 1500), format="jpeg", quality=75, max_side=1000)
+    assert (picture.width, picture.height) == (1000, 500)
+    assert opened(picture.data).size == (1000, 500)
+
+
+@pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
+def test_a_picture_is_made_smaller_until_its_encoding_is_short_enough(
+    format: Literal["png", "jpeg", "webp"],
+) -> None:
+    picture = make_picture(
+        image(1200, 900, noise=True), format=format, quality=95, max_side=2000, max_bytes=60_000
+    )
+    assert len(picture.data) <= 60_000
+    assert opened(picture.data).size == (picture.width, picture.height)
+
+
+def test_a_full_page_of_a_very_long_page_stays_a_picture() -> None:
+    picture = make_picture(image(1200, 16_000), format="jpeg", quality=75, max_side=1568)
+    assert picture.height == 1568
+    assert picture.width == 118
+
+
+def test_labels_frame_their_elements_at_any_scale() -> None:
+    label = Label(index=12, x=50, y=40, width=100, height=60)
+    for factor in (1, 2):
+        picture = make_picture(
+            image(400 * factor, 300 * factor),
+            format="png",
+            quality=75,
+            max_side=400,
+            css_width=400,
+            labels=[label],
+        )
+        drawn = opened(picture.data).convert("RGB")
+        assert drawn.getpixel((50, 70)) != (255, 255, 255), "the frame's left side"
+        assert drawn.getpixel((149, 90)) != (255, 255, 255), "the frame's right side"
+        assert drawn.getpixel((75, 85)) == (255, 255, 255), "the element itself stays readable"
+        assert drawn.getpixel((300, 200)) == (255, 255, 255)
+
+
+def test_labels_beyond_the_edges_do_no_harm() -> None:
+    labels = [
+        Label(index=1, x=-50, y=-50, width=60, height=60),
+        Label(index=123456, x=390, y=290, width=500, height=500),
+        Label(index=3, x=1000, y=1000, width=5, height=5),
+        Label(index=4, x=10, y=10, width=0, height=0),
+    ]
+    make_picture(image(400, 300), format="png", quality=75, max_side=400, labels=labels)
