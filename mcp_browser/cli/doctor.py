@@ -1,0 +1,169 @@
+"""`mcp-browser doctor`: what was found on this machine, and which settings are in force."""
+
+import asyncio
+import os
+import platform
+import socket
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
+from rich.console import Console
+from rich.text import Text
+
+from mcp_browser import __version__
+from mcp_browser.actions import load_registry
+from mcp_browser.browser.launch import (
+    BrowserChoice,
+    browser_version,
+    find_browser,
+    has_display,
+    launch_options,
+    runs_headless,
+    uses_sandbox,
+)
+from mcp_browser.browser.profile import chromium_holder, profile_folder, profile_holder
+from mcp_browser.cli.options import all_options
+from mcp_browser.cli.sources import DEFAULT, LoadedSettings
+from mcp_browser.errors import BrowserNotFound
+from mcp_browser.settings import BrowserSettings, Settings
+
+_LABEL_WIDTH = 12
+_REACH_SECONDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; `broken` where the server could not work like this."""
+
+    label: str
+    text: str
+    broken: bool = False
+
+
+def doctor(loaded: LoadedSettings) -> int:
+    """Print the report; the exit code, 1 where something is broken.
+
+    Raises:
+        SettingsError: the actions that the settings name cannot be offered.
+    """
+    console = Console(soft_wrap=True, highlight=False)
+    findings = list(_findings(loaded.settings))
+    console.print(Text(f"mcp-browser {__version__}", style="bold"))
+    for finding in findings:
+        mark = "! " if finding.broken else "  "
+        style = "bold red" if finding.broken else "cyan"
+        console.print(Text(mark + finding.label.ljust(_LABEL_WIDTH), style=style) + Text(finding.text))
+    console.print()
+    console.print(Text("Settings", style="bold"))
+    for line in _settings(loaded):
+        console.print(Text(line))
+    return 1 if any(finding.broken for finding in findings) else 0
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
+    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+    packages = ("mcp", "playwright", "pydantic")
+    yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
+    yield Finding(
+        "Tools", f"{len(load_registry(settings.tools))} (groups: {', '.join(settings.tools.tools)})"
+    )
+    browser = settings.browser
+    if browser.cdp_endpoint is not None:
+        yield _endpoint(browser.cdp_endpoint)
+        return
+    try:
+        choice = find_browser(browser)
+    except BrowserNotFound as error:
+        yield Finding("Browser", str(error), broken=True)
+    else:
+        yield Finding(
+            "Browser", f"{browser_version(choice) or choice.label} at {choice.executable or choice.channel}"
+        )
+        yield _start(choice, browser)
+    yield _sandbox(browser)
+    yield _display(browser)
+    yield _profile(browser)
+
+
+def _endpoint(address: str) -> Finding:
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme in {"https", "wss"} else 80)
+    place = f"{parts.hostname}:{port}"
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=_REACH_SECONDS).close()
+    except OSError as error:
+        return Finding("Browser", f"nothing answers at {place}: {error.strerror or error}", broken=True)
+    return Finding("Browser", f"running already, at {place}")
+
+
+def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
+    """Whether the browser really starts and opens a page, without a window."""
+    began = time.monotonic()
+    try:
+        asyncio.run(_open_a_page(choice, settings))
+    except PlaywrightError as error:
+        reason = error.message.strip().partition("\n")[0]
+        return Finding("Start", f"failed: {reason}", broken=True)
+    return Finding("Start", f"opened a page in {time.monotonic() - began:.1f} s")
+
+
+async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None:
+    async with async_playwright() as playwright:
+        browser = await playwright[choice.engine].launch(
+            **launch_options(choice, settings=settings, headless=True)
+        )
+        await browser.new_page()
+        await browser.close()
+
+
+def _sandbox(settings: BrowserSettings) -> Finding:
+    if uses_sandbox(settings):
+        return Finding("Sandbox", "on")
+    return Finding("Sandbox", "off, as told" if settings.sandbox is False else "off, since root runs it")
+
+
+def _display(settings: BrowserSettings) -> Finding:
+    name = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY") or "yes"
+    display = name if has_display() else "none"
+    if runs_headless(settings):
+        return Finding("Display", f"{display}; the browser runs without a window")
+    return Finding("Display", f"{display}; the browser has a window", broken=not has_display())
+
+
+def _profile(settings: BrowserSettings) -> Finding:
+    if settings.isolated:
+        return Finding("Profile", "a temporary one each time (isolated)")
+    folder = profile_folder(settings)
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(existing, os.W_OK):
+        return Finding("Profile", f"{folder}: {existing} cannot be written", broken=True)
+    if holder := profile_holder(folder):
+        return Finding("Profile", f"{folder}, in use by {holder}")
+    if not folder.exists():
+        return Finding("Profile", f"{folder}, made when first used")
+    stale = chromium_holder(folder) is not None
+    return Finding(
+        "Profile",
+        f"{folder}, free{' (a dead browser left its lock, which will be cleared)' if stale else ''}",
+    )
+
+
+def _settings(loaded: LoadedSettings) -> Iterator[str]:
+    """Those given, each with its origin, then the defaults in a few lines."""
+    defaults: list[str] = []
+    for name, option in all_options().items():
+        value = option.written(getattr(getattr(loaded.settings, option.group), name))
+        if loaded.origins[name] == DEFAULT:
+            defaults.append(f"{option.key}={value or '(none)'}".replace(" ", "\N{NO-BREAK SPACE}"))
+        else:
+            yield f"  {option.key} = {value}   from {loaded.origins[name]}"
+    text = f"default: {' '.join(defaults)}"
+    lines = textwrap.wrap(text, 108, break_long_words=False, break_on_hyphens=False)
+    yield from (f"  {line}".replace("\N{NO-BREAK SPACE}", " ") for line in lines)

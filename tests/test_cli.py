@@ -1,0 +1,225 @@
+"""The command line, as a person meets it: processes, what they print, and their exit codes."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_browser import __version__
+from mcp_browser.cli import main
+from mcp_browser.cli.options import all_options
+from tests.support.site import Site
+
+LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One command line, with an empty standard input, and none of the tester's own settings."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+    return subprocess.run(
+        [sys.executable, "-m", "mcp_browser", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**inherited, **environment},
+        timeout=120,
+    )
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout == f"mcp-browser {__version__}\n"
+
+
+def test_the_help_shows_every_flag_and_command() -> None:
+    text = run("--help").stdout
+
+    for option in all_options().values():
+        assert option.flag in text
+        assert option.off_flag is None or option.off_flag in text
+    for command in ("try", "install", "doctor"):
+        assert re.search(rf"^    {command} ", text, re.MULTILINE)
+    assert max(len(line) for line in text.splitlines()) <= 110
+
+
+@pytest.mark.parametrize("command", ["try", "install", "doctor"])
+def test_each_command_has_help_of_its_own(command: str) -> None:
+    text = run(command, "--help").stdout
+
+    assert text.startswith(f"usage: mcp-browser {command} ")
+    assert "--headless, --headed" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--viewport", "big"],
+        ["--tools", "no-such-group"],
+        ["--exclude-actions", "fly"],
+        ["--config", "/no/such.toml"],
+        ["doctor", "--hedless"],
+        ["fly"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(words: list[str]) -> None:
+    done = run(*words)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(r"mcp-browser: [^\n]+\n", done.stderr)
+
+
+def test_an_action_file_that_fails_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    actions = tmp_path / "broken.py"
+    actions.write_text("1 / 0\n", "utf-8")
+
+    done = run("--actions", str(actions))
+
+    assert done.returncode == 2
+    assert re.fullmatch(r"mcp-browser: [^\n]*broken\.py[^\n]*ZeroDivisionError[^\n]*\n", done.stderr)
+
+
+def test_the_server_prints_nothing_of_its_own_and_ends_with_its_input() -> None:
+    done = run("--isolated", "--headless", "--log-level", "debug")
+
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "DEBUG" in done.stderr
+
+
+def test_trying_without_an_address_shows_the_page_that_is_shipped(tmp_path: Path) -> None:
+    done = run("try", "--headless", "--output-dir", str(tmp_path))
+
+    assert done.returncode == 0, done.stderr
+    assert LINE.search(done.stdout)
+    assert 'button "Add The Tide Tables"' in done.stdout
+    assert 'button "Basket is empty"' in done.stdout
+    assert "\x1b" not in done.stdout
+    path = Path(done.stdout.rpartition("Screenshot: ")[2].strip())
+    assert path.parent == tmp_path
+    assert path.read_bytes().startswith((b"\x89PNG", b"\xff\xd8"))
+
+
+def test_trying_shows_the_page_that_is_asked_for(site: Site) -> None:
+    url = site.page("<h1>Harbour</h1><button>Set sail</button>", title="Boats")
+
+    done = run("try", url, "--headless")
+
+    assert done.returncode == 0, done.stderr
+    assert 'button "Set sail"' in done.stdout
+    assert "Harbour" in done.stdout
+
+
+def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        done = run("try", f"http://127.0.0.1:{closed.getsockname()[1]}/", "--headless")
+
+    assert done.returncode == 1
+    assert re.fullmatch(r"mcp-browser: [^\n]+\n", done.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_a_terminal_is_shown_colours() -> None:
+    import pty  # noqa: PLC0415 - not there on Windows
+
+    here, there = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    command = [sys.executable, "-m", "mcp_browser", "try", "--headless"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=there, env=environment) as process:
+        os.close(there)
+        shown = _read_all(here)
+    assert process.returncode == 0
+    assert "\x1b[" in shown
+    assert "Add The Tide Tables" in shown
+
+
+def _read_all(descriptor: int) -> str:
+    parts: list[bytes] = []
+    try:
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    except OSError:
+        # How Linux tells that the other end is closed.
+        pass
+    os.close(descriptor)
+    return b"".join(parts).decode()
+
+
+def test_installing_finds_the_browser_that_is_there() -> None:
+    done = run("install")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Found ")
+    assert "Ready: " in done.stdout
+
+
+def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: Path) -> None:
+    config = tmp_path / "browser.toml"
+    config.write_text('profile = "profile"\n', "utf-8")
+
+    done = run(
+        "doctor",
+        "--headless",
+        "--config",
+        str(config),
+        "--proxy",
+        "http://user:hunter2@127.0.0.1:9",
+        MCP_BROWSER_VIEWPORT="800x600",
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    for label in ("Python", "Packages", "Tools", "Browser", "Start", "Sandbox", "Display", "Profile"):
+        assert re.search(rf"^  {label} +\S", done.stdout, re.MULTILINE), label
+    assert f"{tmp_path / 'profile'}, made when first used" in done.stdout
+    assert "  headless = true   from --headless\n" in done.stdout
+    assert "  viewport = 800x600   from MCP_BROWSER_VIEWPORT\n" in done.stdout
+    assert f"  profile = {tmp_path / 'profile'}   from {config}\n" in done.stdout
+    assert "  proxy = http://***@127.0.0.1:9   from --proxy\n" in done.stdout
+    assert "action-timeout=5" in done.stdout
+    assert "hunter2" not in done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) <= 30
+
+
+def test_the_doctor_marks_what_is_broken_and_exits_with_1(tmp_path: Path) -> None:
+    broken = tmp_path / "browser"
+    broken.write_text("#!/bin/sh\nexit 3\n", "utf-8")
+    broken.chmod(0o755)
+
+    done = run("doctor", "--isolated", "--executable", str(broken))
+
+    assert done.returncode == 1
+    assert re.search(r"^! Start +failed: ", done.stdout, re.MULTILINE)
+    assert "a temporary one each time (isolated)" in done.stdout
+
+
+def test_the_doctor_looks_for_the_browser_that_runs_already() -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        refused = run("doctor", "--cdp-endpoint", address)
+        listening.listen()
+        answered = run("doctor", "--cdp-endpoint", address)
+
+    assert refused.returncode == 1
+    assert re.search(r"^! Browser +nothing answers at 127.0.0.1", refused.stdout, re.MULTILINE)
+    assert answered.returncode == 0
+    assert "running already" in answered.stdout
+
+
+def test_an_interruption_ends_a_command_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_words: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcp_browser.cli._run", interrupted)
+
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,199 @@
+"""The manifests: each parses, is valid, and starts the server where it says how."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters
+
+from mcp_browser.cli.arguments import parse_arguments
+from mcp_browser.cli.options import all_options
+from mcp_browser.cli.sources import load_settings
+from tests.support.packages import npm_packages, python_packages
+
+ROOT = Path(__file__).parent.parent
+MANIFESTS = ROOT / "manifests"
+PROGRAM = "/path/to/mcp-browser/.venv/bin/mcp-browser"
+CLIENTS = {
+    "claude-desktop.json": "mcpServers",
+    "claude-code.json": "mcpServers",
+    "cursor.json": "mcpServers",
+    "vscode.json": "servers",
+}
+
+
+def parsed(name: str) -> dict[str, Any]:
+    return json.loads((MANIFESTS / name).read_text("utf-8"))
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+async def tools_of(command: str, arguments: list[str], **environment: str) -> list[types.Tool]:
+    """The tools of the server that a command starts."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+    quiet = {"MCP_BROWSER_HEADLESS": "true", "MCP_BROWSER_ISOLATED": "true"}
+    server = StdioServerParameters(command=command, args=arguments, env={**inherited, **quiet, **environment})
+    async with Client(server, read_timeout_seconds=300) as client:
+        return (await client.list_tools()).tools
+
+
+def bundle(folder: Path) -> Path:
+    """The MCP bundle, built and unpacked in a folder."""
+    build = [sys.executable, "scripts/build_bundle.py", str(folder)]
+    told = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    with zipfile.ZipFile(told.strip()) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+def filled_in(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The command of a bundle's manifest as a client makes it: folder and configuration put in."""
+    values = {f"user_config.{name}": field["default"] for name, field in manifest["user_config"].items()}
+    values["__dirname"] = str(folder)
+
+    def fill(text: str) -> str:
+        return re.sub(r"\$\{(.*?)\}", lambda found: _as_text(values[found[1]]), text)
+
+    config = manifest["server"]["mcp_config"]
+    environment = {name: fill(value) for name, value in config["env"].items()}
+    return {"command": config["command"], "args": [fill(part) for part in config["args"]], "env": environment}
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_a_client_configuration_starts_the_server(name: str) -> None:
+    (entry,) = parsed(name)[CLIENTS[name]].values()
+    assert entry["command"] == PROGRAM
+    assert entry.get("type", "stdio") == "stdio"
+
+    tools = await tools_of(sys.executable, ["-m", "mcp_browser", *entry["args"]])
+
+    assert "go_to_url" in [tool.name for tool in tools]
+
+
+def test_every_manifest_names_this_version() -> None:
+    version = project()["version"]
+    server = parsed("server.json")
+
+    assert server["version"] == version
+    assert [package["version"] for package in server["packages"]] == [version]
+    assert version in server["packages"][0]["identifier"]
+    assert parsed("mcpb/manifest.json")["version"] == version
+
+
+def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
+    name = parsed("server.json")["name"]
+
+    assert f"mcp-name: {name}" in (ROOT / "README.md").read_text("utf-8")
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name)
+
+
+def test_the_registrys_entry_names_settings_that_there_are() -> None:
+    (package,) = parsed("server.json")["packages"]
+    variables = {option.variable: option for option in all_options().values()}
+
+    for given in package["environmentVariables"]:
+        assert given["description"].startswith(variables[given["name"]].description.partition(".")[0])
+        if "default" in given:
+            load_settings({}, environment={given["name"]: given["default"]})
+    assert parse_arguments([given["name"] for given in package["packageArguments"]]).command == "serve"
+
+
+def test_the_bundle_holds_the_package_and_its_description(tmp_path: Path) -> None:
+    folder = bundle(tmp_path)
+    manifest = parsed("mcpb/manifest.json")
+
+    assert json.loads((folder / "manifest.json").read_text("utf-8")) == manifest
+    assert (folder / manifest["server"]["entry_point"]).is_file()
+    assert (folder / "mcp_browser" / "assets" / "try.html").is_file()
+    assert tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"] == project()
+    registered = json.loads((tmp_path / "server.json").read_text("utf-8"))["packages"][0]
+    assert registered["identifier"].rpartition("/")[2] == f"mcp-browser-{project()['version']}.mcpb"
+    assert re.fullmatch("[0-9a-f]{64}", registered["fileSha256"])
+
+
+def test_the_same_source_makes_the_same_bundle(tmp_path: Path) -> None:
+    bundle(tmp_path / "one")
+    bundle(tmp_path / "two")
+
+    first, second = (next((tmp_path / name).glob("*.mcpb")).read_bytes() for name in ("one", "two"))
+    assert first == second
+
+
+async def test_the_bundles_entry_point_starts_the_server(tmp_path: Path) -> None:
+    folder = bundle(tmp_path)
+    manifest = parsed("mcpb/manifest.json")
+    entry = folder / manifest["server"]["entry_point"]
+    environment = filled_in(manifest, folder)["env"] | {"MCP_BROWSER_ISOLATED": "true"}
+
+    tools = await tools_of(sys.executable, [str(entry), "--stdio"], PYTHONPATH=str(folder), **environment)
+
+    assert "go_to_url" in [tool.name for tool in tools]
+
+
+def test_the_bundles_configuration_is_valid_as_it_comes(tmp_path: Path) -> None:
+    environment = filled_in(parsed("mcpb/manifest.json"), tmp_path)["env"]
+
+    assert load_settings({}, environment=environment).settings.tools.tools == ("core",)
+
+
+@pytest.mark.apps
+def test_the_bundles_manifest_passes_the_bundlers_own_check(tmp_path: Path) -> None:
+    modules = npm_packages("mcpb", "@anthropic-ai/mcpb@2.1.2")
+    folder = bundle(tmp_path)
+
+    checked = subprocess.run(
+        [modules / ".bin" / "mcpb", "validate", folder / "manifest.json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    schema = modules / "@anthropic-ai" / "mcpb" / "schemas" / "mcpb-manifest-v0.4.schema.json"
+    _validate(parsed("mcpb/manifest.json"), schema)
+
+
+@pytest.mark.apps
+async def test_uv_starts_the_server_from_the_bundle(tmp_path: Path) -> None:
+    uv = python_packages("uv", "uv==0.13.8").with_name("uv")
+    folder = bundle(tmp_path)
+    config = filled_in(parsed("mcpb/manifest.json"), folder)
+    assert config["command"] == "uv"
+    environment = config["env"] | {"MCP_BROWSER_ISOLATED": "true", "UV_PYTHON": sys.executable}
+
+    tools = await tools_of(str(uv), config["args"], **environment)
+
+    assert "go_to_url" in [tool.name for tool in tools]
+
+
+@pytest.mark.apps
+@pytest.mark.parametrize("built", [False, True], ids=["as written", "as built"])
+def test_the_registrys_entry_follows_the_registrys_schema(tmp_path: Path, built: bool) -> None:
+    environment = python_packages("skillsaw", "skillsaw==0.22.0").parent.parent
+    (schema,) = environment.rglob("mcp_registry/v2025_12_11/server.schema.json")
+    bundle(tmp_path)
+    entry = tmp_path / "server.json" if built else MANIFESTS / "server.json"
+
+    _validate(json.loads(entry.read_text("utf-8")), schema)
+
+
+def _validate(content: dict[str, Any], schema: Path) -> None:
+    # Its types are partly unknown to a strict checker.
+    validate = cast("Any", jsonschema).validate
+    validate(content, json.loads(schema.read_text("utf-8")))
