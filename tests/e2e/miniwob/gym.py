@@ -55,6 +55,13 @@ class Gym:
             self._ended[episode].put(outcome)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keep the test output clean of requests that the browser gave up."""
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """Serves the package's pages, each with the starter in it, and takes the rewards."""
 
@@ -89,8 +96,7 @@ def running_gym() -> Generator[Gym]:
     """The site on a free loopback port; what the package itself requires (NumPy, Selenium, …) is left out."""
     environment = python_packages("miniwob", "--no-deps", _REQUIREMENT).parent.parent
     pages = next(environment.glob("**/site-packages/miniwob/html"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(pages))) as server:
-        server.daemon_threads = True
+    with _Server(("127.0.0.1", 0), partial(_Handler, directory=str(pages))) as server:
         _Handler.gym = Gym(f"http://127.0.0.1:{server.server_port}")
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield _Handler.gym

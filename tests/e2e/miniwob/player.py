@@ -54,6 +54,11 @@ class Player:
         return self.lines
 
     @property
+    def ended(self) -> bool:
+        """Whether the latest look found the episode at its end."""
+        return self.goal == "The episode has ended."
+
+    @property
     def quoted(self) -> list[str]:
         """What the goal has in double quotes."""
         return re.findall(r'"([^"]*)"', self.goal)
