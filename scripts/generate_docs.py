@@ -94,7 +94,9 @@ def _tool(action: RegisteredAction) -> Iterator[str]:
     yield f'### <a id="{action.name}"></a>`{action.name}`'
     yield ""
     yield action.description
-    marks = ["reads only" if action.effect == "read" else "acts on the page"]
+    marks = [
+        {"read": "reads only", "input": "acts on the page", "navigation": "goes elsewhere"}[action.effect]
+    ]
     marks += ["may delete or overwrite"] if action.destructive else []
     marks += ["works while a dialog is open"] if action.during_dialog else []
     yield ""
