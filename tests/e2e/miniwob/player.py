@@ -1,5 +1,6 @@
 """What a policy works with: the goal, the latest snapshot as lines, and the tools."""
 
+import html
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -60,8 +61,8 @@ class Player:
 
     @property
     def quoted(self) -> list[str]:
-        """What the goal has in double quotes."""
-        return re.findall(r'"([^"]*)"', self.goal)
+        """What the goal has in quotes; a tool shows a title's double quotes as single ones."""
+        return re.findall(r"'([^']*)'", self.goal.replace('"', "'"))
 
     def all(self, role: str | None = None, name: str | None = None) -> list[Line]:
         """The elements with this role and this exact name, in reading order."""
@@ -128,6 +129,6 @@ class Player:
 
 def title_of(text: str) -> str:
     """The page's title, as a snapshot tells it."""
-    found = re.search(r"^Title: (.*)$", text, re.M)
+    found = re.search(r'^<page .*\btitle="([^"]*)"', text, re.M)
     assert found, f"no title in\n{text}"
-    return found[1]
+    return html.unescape(found[1])
