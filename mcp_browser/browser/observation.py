@@ -23,10 +23,10 @@ class DialogInfo(Frozen):
 class Observation(Frozen):
     """What the session looks like now.
 
-    Exactly one of `snapshot` and `changes` is set where the page could be read; neither while a dialog is open.
-    `tabs` is filled when there are several or when they have changed. `notices` are sentences about what happened
-    beside the page: a new tab, a download, a dialog, console errors, a browser that was started again, what was
-    still going on when waiting ended.
+    At most one of `snapshot` and `changes` is set; neither while a dialog is open. `tabs` is filled when
+    there are several or when they have changed. `notices` are sentences about what happened beside the page:
+    a new tab, a download, a dialog, console errors, a browser that was started again, what was still going
+    on when waiting ended.
     """
 
     url: str

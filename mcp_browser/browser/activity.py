@@ -1,0 +1,236 @@
+"""What a tab has going on: requests in flight and navigations under way, from the browser's own events.
+
+Nothing here asks the page anything, so that it also works while a dialog or a busy script holds the page.
+"""
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page, Request, Response
+
+AWAITED = frozenset({"document", "fetch", "script", "xhr"})
+"""Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
+
+POLLS = 2
+"""An address that a page has asked this often on its own is polled: nobody waits for it."""
+
+LONGEST_PATH = 60
+
+REQUEST_GRACE = 0.5
+"""How long after a page has asked for a navigation its request may take to show up, seconds."""
+
+
+@dataclass(slots=True, eq=False)
+class InFlight:
+    """A request without an answer yet; `number` tells what began before what."""
+
+    number: int
+    method: str
+    url: str
+    kind: str
+    of_page: bool
+    polled: bool
+    since: float = field(default_factory=time.monotonic)
+
+    def __str__(self) -> str:
+        """Method and path, short enough for a sentence."""
+        parts = urlsplit(self.url)
+        path = parts.path or "/"
+        return f"{self.method} {path if len(path) <= LONGEST_PATH else path[:28] + '…' + path[-28:]}"
+
+
+class Activity:
+    """Requests and navigations of one tab."""
+
+    def __init__(self, page: Page) -> None:
+        """Listen to the page's events from now on."""
+        self._page = page
+        self._numbers = itertools.count(1)
+        self._in_flight: dict[Request, InFlight] = {}
+        self._asked: Counter[str] = Counter()
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._requested_at = 0.0
+        self._requested_number = 0
+        self._answered: Response | None = None
+        self._address = page.url.partition("#")[0]
+        self.watched = False
+        """Whether an action is under way; what a page asks for outside of one is its own doing."""
+        self.windows_opening = 0
+        """How many windows the page has asked for that are not there yet."""
+        self.document_number = 0
+        """Grows with each new document in the tab."""
+        self.loading = False
+        """Whether the document has begun and its DOM is not complete yet."""
+        self.status: int | None = None
+        """HTTP status of the document."""
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_end)
+        page.on("requestfailed", self._on_failed)
+        page.on("response", self._on_response)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_dom_content)
+
+    def mark(self) -> int:
+        """A number between what has begun so far and what begins from now on."""
+        return next(self._numbers)
+
+    def in_flight(self, since: int) -> list[InFlight]:
+        """The awaited requests that began after the mark `since` and are not answered, oldest first."""
+        return [
+            request
+            for request in self._in_flight.values()
+            if request.number > since and request.kind in AWAITED and not request.polled
+        ]
+
+    def navigating(self, since: int) -> bool:
+        """Whether the tab is on its way to another document, by something that began after the mark."""
+        if any(request.of_page and request.number > since for request in self._in_flight.values()):
+            return True
+        fresh = time.monotonic() - self._requested_at < REQUEST_GRACE
+        return fresh and self._requested_number > since
+
+    def begun_since(self, since: int) -> bool:
+        """Whether anything awaited began after the mark, ended or not."""
+        going_on = self.loading or self.windows_opening > 0
+        return going_on or self.navigating(since) or bool(self.in_flight(since))
+
+    def main_request_since(self, since: int) -> bool:
+        """Whether a request for a new document began after the mark and is in flight."""
+        return any(request.of_page and request.number > since for request in self._in_flight.values())
+
+    async def change(self, *, limit: float) -> None:
+        """Wait until something begins or ends, `limit` seconds at most."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await asyncio.wait({waiter}, timeout=max(0.0, limit))
+        finally:
+            self._waiters.discard(waiter)
+
+    def wake(self) -> None:
+        """Tell those who wait that something has changed."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameRequestedNavigation`: it comes before the request does."""
+        if event.get("disposition") != "currentTab" or event.get("frameId") != main_frame:
+            return
+        if urlsplit(str(event.get("url", ""))).scheme not in (
+            "http",
+            "https",
+            "file",
+            "blob",
+            "data",
+            "about",
+        ):
+            return
+        self._requested_at = time.monotonic()
+        self._requested_number = next(self._numbers)
+        self.wake()
+
+    @property
+    def answered_status(self) -> int | None:
+        """HTTP status of a document that was answered but has not become the page."""
+        return self._answered.status if self._answered is not None else None
+
+    def window_opening(self) -> None:
+        """The page is about to open a window; it takes a moment until there is a tab."""
+        self.windows_opening += 1
+        self.wake()
+
+    def window_opened(self) -> None:
+        """A window that the page has asked for is there, or it has become a download."""
+        self.windows_opening = max(0, self.windows_opening - 1)
+        self.wake()
+
+    def forget_navigation(self) -> None:
+        """A navigation has come to nothing: it was a download, or it was stopped."""
+        self._requested_at = 0.0
+        for request in [request for request, known in self._in_flight.items() if known.of_page]:
+            del self._in_flight[request]
+        self.wake()
+
+    def _on_request(self, request: Request) -> None:
+        key = f"{request.method} {request.url.partition('?')[0]}"
+        kind = request.resource_type
+        if not self.watched and kind in ("fetch", "xhr"):
+            self._asked[key] += 1
+        of_page = kind == "document" and self._is_of_page(request)
+        if of_page:
+            # A redirect is one request after another; only the last one counts.
+            for known in list(self._redirected_from(request)):
+                self._in_flight.pop(known, None)
+            self._requested_at = 0.0
+        self._in_flight[request] = InFlight(
+            number=next(self._numbers),
+            method=request.method,
+            url=request.url,
+            kind=kind,
+            of_page=of_page,
+            polled=self._asked[key] >= POLLS,
+        )
+        self.wake()
+
+    def _redirected_from(self, request: Request) -> Iterator[Request]:
+        before = request.redirected_from
+        while before is not None:
+            yield before
+            before = before.redirected_from
+
+    def _on_end(self, request: Request) -> None:
+        self._in_flight.pop(request, None)
+        self.wake()
+
+    def _on_failed(self, request: Request) -> None:
+        known = self._in_flight.get(request)
+        if known is not None and known.of_page:
+            self._answered = None
+        self._on_end(request)
+
+    def _on_response(self, response: Response) -> None:
+        if response.request.resource_type == "document" and self._is_of_page(response.request):
+            self._answered = response
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame.parent_frame is not None:
+            return
+        answered, self._answered = self._answered, None
+        address = frame.url.partition("#")[0]
+        if answered is not None and answered.url.partition("#")[0] == address:
+            self.status = answered.status
+            self._begin_document()
+        elif not address.startswith(("http:", "https:")) and address != self._address:
+            self.status = None
+            self._begin_document()
+        # Otherwise the same document has only changed its address.
+        self._address = address
+        self._requested_at = 0.0
+        self.wake()
+
+    def _begin_document(self) -> None:
+        self.document_number += 1
+        self.loading = True
+        self._asked.clear()
+        # The requests of the document before are nobody's any more; not all of them are told to have failed.
+        for request in [request for request, known in self._in_flight.items() if not known.of_page]:
+            del self._in_flight[request]
+
+    def _on_dom_content(self, _page: Page) -> None:
+        self.loading = False
+        self.wake()
+
+    def _is_of_page(self, request: Request) -> bool:
+        try:
+            return request.is_navigation_request() and request.frame == self._page.main_frame
+        except PlaywrightError:
+            # The frame of a navigation request may not be known yet: only a new page's is so.
+            return True

@@ -1,0 +1,176 @@
+"""Which addresses may be opened, and what a loosely written one means."""
+
+import ipaddress
+import re
+from urllib.parse import urljoin, urlsplit
+
+from mcp_browser.errors import BlockedUrl, NavigationError
+from mcp_browser.settings import Settings
+
+MAX_URL = 2_000_000
+"""Longest address that Chromium navigates to, in characters."""
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(?=:)")
+_HOST_AND_PORT = re.compile(r"[^\s/?#:@]+:\d{1,5}(?=[/?#]|$)")
+_HOST = re.compile(r"(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?", re.UNICODE)
+_INVISIBLE = re.compile(r"[\x00-\x1f\x7f]")
+_DATA_TYPES = re.compile(
+    r"data:(?:text/|image/|application/(?:json|xml|xhtml\+xml|pdf)\b|[;,])", re.IGNORECASE
+)
+
+_REFUSED = {
+    "javascript": "it would run a script in the page instead of opening an address",
+    "vbscript": "it would run a script in the page instead of opening an address",
+    "chrome": "it is one of the browser's own pages",
+    "chrome-extension": "it belongs to a browser extension",
+    "chrome-untrusted": "it is one of the browser's own pages",
+    "edge": "it is one of the browser's own pages",
+    "brave": "it is one of the browser's own pages",
+    "devtools": "it is one of the browser's own tools",
+    "view-source": "it is one of the browser's own tools; get_html gives a page's HTML",
+    "blob": "it only lives inside the page that made it",
+    "filesystem": "it only lives inside the page that made it",
+    "mailto": "it belongs to a mail program, not to a browser",
+    "tel": "it belongs to a telephone, not to a browser",
+    "ftp": "browsers no longer open it",
+}
+
+
+def check_url(url: str, settings: Settings, *, base: str = "") -> str:
+    """The address as it is to be opened.
+
+    A bare host gets `https://`, or `http://` where it is localhost, an IP address or a one-word host with a
+    port; a path (`/cart`) is taken from `base`, the current page's address.
+
+    Raises:
+        BlockedUrl: addresses of that kind are not opened; the message says why.
+        NavigationError: it is not an address at all.
+    """
+    address = _INVISIBLE.sub("", url).strip()
+    if not address:
+        raise NavigationError("The address is empty.", hint="Give one such as https://example.com/.")
+    if len(address) > MAX_URL:
+        raise NavigationError(f"The address is too long: {len(address)} characters.")
+    if address.startswith("//"):
+        address = f"https:{address}"
+    elif address.startswith(("/", "./", "../", "?", "#")):
+        return _from_page(address, base)
+    scheme = _SCHEME.match(address)
+    if scheme is None or (scheme[0].lower() not in _REFUSED and _HOST_AND_PORT.match(address)):
+        return _from_bare_host(address)
+    return _with_scheme(scheme[0].lower(), address, settings)
+
+
+def may_show(url: str, settings: Settings) -> bool:
+    """Whether a page that was reached (by a click, a redirect, a script) may be shown."""
+    return settings.files.allow_file_urls or scheme_of(url) not in ("file", "view-source")
+
+
+def blocked_page(url: str) -> BlockedUrl:
+    """The error for a page that was reached but may not be shown."""
+    return BlockedUrl(
+        f"The page went to {url}, which is not allowed: {scheme_of(url)}: addresses are blocked.",
+        hint="Go elsewhere with go_to_url. The setting --allow-file-urls lifts the rule for files.",
+    )
+
+
+def scheme_of(url: str) -> str:
+    """The scheme of an address in lower case, without the colon."""
+    return url.partition(":")[0].lower()
+
+
+def _from_page(address: str, base: str) -> str:
+    if not base.startswith(("http://", "https://")):
+        raise NavigationError(
+            f"{address!r} is only a path, and there is no page to take it from.",
+            hint="Give a whole address, such as https://example.com/cart.",
+        )
+    return urljoin(base, address)
+
+
+def _from_bare_host(address: str) -> str:
+    if re.search(r"\s", address):
+        raise NavigationError(
+            f'"{address}" is not an address.', hint="To look something up, use search_web with these words."
+        )
+    authority = re.split(r"[/?#]", address, maxsplit=1)[0].rpartition("@")[2]
+    host, port = _host_and_port(authority)
+    if _is_ip(host) or host == "localhost" or host.endswith(".localhost"):
+        return f"http://{address}"
+    if not _HOST.fullmatch(host):
+        raise NavigationError(
+            f'"{address}" is not an address.', hint="Give one such as https://example.com/."
+        )
+    if "." in host.strip("."):
+        return f"https://{address}"
+    if port:
+        return f"http://{address}"
+    raise NavigationError(
+        f'"{address}" is not a whole address.',
+        hint=f"Give one such as https://{host}.com/ (or http://{host}/ for a host of that name), "
+        "or look it up with search_web.",
+    )
+
+
+def _with_scheme(scheme: str, address: str, settings: Settings) -> str:
+    match scheme:
+        case "http" | "https":
+            if not _is_web_address(address):
+                raise NavigationError(
+                    f'"{address}" is not a valid address.', hint="Give one such as https://example.com/."
+                )
+            return address
+        case "about":
+            if address.lower().partition("#")[0] == "about:blank":
+                return address
+            raise BlockedUrl(
+                f"{address} is not opened: it is one of the browser's own pages.", hint="Try about:blank."
+            )
+        case "data":
+            if _DATA_TYPES.match(address):
+                return address
+            raise BlockedUrl(
+                f"{address[:60]} is not opened: only text and pictures are, as data: addresses.",
+                hint="Use data:text/html,… or data:text/plain,….",
+            )
+        case "file":
+            if settings.files.allow_file_urls:
+                return address
+            raise BlockedUrl(
+                f"{address} is not opened: files of this machine are blocked.",
+                hint="The setting --allow-file-urls lifts the rule; upload_file needs no file: address.",
+            )
+        case _ if scheme in _REFUSED:
+            raise BlockedUrl(
+                f"{address[:200]} is not opened: {_REFUSED[scheme]}.",
+                hint="Use an http:// or https:// address.",
+            )
+        case _:
+            raise NavigationError(
+                f"{address[:200]} is not opened: browsers do not know {scheme}: addresses.",
+                hint="Use an http:// or https:// address.",
+            )
+
+
+def _is_web_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
+    except ValueError:
+        return False
+
+
+def _host_and_port(authority: str) -> tuple[str, str]:
+    if authority.startswith("["):
+        host, _, port = authority[1:].partition("]")
+        return host, port.removeprefix(":")
+    host, _, port = authority.partition(":")
+    return host.lower(), port
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,344 @@
+"""The browser's process: started when it is first needed, again when it has died, ended with the server.
+
+Playwright is imported and started here and nowhere else. Whatever starts or ends a browser runs in a task of
+the manager's own: a caller that gives up waiting leaves nothing half done.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio.to_thread
+
+from mcp_browser.browser.launch import (
+    BrowserChoice,
+    context_options,
+    find_browser,
+    launch_options,
+)
+from mcp_browser.browser.profile import ProfileLock, in_use, profile_folder
+from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, ProfileInUse
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
+    from playwright.async_api import Error as PlaywrightError
+
+    from mcp_browser.browser.session import BrowserSession
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+LAUNCH_SECONDS = 30.0
+CLOSE_SECONDS = 2.0
+"""How long one part of the browser may take to close before the next one is closed, seconds."""
+
+
+class BrowserManager:
+    """Owns Playwright's driver and the browsers of this process, and lends contexts of theirs to sessions."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing is started yet."""
+        self.settings = settings
+        self._driver: Playwright | None = None
+        self._shared: Browser | None = None
+        self._attached: Browser | None = None
+        self._profile_context: BrowserContext | None = None
+        self._profile_lock: ProfileLock | None = None
+        self._default: BrowserSession | None = None
+        self._sessions: set[BrowserSession] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._changing = asyncio.Lock()
+        self._closing = False
+
+    # -- for servers
+
+    def warm(self) -> None:
+        """Begin to open the default session, without waiting; a failure shows at the first call."""
+
+        async def start() -> None:
+            try:
+                session = await self.default_session()
+                await session.ensure_open()
+            except ActionError as error:
+                logger.info("The browser could not be started yet: %s", error)
+
+        self._keep(asyncio.create_task(start()))
+
+    async def start(self) -> None:
+        """Start Playwright's driver and see to it that there is a browser.
+
+        Raises:
+            BrowserNotFound: there is none.
+        """
+
+        async def begin() -> None:
+            async with self._changing:
+                await self._playwright()
+
+        if self.settings.browser.cdp_endpoint is None:
+            find_browser(self.settings.browser)
+        await self.in_own_task(begin)
+
+    async def default_session(self) -> "BrowserSession":
+        """The one session of a server with one client; opened by its `ensure_open`."""
+        if self._default is None:
+            self._default = await self.open_session(isolated=self.settings.browser.isolated)
+        return self._default
+
+    async def open_session(
+        self, *, isolated: bool = True, context_options: Mapping[str, Any] | None = None
+    ) -> "BrowserSession":
+        """A new session; its browser is started by its `ensure_open`.
+
+        Args:
+            isolated: it has a clean context of its own that is deleted at its end. Otherwise it works in the
+                profile, which one session at a time can have, or in the browser at `cdp_endpoint`.
+            context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
+        """
+        # Imported late: it brings Playwright's classes along.
+        from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
+
+        session = BrowserSession(self, isolated=isolated, context_options=context_options)
+        self._sessions.add(session)
+        return session
+
+    async def close(self) -> None:
+        """Close every session, browser and the driver; a browser that others started goes on."""
+        self._closing = True
+        await self.in_own_task(self._close)
+
+    # -- for sessions
+
+    async def in_own_task(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The outcome of `work()`, which goes on to its end also where the caller is cancelled."""
+        return await asyncio.shield(self._keep(asyncio.create_task(work())))
+
+    async def lend_context(self, session: "BrowserSession") -> "tuple[BrowserContext, list[str]]":
+        """A context for a session, and sentences to tell about it. Runs in a task of the manager's.
+
+        Raises:
+            BrowserUnavailable: no browser could be found, started or reached.
+        """
+        async with self._changing:
+            if self._closing:
+                raise BrowserUnavailable("The server is ending.")
+            if self.settings.browser.cdp_endpoint is not None:
+                return await self._context_of_running_browser(session), []
+            if session.isolated:
+                return await self._isolated_context(session), []
+            try:
+                return await self._context_of_profile(), []
+            except ProfileInUse as error:
+                if self.settings.browser.profile_in_use == "error":
+                    raise
+                told = (
+                    f"{error.message} A temporary profile is used instead: logins are neither there nor kept."
+                )
+                return await self._isolated_context(session), [told]
+
+    async def give_back(self, session: "BrowserSession", context: "BrowserContext") -> None:
+        """Close the context of a session that ends, unless it belongs to a browser that others started."""
+        self._sessions.discard(session)
+        if self._default is session:
+            self._default = None
+        if self._attached is not None and context in self._attached.contexts[:1] and not session.isolated:
+            return
+        await _within(CLOSE_SECONDS, context.close())
+        if context is self._profile_context:
+            self._release_profile()
+
+    # -- contexts
+
+    async def _isolated_context(self, session: "BrowserSession") -> "BrowserContext":
+        options = context_options(self.settings.browser) | session.context_options
+
+        async def open_context() -> "BrowserContext":
+            if self._shared is None or not self._shared.is_connected():
+                choice = await self._choice()
+                launch = launch_options(choice, settings=self.settings.browser)
+                kind = await self._browser_type(choice)
+                self._shared = await kind.launch(**launch, timeout=LAUNCH_SECONDS * 1000)
+            return await self._shared.new_context(**options)
+
+        return await self._try_twice(open_context)
+
+    async def _context_of_profile(self) -> "BrowserContext":
+        if self._profile_context is not None:
+            if not _is_over(self._profile_context):
+                raise BrowserUnavailable(
+                    "The profile belongs to another session of this server.",
+                    hint="Use an isolated session.",
+                )
+            self._release_profile()
+        folder = profile_folder(self.settings.browser)
+        lock = ProfileLock(folder)
+        await lock.acquire()
+        try:
+            choice = await self._choice()
+            options = launch_options(choice, settings=self.settings.browser)
+            options |= context_options(self.settings.browser)
+
+            async def launch() -> "BrowserContext":
+                kind = await self._browser_type(choice)
+                return await kind.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
+
+            context = await self._try_twice(launch)
+        except BaseException:
+            lock.release()
+            raise
+        self._profile_context, self._profile_lock = context, lock
+        return context
+
+    async def _context_of_running_browser(self, session: "BrowserSession") -> "BrowserContext":
+        endpoint = self.settings.browser.cdp_endpoint or ""
+
+        async def connect() -> "BrowserContext":
+            if self._attached is None or not self._attached.is_connected():
+                driver = await self._playwright()
+                self._attached = await driver.chromium.connect_over_cdp(
+                    endpoint, timeout=LAUNCH_SECONDS * 1000
+                )
+            if session.isolated or not self._attached.contexts:
+                return await self._attached.new_context(
+                    **(context_options(self.settings.browser) | session.context_options)
+                )
+            return self._attached.contexts[0]
+
+        return await self._try_twice(connect)
+
+    async def _try_twice(self, work: "Callable[[], Awaitable[BrowserContext]]") -> "BrowserContext":
+        """Start something; once more with a new driver where the old one turns out to be dead."""
+        from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+        from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
+
+        try:
+            return await work()
+        except PlaywrightError as error:
+            if not is_closed(error) or _is_about_launching(error):
+                raise self._launch_error(error) from error
+        logger.info("The browser or its driver had ended; both are started again.")
+        self._shared = self._attached = None
+        await self._stop_driver()
+        try:
+            return await work()
+        except PlaywrightError as error:
+            raise self._launch_error(error) from error
+
+    # -- the driver and the browser
+
+    async def _choice(self) -> BrowserChoice:
+        return await anyio.to_thread.run_sync(find_browser, self.settings.browser)
+
+    async def _browser_type(self, choice: BrowserChoice) -> "BrowserType":
+        return getattr(await self._playwright(), choice.engine)
+
+    async def _playwright(self) -> "Playwright":
+        driver = self._driver
+        if driver is None:
+            # A tenth of a second that the client need not wait for.
+            module = await anyio.to_thread.run_sync(_import_playwright)
+            try:
+                driver = self._driver = await module.async_playwright().start()
+            except Exception as error:
+                raise BrowserUnavailable(
+                    f"Playwright's driver could not be started: {error}.",
+                    hint="mcp-browser doctor tells more.",
+                ) from error
+        return driver
+
+    async def _stop_driver(self) -> None:
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await _within(CLOSE_SECONDS, driver.stop())
+
+    def _launch_error(self, error: "PlaywrightError") -> ActionError:
+        from mcp_browser.browser.playwright_errors import plain_message  # noqa: PLC0415
+
+        log = str(error)
+        settings = self.settings.browser
+        if settings.cdp_endpoint is not None:
+            return BrowserUnavailable(
+                f"No browser could be reached at the CDP endpoint: {plain_message(error)}.",
+                hint="Start one with --remote-debugging-port=9222 and give --cdp-endpoint http://127.0.0.1:9222.",
+            )
+        if "ProcessSingleton" in log or "already in use" in log:
+            return in_use(profile_folder(settings), None)
+        if "Executable doesn't exist" in log or "is not found" in log:
+            return BrowserNotFound(
+                f"The browser could not be found: {plain_message(error)}.",
+                hint="Get one with: mcp-browser install.",
+            )
+        for sign, hint in _LAUNCH_HINTS.items():
+            if sign in log:
+                return BrowserUnavailable("The browser could not be started.", hint=hint)
+        return BrowserUnavailable(
+            f"The browser could not be started: {plain_message(error)}.",
+            hint="mcp-browser doctor tells what is wrong; --log-level debug shows the browser's own words.",
+        )
+
+    def _release_profile(self) -> None:
+        self._profile_context = None
+        if self._profile_lock is not None:
+            self._profile_lock.release()
+            self._profile_lock = None
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(session.close() for session in list(self._sessions)))
+        async with self._changing:
+            if self._profile_context is not None:
+                await _within(CLOSE_SECONDS, self._profile_context.close())
+            for browser in (self._shared, self._attached):
+                if browser is not None and browser.is_connected():
+                    await _within(CLOSE_SECONDS, browser.close())
+            self._shared = self._attached = None
+            await self._stop_driver()
+            self._release_profile()
+
+    def _keep(self, task: "asyncio.Task[T]") -> "asyncio.Task[T]":
+        """Hold on to a task; its error is taken note of also where nobody waits for it any more."""
+        self._tasks.add(task)
+
+        def done(ended: "asyncio.Task[T]") -> None:
+            self._tasks.discard(ended)
+            if not ended.cancelled():
+                ended.exception()
+
+        task.add_done_callback(done)
+        return task
+
+
+_LAUNCH_HINTS = {
+    "No usable sandbox": "Its sandbox does not work on this machine: start with --no-sandbox.",
+    "without --no-sandbox": "Its sandbox does not work for root: start with --no-sandbox.",
+    "Missing X server": "There is no display here: start with --headless.",
+    "error while loading shared libraries": "Libraries are missing: run playwright install-deps.",
+    "Failed to launch": "Its executable cannot be run: mcp-browser doctor tells more.",
+}
+
+
+def _is_about_launching(error: "PlaywrightError") -> bool:
+    """Whether a browser ended while it was being started: another try would end in the same way."""
+    return "launch" in str(error).partition(":")[0]
+
+
+def _is_over(context: "BrowserContext") -> bool:
+    browser = context.browser
+    return browser is not None and not browser.is_connected()
+
+
+def _import_playwright() -> Any:
+    import playwright.async_api  # noqa: PLC0415
+
+    return playwright.async_api
+
+
+async def _within(seconds: float, work: Awaitable[Any]) -> None:
+    """Close something, without being held or failed by it."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(seconds):
+            await work

@@ -1,0 +1,184 @@
+"""The profile folder and who holds it.
+
+Two locks are looked at: our own file lock, which the system drops when its holder dies, and Chromium's
+`SingletonLock`, a link that reads `host-pid` and outlives a browser that was killed.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import anyio
+from platformdirs import user_data_path
+
+from mcp_browser.errors import BrowserUnavailable, ProfileInUse
+from mcp_browser.settings import BrowserSettings
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+OWN_LOCK = ".mcp-browser.lock"
+CHROMIUM_LOCK = "SingletonLock"
+CHROMIUM_FILES = (CHROMIUM_LOCK, "SingletonSocket", "SingletonCookie")
+PATIENCE = 5.0
+"""How long a browser whose server has gone may take to end, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a profile folder: a process on a host, as far as can be known."""
+
+    pid: int | None
+    host: str
+    alive: bool | None
+
+    def __str__(self) -> str:
+        """Words for a message."""
+        process = f"process {self.pid}" if self.pid else "another process"
+        return process if self.host == socket.gethostname() else f"{process} on {self.host}"
+
+
+def profile_folder(settings: BrowserSettings) -> Path:
+    """The folder that keeps logins: as told, else one for each user and kind of browser."""
+    if settings.profile is not None:
+        return settings.profile.expanduser().absolute()
+    kind = settings.channel or settings.browser
+    return user_data_path("mcp-browser", appauthor=False) / "profiles" / kind
+
+
+def chromium_holder(folder: Path) -> Holder | None:
+    """Who Chromium's own lock names; `alive` is None where that cannot be known from this host."""
+    try:
+        text = str((folder / CHROMIUM_LOCK).readlink())
+    except OSError:
+        return None
+    host, _, number = text.rpartition("-")
+    pid = int(number) if number.isdigit() else None
+    if host != socket.gethostname():
+        return Holder(pid, host, None)
+    return Holder(pid, host, pid is not None and _is_browser(pid))
+
+
+class ProfileLock:
+    """Holds a profile folder for this process, until released or until the process ends in whatever way."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder to hold; nothing is locked yet."""
+        self.folder = folder
+        self._file: IO[str] | None = None
+
+    async def acquire(self) -> None:
+        """Take the folder, making it where it is missing and clearing a lock that a dead browser left.
+
+        A browser whose server has just ended is given a moment to end as well.
+
+        Raises:
+            ProfileInUse: a living process holds it.
+            BrowserUnavailable: the folder cannot be written.
+        """
+        deadline = time.monotonic() + PATIENCE
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = (self.folder / OWN_LOCK).open("a+", encoding="utf-8")
+        except OSError as error:
+            raise BrowserUnavailable(
+                f"The profile folder {self.folder} cannot be used: {error.strerror}.",
+                hint="Choose another one with --profile FOLDER, or start with --isolated.",
+            ) from error
+        try:
+            if not _lock(lock):
+                raise in_use(self.folder, _own_holder(lock))
+            while (holder := chromium_holder(self.folder)) is not None and holder.alive is not False:
+                if holder.alive is None or time.monotonic() > deadline:
+                    raise in_use(self.folder, holder)
+                await anyio.sleep(0.1)
+            if holder is not None:
+                for name in CHROMIUM_FILES:
+                    (self.folder / name).unlink(missing_ok=True)
+            lock.seek(0)
+            lock.truncate()
+            json.dump({"pid": os.getpid(), "host": socket.gethostname()}, lock)
+            lock.flush()
+        except BaseException:
+            lock.close()
+            raise
+        self._file = lock
+
+    def release(self) -> None:
+        """Give the folder back; harmless where it is not held."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.truncate(0)
+            self._file.close()
+            self._file = None
+
+
+def in_use(folder: Path, holder: Holder | None) -> ProfileInUse:
+    """The error that tells how to go on without a profile that someone else holds."""
+    who = f" by {holder}" if holder else ""
+    hint = (
+        "Close that one, or start this one with --isolated (a clean profile), --profile FOLDER (another "
+        "one), or --profile-in-use temporary (a clean one whenever this happens)."
+    )
+    if holder is not None and holder.alive is None:
+        hint += f" If {holder.host} no longer uses it, delete {folder / CHROMIUM_LOCK}."
+    return ProfileInUse(f"The browser profile {folder} is in use{who}.", hint=hint)
+
+
+def profile_holder(folder: Path) -> Holder | None:
+    """Who holds a profile folder now, or None; looks without taking it."""
+    holder = chromium_holder(folder)
+    if holder is not None and holder.alive is not False:
+        return holder
+    try:
+        lock = (folder / OWN_LOCK).open("r+", encoding="utf-8")
+    except OSError:
+        return None
+    with lock:
+        return None if _lock(lock) else _own_holder(lock)
+
+
+def _own_holder(lock: IO[str]) -> Holder | None:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        lock.seek(0)
+        told = json.load(lock)
+        return Holder(int(told["pid"]), str(told["host"]), True)
+    return None
+
+
+def _lock(file: IO[str]) -> bool:
+    """Lock the file, without waiting; whether nobody else has. The system unlocks it when it is closed."""
+    try:
+        if sys.platform == "win32":
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_browser(pid: int) -> bool:
+    """Whether a living process of that number is a browser; another program may have got the number since."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().lower()
+    except OSError:
+        return True
+    is_zombie = status.rpartition(")")[2].split()[:1] == ["Z"]
+    return not is_zombie and any(name in command for name in (b"chrom", b"edge", b"--user-data-dir"))
