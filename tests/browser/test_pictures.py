@@ -6,7 +6,8 @@ from typing import Literal
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.pictures import Label, make_picture
+from mcp_browser.browser.pictures import make_picture
+from mcp_browser.dom.models import Box
 
 
 def image(width: int, height: int, *, noise: bool = False) -> bytes:
@@ -57,7 +58,7 @@ def test_a_full_page_of_a_very_long_page_stays_a_picture() -> None:
 
 
 def test_labels_frame_their_elements_at_any_scale() -> None:
-    label = Label(index=12, x=50, y=40, width=100, height=60)
+    label = Box(index=12, x=50, y=40, width=100, height=60)
     for factor in (1, 2):
         picture = make_picture(
             image(400 * factor, 300 * factor),
@@ -76,9 +77,9 @@ def test_labels_frame_their_elements_at_any_scale() -> None:
 
 def test_labels_beyond_the_edges_do_no_harm() -> None:
     labels = [
-        Label(index=1, x=-50, y=-50, width=60, height=60),
-        Label(index=123456, x=390, y=290, width=500, height=500),
-        Label(index=3, x=1000, y=1000, width=5, height=5),
-        Label(index=4, x=10, y=10, width=0, height=0),
+        Box(index=1, x=-50, y=-50, width=60, height=60),
+        Box(index=123456, x=390, y=290, width=500, height=500),
+        Box(index=3, x=1000, y=1000, width=5, height=5),
+        Box(index=4, x=10, y=10, width=0, height=0),
     ]
     make_picture(image(400, 300), format="png", quality=75, max_side=400, labels=labels)

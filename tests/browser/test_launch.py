@@ -1,0 +1,264 @@
+"""Which browser is found, and with what it is started."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.browser import launch
+from mcp_browser.browser.launch import (
+    browser_version,
+    context_options,
+    find_browser,
+    install_browser,
+    launch_options,
+    proxy_options,
+    runs_headless,
+    uses_sandbox,
+)
+from mcp_browser.errors import BrowserNotFound
+from mcp_browser.settings import BrowserSettings, Viewport
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks for browsers as on Linux")
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without a browser; the folder returned is the only one on the PATH."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "playwright"))
+    monkeypatch.setattr(launch, "_LINUX_PLACES", dict.fromkeys(("chrome", "chromium", "msedge"), ()))
+    return programs
+
+
+def program(path: Path, script: str = "echo Browser 1.2.3") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def playwright_build(folder: Path, build: str) -> Path:
+    """One of Playwright's builds in its folder, as far as a look at the disk goes."""
+    package = launch._playwright_package()
+    assert package is not None
+    revision = launch._wanted_revision(package, build)
+    home = folder / f"{build.replace('-', '_')}-{revision}"
+    places = {
+        "chromium": "chrome-linux64/chrome",
+        "chromium-headless-shell": "chrome-linux64/chrome-headless-shell",
+    }
+    executable = program(home / places.get(build, f"{build}/{build}"))
+    (home / "INSTALLATION_COMPLETE").touch()
+    return executable
+
+
+@linux_only
+def test_without_a_browser_the_error_names_the_command_that_gets_one(bare_machine: Path) -> None:
+    with pytest.raises(BrowserNotFound, match="mcp-browser install"):
+        find_browser(BrowserSettings())
+
+
+@linux_only
+def test_a_missing_firefox_is_got_from_playwright(bare_machine: Path) -> None:
+    with pytest.raises(BrowserNotFound, match="playwright install firefox"):
+        find_browser(BrowserSettings(browser="firefox"))
+
+
+@linux_only
+def test_chrome_goes_before_chromium_and_chromium_before_edge(bare_machine: Path) -> None:
+    for name, label in (("microsoft-edge", "Edge"), ("chromium", "Chromium"), ("google-chrome", "Chrome")):
+        executable = program(bare_machine / name)
+        choice = find_browser(BrowserSettings())
+        assert (choice.label, choice.executable, choice.origin) == (label, executable, "system")
+
+
+@linux_only
+def test_playwrights_own_build_goes_before_those_of_the_system(bare_machine: Path) -> None:
+    program(bare_machine / "google-chrome")
+    executable = playwright_build(bare_machine.parent / "playwright", "chromium")
+    choice = find_browser(BrowserSettings())
+    assert (choice.executable, choice.origin) == (executable, "playwright")
+    assert find_browser(BrowserSettings(browser="chrome")).label == "Chrome"
+
+
+@linux_only
+def test_a_build_that_was_not_installed_to_its_end_does_not_count(bare_machine: Path) -> None:
+    executable = playwright_build(bare_machine.parent / "playwright", "chromium")
+    (executable.parent.parent / "INSTALLATION_COMPLETE").unlink()
+    with pytest.raises(BrowserNotFound):
+        find_browser(BrowserSettings())
+
+
+@linux_only
+def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: Path) -> None:
+    playwright_build(bare_machine.parent / "playwright", "chromium-headless-shell")
+    choice = find_browser(BrowserSettings())
+    assert choice.headless_only
+    assert launch_options(choice, headless=False)["headless"] is True
+
+
+@linux_only
+def test_firefox_is_playwrights(bare_machine: Path) -> None:
+    executable = playwright_build(bare_machine.parent / "playwright", "firefox")
+    choice = find_browser(BrowserSettings(browser="firefox"))
+    assert (choice.engine, choice.executable) == ("firefox", executable)
+    assert "chromium_sandbox" not in launch_options(choice)
+
+
+@posix_only
+def test_the_executable_of_the_settings_wins_over_everything(tmp_path: Path) -> None:
+    executable = program(tmp_path / "my-browser")
+    choice = find_browser(BrowserSettings(executable=executable, channel="chrome-beta"))
+    assert (choice.executable, choice.origin) == (executable, "setting")
+    assert browser_version(choice) == "Browser 1.2.3"
+
+
+def test_an_executable_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BrowserNotFound, match="nowhere"):
+        find_browser(BrowserSettings(executable=tmp_path / "nowhere"))
+
+
+def test_the_channel_of_the_settings_is_left_to_playwright() -> None:
+    choice = find_browser(BrowserSettings(channel="chrome-beta"))
+    assert choice.channel == "chrome-beta"
+    assert launch_options(choice)["channel"] == "chrome-beta"
+    assert browser_version(choice) is None
+
+
+@linux_only
+@pytest.mark.parametrize(("user", "sandbox"), [(0, False), (1000, True)])
+def test_the_sandbox_is_off_only_for_root(monkeypatch: pytest.MonkeyPatch, user: int, sandbox: bool) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert uses_sandbox(BrowserSettings()) is sandbox
+    assert uses_sandbox(BrowserSettings(sandbox=not sandbox)) is not sandbox
+
+
+@linux_only
+def test_there_are_windows_where_there_is_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert runs_headless(BrowserSettings())
+    assert not runs_headless(BrowserSettings(headless=False))
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert not runs_headless(BrowserSettings())
+    assert runs_headless(BrowserSettings(headless=True))
+
+
+def test_the_browser_is_kept_from_calling_home_and_keeps_its_own_arguments_last() -> None:
+    settings = BrowserSettings(channel="chrome", browser_args=("--mute-audio",))
+    args = launch_options(find_browser(settings), settings=settings)["args"]
+    assert "--disable-background-networking" in args
+    assert "--disable-component-update" in args
+    assert args[-1] == "--mute-audio"
+    assert not any("site-isolation" in arg or "no-sandbox" in arg for arg in args)
+
+
+@pytest.mark.parametrize(
+    ("address", "options"),
+    [
+        ("http://host:3128", {"server": "http://host:3128"}),
+        ("host:3128", {"server": "http://host:3128"}),
+        ("socks5://[::1]:1080", {"server": "socks5://[::1]:1080"}),
+        ("http://me:a%40b@host", {"server": "http://host", "username": "me", "password": "a@b"}),
+    ],
+)
+def test_the_credentials_of_a_proxy_are_taken_out_of_its_address(
+    address: str, options: dict[str, str]
+) -> None:
+    assert proxy_options(address) == options
+    settings = BrowserSettings(channel="chrome", proxy=address)
+    assert launch_options(find_browser(settings), settings=settings)["proxy"] == options
+
+
+def test_what_pages_can_tell_about_the_browser_is_as_the_settings_say() -> None:
+    settings = BrowserSettings(
+        viewport=Viewport(width=800, height=600),
+        device_scale=2,
+        locale="de-DE",
+        timezone="Europe/Berlin",
+        user_agent="x",
+    )
+    assert context_options(settings) == {
+        "viewport": {"width": 800, "height": 600},
+        "accept_downloads": True,
+        "device_scale_factor": 2,
+        "locale": "de-DE",
+        "timezone_id": "Europe/Berlin",
+        "user_agent": "x",
+    }
+
+
+@linux_only
+def test_nothing_is_installed_where_there_is_a_browser(bare_machine: Path) -> None:
+    program(bare_machine / "chromium")
+    lines: list[str] = []
+    assert install_browser(lines.append).label == "Chromium"
+    assert len(lines) == 1
+    assert "Found Chromium" in lines[0]
+
+
+@linux_only
+def test_playwright_installs_and_its_words_are_passed_on(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chromium = bare_machine / "chromium"
+    python = program(
+        bare_machine / "python",
+        f'echo "asked: $*"; printf "#!/bin/sh\\n" > {chromium}; /bin/chmod +x {chromium}',
+    )
+    monkeypatch.setattr(sys, "executable", str(python))
+    lines: list[str] = []
+    assert install_browser(lines.append).executable == chromium
+    assert "asked: -m playwright install --with-deps chromium" in lines
+    assert lines[-1].startswith("Installed Chromium")
+
+
+@linux_only
+def test_debians_package_is_installed_where_playwrights_build_cannot_be_had(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(program(bare_machine / "python", "echo no network; exit 1")))
+    monkeypatch.setattr(launch, "_apt_serves_chromium", lambda: True)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    chromium = bare_machine / "chromium"
+    program(
+        bare_machine / "apt-get",
+        f'if [ "$1" = install ]; then printf "#!/bin/sh\\n" > {chromium}; /bin/chmod +x {chromium}; fi',
+    )
+    lines: list[str] = []
+    assert install_browser(lines.append).executable == chromium
+    assert lines.count("no network") == 2
+
+
+@linux_only
+def test_an_installation_that_led_nowhere_says_what_was_tried(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(bare_machine / "missing-python"))
+    monkeypatch.setattr(launch, "_apt_serves_chromium", lambda: False)
+    lines: list[str] = []
+    with pytest.raises(BrowserNotFound, match="playwright install --with-deps chromium"):
+        install_browser(lines.append)
+    assert any("No such file" in line for line in lines)
+
+
+@linux_only
+def test_apt_is_asked_only_where_its_chromium_is_no_snap(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not launch._apt_serves_chromium()
+    program(bare_machine / "apt-get")
+    for release, served in (("ID=debian\n", True), ("ID=ubuntu\nID_LIKE=debian\n", False)):
+        monkeypatch.setattr(Path, "read_text", lambda _path, encoding=None, text=release: text)
+        assert launch._apt_serves_chromium() is served
+
+
+def test_the_browser_of_this_machine_tells_its_version() -> None:
+    choice = find_browser(BrowserSettings())
+    version = browser_version(choice)
+    assert version is None or any(character.isdigit() for character in version)
