@@ -500,6 +500,9 @@ class BrowserSession:
             raise
         finally:
             watch.running = False
+            if effect == "read":
+                # What only looks is not always followed by `observe`.
+                self._unwatch(watch)
         if watch.scope.cancelled_caught:
             self._unwatch(watch)
             raise watch.tab.why_held()
