@@ -93,7 +93,7 @@ class Controller:
             )
         if action.is_bound_to_pages and not action.offered_on(tab.page):
             raise UnknownAction(
-                f"{action.name} is not offered on {tab.page.url}.",
+                f"{action.name} is not offered on {tab.url}.",
                 hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
             )
 

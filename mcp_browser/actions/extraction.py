@@ -32,8 +32,8 @@ class GetHtmlParams(ActionParams):
 @extraction.action(effect="read")
 async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> ActionResult:
     """Read the page or an element as Markdown, frames included."""
-    html = await ctx.tab.dom.html(params.index)
-    url = ctx.tab.page.url
+    html = await ctx.tab.ask(ctx.tab.dom.html(params.index, readable=True))
+    url = ctx.tab.url
     # A thread, since a long page takes long to convert and other sessions should not wait.
     text = await anyio.to_thread.run_sync(
         lambda: to_markdown(html, base_url=url, links=params.links), abandon_on_cancel=True
@@ -44,7 +44,7 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
 @extraction.action(effect="read")
 async def get_html(ctx: ActionContext, params: GetHtmlParams) -> ActionResult:
     """Get the HTML of the page or an element."""
-    html = await ctx.tab.dom.html(params.index)
+    html = await ctx.tab.ask(ctx.tab.dom.html(params.index))
     if not params.scripts:
         html = await anyio.to_thread.run_sync(lambda: str(clean(html)), abandon_on_cancel=True)
     return _part(ctx, "HTML", html, params.index, params.part)

@@ -130,7 +130,7 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     told: list[str] = []
     failed = 0
     for field in params.fields:
-        if ctx.tab.dialog is not None:
+        if ctx.tab.held:
             failed += 1
             told.append(f"[{field.index}] was left: a dialog opened.")
             continue
@@ -170,17 +170,14 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
 async def _fill(ctx: ActionContext, element: Element, text: str, *, append: bool, slowly: bool) -> str:
     """Type, then look whether the field took it, and tell both without repeating a secret."""
     await element.fill(text, append=append, slowly=slowly)
-    if ctx.tab.dialog is not None:
+    if ctx.tab.held:
         return f"Typed into {element}."
     field = await element.field()
     told = _typed(element, text, secret=field.secret)
-    if field.secret:
-        wrong = len(field.value) != len(text) and not append
-        held = f"{len(field.value)} characters"
-    else:
-        wrong = not field.holds(text, as_end=append)
-        held = _quoted(field.value)
-    return f"{told} The field now holds {held} instead: it may limit or format its text." if wrong else told
+    if field.holds(text, as_end=append):
+        return told
+    held = f"{len(field.value)} characters" if field.secret else _quoted(field.value)
+    return f"{told} The field now holds {held} instead: it may limit or format its text."
 
 
 async def _select(element: Element, options: list[str]) -> str:

@@ -7,6 +7,7 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.element import type_keys
 
 keyboard = Registry(group="core")
 
@@ -93,11 +94,11 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
     sequence = parse_keys(params.keys)
     page = ctx.tab.page
     if sequence is None:
-        await ctx.tab.act(page.keyboard.type(params.keys))
+        await type_keys(ctx.tab, params.keys)
         return ActionResult(extracted_content=f"Typed {len(params.keys)} characters{where}.")
     for done, combination in enumerate(sequence):
         await ctx.tab.act(page.keyboard.press(combination))
-        if ctx.tab.dialog is not None:
+        if ctx.tab.held:
             sequence = sequence[: done + 1]
             break
     return ActionResult(extracted_content=f"Pressed {' '.join(sequence)}{where}.")

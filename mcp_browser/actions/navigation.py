@@ -34,7 +34,7 @@ class SearchWebParams(ActionParams):
 @navigation.action(effect="navigation")
 async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
     """Open a URL."""
-    return await _open(ctx, params.url, new_tab=params.new_tab)
+    return await open_url(ctx, params.url, new_tab=params.new_tab)
 
 
 @navigation.action(effect="navigation")
@@ -62,7 +62,7 @@ async def reload(ctx: ActionContext) -> ActionResult:
 async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
     """Search the web with a search engine."""
     url = search_url(ctx.settings.tools.search_engine, params.query)
-    return await _open(ctx, url, new_tab=params.new_tab)
+    return await open_url(ctx, url, new_tab=params.new_tab)
 
 
 def search_url(engine: str, query: str) -> str:
@@ -70,9 +70,15 @@ def search_url(engine: str, query: str) -> str:
     return SEARCH_ENGINES.get(engine, engine).replace("{query}", quote_plus(query))
 
 
-async def _open(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
+async def open_url(ctx: ActionContext, url: str, *, new_tab: bool) -> ActionResult:
+    """Open an address, in a new tab where that is asked for, and say where that has led."""
+    before = ctx.tab
     if new_tab:
         tab = await ctx.session.new_tab(url)
-        return ActionResult(extracted_content=f"Opened {tab.page.url} in tab {tab.id}.")
-    await ctx.tab.goto(url)
-    return ActionResult(extracted_content=f"Opened {ctx.tab.page.url}.")
+        downloaded, told = tab is before, f"Opened {tab.url} in tab {tab.id}."
+    else:
+        arrival = await before.goto(url)
+        downloaded, told = arrival.downloaded, f"Opened {arrival.url}."
+    if downloaded:
+        told = f"{url} is a file: it is downloaded, and the page has stayed."
+    return ActionResult(extracted_content=told)

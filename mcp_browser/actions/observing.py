@@ -10,8 +10,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
-from mcp_browser.dom.models import DomNode
-from mcp_browser.dom.service import ElementQuery
+from mcp_browser.dom.models import DomNode, ElementQuery
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 observing = Registry(group="core")
@@ -81,12 +80,12 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
         nodes, total = await _by_selector(ctx, params.selector, params.limit)
     else:
         query = ElementQuery(text=params.text, pattern=params.pattern, role=params.role)
-        found = await ctx.tab.dom.find(query, limit=params.limit)
+        found = await ctx.tab.ask(ctx.tab.dom.find(query, limit=params.limit))
         nodes, total = list(found.nodes), found.total
     if not nodes:
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
         raise NotFound(
-            f"Nothing on {ctx.tab.page.url} matches {sought}.",
+            f"Nothing on {ctx.tab.url} matches {sought}.",
             hint="Try a shorter text; what is not loaded yet, such as rows of a list, may need scrolling.",
         )
     told = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
@@ -118,14 +117,15 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[l
     total = 0
     for frame in ctx.tab.page.frames:
         try:
-            handles = await frame.locator(selector).element_handles()
+            handles = await ctx.tab.ask(frame.locator(selector).element_handles())
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
             # A frame that went away meanwhile has nothing to find in it.
             continue
         total += len(handles)
-        nodes += [await ctx.tab.dom.index_of(handle) for handle in handles[: limit - len(nodes)]]
+        for handle in handles[: limit - len(nodes)]:
+            nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
     return nodes, total
 
 

@@ -7,12 +7,11 @@ import anyio.to_thread
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import Attachment
 from mcp_browser.browser.element import Element
-from mcp_browser.browser.pictures import Label, make_picture
+from mcp_browser.browser.pictures import make_picture
+from mcp_browser.dom.models import Box, ReadyElement
 
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
-
-    from mcp_browser.dom.service import ReadyElement
 
 
 async def take_screenshot(
@@ -25,7 +24,7 @@ async def take_screenshot(
     tab = ctx.tab
     clip: FloatRect | None = None
     if element is not None:
-        box = await element.box()
+        box = await element.show()
         clip = {
             "x": box.x - box.width / 2,
             "y": box.y - box.height / 2,
@@ -33,13 +32,13 @@ async def take_screenshot(
             "height": box.height,
         }
     raw = await tab.screenshot(full_page=full_page, clip=clip)
-    drawn: list[Label] = []
+    drawn: list[Box] = []
     css_width: int | None = None
     if labels:
         left, top = (clip["x"], clip["y"]) if clip else (0.0, 0.0)
         drawn = [
-            Label(index=box.index, x=box.x - left, y=box.y - top, width=box.width, height=box.height)
-            for box in await tab.dom.boxes()
+            box.model_copy(update={"x": box.x - left, "y": box.y - top})
+            for box in await tab.ask(tab.dom.boxes())
         ]
         size = tab.page.viewport_size
         css_width = round(clip["width"]) if clip else size["width"] if size else None
@@ -60,7 +59,7 @@ async def take_screenshot(
     )
 
 
-def _around(element: "ReadyElement") -> "FloatRect":
+def _around(element: ReadyElement) -> "FloatRect":
     """The rectangle of an element, whose x and y are its middle."""
     left, top = element.x - element.width / 2, element.y - element.height / 2
     return {"x": left, "y": top, "width": element.width, "height": element.height}

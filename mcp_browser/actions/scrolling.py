@@ -1,16 +1,14 @@
 """Scrolling: by pages, inside an element, to a text."""
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-
-if TYPE_CHECKING:
-    from mcp_browser.dom.service import Scrolled
+from mcp_browser.dom.models import Scrolled
 
 scrolling = Registry(group="core")
 
@@ -52,19 +50,21 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
     """Scroll the page, or inside an element."""
     x, y = _STEPS[params.direction]
     # Infinity times any number of pages is still the end.
-    scrolled = await ctx.tab.dom.scroll(x=x * params.pages, y=y * params.pages, index=params.index)
+    scrolled = await ctx.tab.ask(
+        ctx.tab.dom.scroll(x=x * params.pages, y=y * params.pages, index=params.index)
+    )
     return ActionResult(extracted_content=_describe(scrolled, horizontal=x != 0, direction=params.direction))
 
 
 @scrolling.action()
 async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
     """Scroll to where a text stands."""
-    found = await ctx.tab.dom.scroll_to_text(params.text, nth=params.nth)
+    found = await ctx.tab.ask(ctx.tab.dom.scroll_to_text(params.text, nth=params.nth))
     which = f"match {params.nth} of {found.count}" if found.count > 1 else "the only match"
     return ActionResult(extracted_content=f"Scrolled to {which}:", page_content=found.context)
 
 
-def _describe(scrolled: "Scrolled", *, horizontal: bool, direction: Direction) -> str:
+def _describe(scrolled: Scrolled, *, horizontal: bool, direction: Direction) -> str:
     what = str(scrolled.node) if scrolled.node else "the page"
     moved = scrolled.moved_x if horizontal else scrolled.moved_y
     at, view, whole = (

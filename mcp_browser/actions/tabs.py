@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 
@@ -30,15 +31,17 @@ class CloseTabParams(ActionParams):
 @tabs.action(effect="navigation")
 async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
     """Open a new tab and switch to it."""
-    tab = await ctx.session.new_tab(params.url)
-    return ActionResult(extracted_content=f"Opened tab {tab.id} at {tab.page.url}.")
+    if params.url is not None:
+        return await open_url(ctx, params.url, new_tab=True)
+    tab = await ctx.session.new_tab()
+    return ActionResult(extracted_content=f"Opened the blank tab {tab.id}.")
 
 
 @tabs.action(effect="navigation", during_dialog=True)
 async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
     """Switch to a tab by its number."""
     await ctx.session.switch_tab(params.tab)
-    return ActionResult(extracted_content=f"Switched to tab {params.tab}: {ctx.tab.page.url}")
+    return ActionResult(extracted_content=f"Switched to tab {params.tab}: {ctx.tab.url}")
 
 
 @tabs.action(effect="navigation", destructive=True, during_dialog=True)

@@ -55,10 +55,10 @@ async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     conditions: dict[str, Condition] = {}
     if params.text:
         text = params.text
-        conditions[f'the text "{text}"'] = lambda: ctx.tab.dom.has_text(text)
+        conditions[f'the text "{text}"'] = lambda: _has_text(ctx, text)
     if params.text_gone:
         gone = params.text_gone
-        conditions[f'the text "{gone}" to be gone'] = lambda: _not(ctx.tab.dom.has_text(gone))
+        conditions[f'the text "{gone}" to be gone'] = lambda: _lacks_text(ctx, gone)
     if params.selector:
         selector = params.selector
         conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
@@ -85,7 +85,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
                 pause = min(LONGEST_POLL, pause * 1.5)
         return
     raise DeadlineExceeded(
-        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {ctx.tab.page.url}.",
+        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {ctx.tab.url}.",
         hint="Look with get_state, or wait again with a longer timeout.",
     )
 
@@ -99,15 +99,19 @@ def _stop_at_dialog(ctx: ActionContext) -> None:
         )
 
 
-async def _not(condition: Awaitable[bool]) -> bool:
-    return not await condition
+async def _has_text(ctx: ActionContext, text: str) -> bool:
+    return await ctx.tab.ask(ctx.tab.dom.has_text(text))
+
+
+async def _lacks_text(ctx: ActionContext, text: str) -> bool:
+    return not await _has_text(ctx, text)
 
 
 async def _is_visible(ctx: ActionContext, selector: str) -> bool:
     """Whether the selector matches something visible in any frame."""
     for frame in ctx.tab.page.frames:
         try:
-            if await frame.locator(selector).filter(visible=True).count():
+            if await ctx.tab.ask(frame.locator(selector).filter(visible=True).count()):
                 return True
         except PlaywrightError as error:
             if is_selector_error(error):
@@ -126,5 +130,5 @@ def is_selector_error(error: PlaywrightError) -> bool:
 
 
 async def _url_matches(ctx: ActionContext, pattern: str) -> bool:
-    url = ctx.tab.page.url
+    url = ctx.tab.url
     return pattern in url or fnmatch.fnmatchcase(url, pattern)

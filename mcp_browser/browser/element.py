@@ -7,18 +7,18 @@ goes through Playwright's mouse and keyboard, so that a page sees what it would 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 from pydantic import ConfigDict
 
-from mcp_browser.dom.models import DomNode, Frozen
+from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.errors import NotActionable, NotFound
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
-    from mcp_browser.dom.service import ReadyElement
+    from mcp_browser.dom.service import Purpose
 
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
@@ -28,8 +28,10 @@ OPENING_SECONDS = 2.0
 
 POLL_SECONDS = 0.05
 
-SET_BY_VALUE = frozenset({"date", "time", "month", "week", "datetime-local", "color", "range"})
-"""Input types whose parts cannot be typed as one text: the value is set, and the page told by events."""
+KEYS_AT_ONCE = 200
+
+LONGEST_NAME = 80
+"""How much of an element's name a message repeats, characters."""
 
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
@@ -56,7 +58,7 @@ class Option(Frozen):
 
 
 class FieldValue(Frozen):
-    """What a field holds; of a secret one the text must not be shown."""
+    """What a field holds; of a secret one nothing but the length may be shown."""
 
     value: str
     secret: bool = False
@@ -79,7 +81,9 @@ class Element:
 
     def __str__(self) -> str:
         """The element as a snapshot names it, without its states: `[12] button "Buy now"`."""
-        return str(self._node.model_copy(update={"states": (), "is_new": False, "depth": 0}))
+        name = " ".join(self._node.name.split())
+        short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        return f'[{self.index}] {self._node.role or self._node.kind} "{short}"'
 
     @property
     def role(self) -> str:
@@ -127,7 +131,8 @@ class Element:
             NotActionable: it cannot be typed into.
         """
         ready = await self._ready("fill")
-        if ready.type in SET_BY_VALUE:
+        if ready.kind == "picker":
+            # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self._call("setValue", text)
             return
         keyboard = self._tab.page.keyboard
@@ -135,12 +140,12 @@ class Element:
         if not text:
             await self._tab.act(keyboard.press("Delete"))
         elif slowly:
-            await self._tab.act(keyboard.type(text))
+            await type_keys(self._tab, text)
         else:
             await self._tab.act(keyboard.insert_text(text))
-            if not append and self._tab.dialog is None and not (await self.field()).holds(text):
+            if not append and not self._tab.held and not (await self.field()).holds(text):
                 await self._call("selectText")
-                await self._tab.act(keyboard.type(text))
+                await type_keys(self._tab, text)
 
     async def field(self) -> FieldValue:
         """What the field holds now."""
@@ -153,7 +158,7 @@ class Element:
 
     async def options(self) -> list[Option]:
         """The choices of a native select, or of the listbox, combobox or menu that is open."""
-        found = cast("list[dict[str, Any]]", await self._call("options"))
+        found: list[dict[str, Any]] = await self._call("options")
         return [Option.model_validate(option) for option in found]
 
     async def select(self, wanted: Sequence[str]) -> list[str]:
@@ -168,12 +173,7 @@ class Element:
         """
         ready = await self._ready("select")
         if ready.tag == "select":
-            options = await self.options()
-            if len(wanted) > 1 and not ready.multiple:
-                raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
-            chosen = [self._match(options, name) for name in wanted]
-            await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
-            return [option.label for option in chosen]
+            return await self._select_native(wanted, multiple=ready.multiple)
         return [await self._select_aria(name) for name in wanted]
 
     async def set_checked(self, checked: bool) -> bool:
@@ -192,7 +192,7 @@ class Element:
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
         await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
-        if self._tab.dialog is None and not await self._comes_true(checked):
+        if not self._tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
             raise NotActionable(
                 f"{self} was clicked but is still {state}.", hint="Look at the page with get_state."
@@ -223,14 +223,15 @@ class Element:
         Raises:
             NotActionable: it takes no files, or only one.
         """
-        ready = await self._ready("upload")
         files = [str(path) for path in paths]
-        if ready.tag == "input" and ready.type == "file":
+        if await self.kind() == "file":
+            ready = await self._ready("upload")
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
-            handle = await self._tab.dom.handle(self.index)
+            handle = await self._tab.ask(self._tab.dom.handle(self.index))
             await handle.set_input_files(files)
             return
+        ready = await self._ready("click")
         try:
             async with self._tab.page.expect_file_chooser(timeout=OPENING_SECONDS * 1000) as opening:
                 await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
@@ -243,18 +244,20 @@ class Element:
             raise NotActionable(f"{self} takes one file, not {len(files)}.")
         await chooser.set_files(files)
 
-    async def box(self) -> "ReadyElement":
-        """Scroll the element into view and tell where it is."""
+    async def show(self) -> ReadyElement:
+        """Scroll the element into view and tell where it is; x and y are its middle."""
+        await self._call("scrollIntoView")
         return await self._ready("read")
 
     async def text(self) -> str:
         """The element's visible text."""
-        return cast("str", await self._call("text"))
+        text: str = await self._call("text")
+        return text
 
     async def kind(self) -> Literal["select", "check", "file", "text"]:
         """How the element is filled in: chosen from, checked, given files, or typed into."""
         ready = await self._ready("read")
-        if ready.tag == "input" and ready.type == "file":
+        if ready.kind == "file":
             return "file"
         if ready.checked is not None and self.role in CHECKABLE_ROLES:
             return "check"
@@ -266,18 +269,18 @@ class Element:
 
     async def _ready(
         self,
-        action: Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"],
+        action: "Purpose",
         *,
         force: bool = False,
-    ) -> "ReadyElement":
-        ready = await self._tab.dom.ready(self.index, for_=action, force=force)
+    ) -> ReadyElement:
+        ready = await self._tab.ask(self._tab.dom.ready(self.index, for_=action, force=force))
         self._node = ready.node
         return ready
 
     async def _call(self, function: str, *args: Any) -> Any:
-        return await self._tab.dom.call(self.index, function, *args)
+        return await self._tab.ask(self._tab.dom.call(self.index, function, *args))
 
-    def _refuse_native_popups(self, ready: "ReadyElement") -> None:
+    def _refuse_native_popups(self, ready: ReadyElement) -> None:
         if ready.tag == "input" and ready.type == "file":
             raise NotActionable(
                 f"{self} is a file input.", hint="Use upload_file with the paths of the files."
@@ -310,6 +313,14 @@ class Element:
                     return True
                 await anyio.sleep(POLL_SECONDS)
         return False
+
+    async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[str]:
+        if len(wanted) > 1 and not multiple:
+            raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
+        options = await self.options()
+        chosen = [self._match(options, name) for name in wanted]
+        await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
+        return [option.label for option in chosen]
 
     async def _select_aria(self, wanted: str) -> str:
         """Click the option of that name in the element's list, opening the list where needed."""
@@ -361,6 +372,14 @@ class Element:
                         raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
                     return option
         raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+
+
+async def type_keys(tab: "Tab", text: str) -> None:
+    """Type a text key by key. It goes in pieces, so that a long one is not taken for a page that hangs."""
+    for start in range(0, len(text), KEYS_AT_ONCE):
+        if tab.held:
+            return
+        await tab.act(tab.page.keyboard.type(text[start : start + KEYS_AT_ONCE]))
 
 
 def list_options(options: Sequence[Option], *, limit: int = 60) -> str:

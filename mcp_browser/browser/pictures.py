@@ -2,11 +2,11 @@
 
 import io
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Literal
 
 from PIL import Image, ImageDraw, ImageFont
 
-from mcp_browser.dom.models import Frozen
+from mcp_browser.dom.models import Box, Frozen
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 
@@ -18,16 +18,6 @@ SMALLEST_SIDE = 64
 LOWEST_QUALITY = 40
 
 _COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#d84315", "#00695c", "#4e342e", "#283593")
-
-
-class Label(Frozen):
-    """An element's index and where it is, in CSS pixels of the viewport."""
-
-    index: int
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 class Picture(Frozen):
@@ -51,7 +41,7 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     quality: int,
     max_side: int,
     css_width: int | None = None,
-    labels: Sequence[Label] = (),
+    labels: Sequence[Box] = (),
     max_bytes: int = MAX_BYTES,
 ) -> Picture:
     """Draw labels on a screenshot, bring its longest side to at most `max_side` pixels and encode it.
@@ -64,7 +54,7 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
         quality: 1 to 100, for jpeg and webp.
         max_side: longest side of the result, pixels.
         css_width: width of the screenshot in CSS pixels, the unit of the labels; as in pixels by default.
-        labels: indexes to draw.
+        labels: elements to draw the indexes of.
         max_bytes: longest encoding.
     """
     with Image.open(io.BytesIO(raw)) as opened:
@@ -87,8 +77,8 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
 
 
-def draw_labels(image: Image.Image, labels: Sequence[Label], *, scale: float) -> None:
-    """Draw a frame and the index of each label; `scale` is pixels of the image for each CSS pixel."""
+def draw_labels(image: Image.Image, labels: Sequence[Box], *, scale: float) -> None:
+    """Draw a frame around each element, and its index; `scale` is pixels of the image for each CSS pixel."""
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=12)
     for number, label in enumerate(labels):
@@ -135,4 +125,4 @@ def _encode(image: Image.Image, format: PictureFormat, quality: int) -> bytes:
 
 def _resized(image: Image.Image, factor: float) -> Image.Image:
     size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
-    return cast("Image.Image", image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0))
+    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)  # pyright: ignore[reportUnknownMemberType] - numpy types in its signature

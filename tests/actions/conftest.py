@@ -1,0 +1,52 @@
+"""A browser for the tests of actions, and a hand that works it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.settings import BrowserSettings, FileSettings, Settings
+from tests.actions.hand import Hand
+from tests.support.site import Site
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> FileSettings:
+    """An output folder, and one that files may be uploaded from."""
+    return FileSettings(
+        output_dir=tmp_path_factory.mktemp("output"), upload_dirs=(tmp_path_factory.mktemp("uploads"),)
+    )
+
+
+@pytest.fixture
+def upload_dir(folders: FileSettings) -> Path:
+    """The folder that files may be uploaded from."""
+    return folders.upload_dirs[0]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def manager(folders: FileSettings) -> AsyncIterator[BrowserManager]:
+    """One browser for all tests of actions."""
+    settings = Settings(browser=BrowserSettings(headless=True, isolated=True), files=folders)
+    running = BrowserManager(settings)
+    yield running
+    await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
+    """A session with a clean context."""
+    opened = await manager.open_session(isolated=True)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def hand(session: BrowserSession, manager: BrowserManager, site: Site) -> Hand:
+    """A hand that works a session by all actions that come with the package."""
+    return Hand(Controller(default_registry(), manager.settings), session, site)

@@ -1,0 +1,58 @@
+"""A hand that works the browser as a model does: by actions, reading only what results say."""
+
+import re
+from typing import Any
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError
+from mcp_browser.rendering.result import TextPart, render_error, render_result
+from tests.support.site import Site
+
+LINE = re.compile(r'^\s*(?:[+~=-]\s*)?\*?\[(\d+)\] (\S+) "(.*?)"(.*)$')
+
+
+class Hand:
+    """Carries out actions in one session and remembers what their results said."""
+
+    def __init__(self, controller: Controller, session: BrowserSession, site: Site) -> None:
+        self.controller = controller
+        self.session = session
+        self.site = site
+        self.result = ActionResult()
+        self.told = ""
+
+    async def do(self, action: str, **arguments: Any) -> str:
+        """Carry out an action; the text of its result."""
+        self.result = await self.controller.execute(action, arguments, self.session)
+        first = render_result(self.result, settings=self.controller.settings)[0]
+        assert isinstance(first, TextPart)
+        self.told += f"\n{first.text}"
+        return first.text
+
+    async def fails(self, action: str, error: type[ActionError] = ActionError, **arguments: Any) -> str:
+        """Carry out an action that must fail in this way; the text of the error."""
+        try:
+            text = await self.do(action, **arguments)
+        except error as caught:
+            return render_error(caught)
+        raise AssertionError(f"{action} did not fail but said: {text}")
+
+    async def open(self, body: str, *, title: str = "Test page") -> str:
+        """Open a page with this body."""
+        return await self.do("go_to_url", url=self.site.page(body, title=title))
+
+    def index(self, name: str, role: str | None = None) -> int:
+        """The index last given for the element of that name."""
+        found = [
+            int(match[1])
+            for line in self.told.splitlines()
+            if (match := LINE.match(line)) and match[3] == name and role in (None, match[2])
+        ]
+        assert found, f"no {role or 'element'} {name!r} in {self.told}"
+        return found[-1]
+
+    async def js(self, expression: str) -> Any:
+        """Ask the page itself, to see whether a result told the truth."""
+        return await self.session.current_tab.page.evaluate(expression)

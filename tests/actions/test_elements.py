@@ -1,0 +1,211 @@
+"""Click, hover, drag."""
+
+import pytest
+
+from mcp_browser.errors import NotActionable, NotFound, StaleElement
+from tests.actions.hand import Hand
+
+LOG = """
+<script>
+  window.seen = [];
+  for (const kind of ['click', 'dblclick', 'auxclick', 'contextmenu', 'mouseover'])
+    document.addEventListener(kind, e => {
+      const keys = ['ctrlKey', 'shiftKey', 'altKey', 'metaKey'].filter(key => e[key]);
+      if (e.target.id) seen.push([kind, e.target.id, e.button, ...keys].join(' '));
+      if (kind === 'contextmenu') e.preventDefault();
+    }, true);
+</script>
+"""
+
+
+async def test_a_click_tells_what_was_clicked_and_what_changed(hand: Hand) -> None:
+    await hand.open("<button onclick=\"document.body.append('Thank you')\">Buy now</button>")
+    text = await hand.do("click_element", index=hand.index("Buy now"))
+    assert text.startswith(f'Clicked [{hand.index("Buy now")}] button "Buy now".')
+    assert "Thank you" in text
+
+
+async def test_a_click_that_changes_nothing_says_so(hand: Hand) -> None:
+    await hand.open("<button>Idle</button>")
+    text = await hand.do("click_element", index=hand.index("Idle"))
+    assert text.splitlines()[1:] == ["Nothing visible changed."]
+
+
+async def test_a_link_leads_to_its_page(hand: Hand) -> None:
+    target = hand.site.page("<h1>Arrived</h1>")
+    await hand.open(f"<a href='{target}'>Go there</a>")
+    text = await hand.do("click_element", index=hand.index("Go there"))
+    assert "Arrived" in text
+    assert target in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seen", "words"),
+    [
+        ({}, ["click b 0"], "Clicked"),
+        ({"double": True}, ["click b 0", "click b 0", "dblclick b 0"], "Double-clicked"),
+        ({"button": "right"}, ["contextmenu b 2", "auxclick b 2"], "with the right button"),
+        ({"button": "middle"}, ["auxclick b 1"], "with the middle button"),
+        ({"modifiers": ["Shift"]}, ["click b 0 shiftKey"], "holding Shift"),
+        ({"modifiers": ["Control", "Alt"]}, ["click b 0 ctrlKey altKey"], "holding Control+Alt"),
+    ],
+)
+async def test_buttons_double_clicks_and_modifiers_reach_the_page(
+    hand: Hand, arguments: dict[str, object], seen: list[str], words: str
+) -> None:
+    await hand.open(f"<button id=b>Target</button>{LOG}")
+    text = await hand.do("click_element", index=hand.index("Target"), **arguments)
+    assert words in text
+    happened = await hand.js("seen.filter(entry => !entry.startsWith('mouseover'))")
+    assert sorted(happened) == sorted(seen)
+
+
+async def test_modifiers_are_let_go_of_after_a_failure(hand: Hand) -> None:
+    await hand.open(
+        f"<button id=b>Target</button>{LOG}"
+        "<div id=cover style='position:fixed;inset:0;background:#eee' role=dialog aria-label=Cookies>"
+        "Cookies</div>"
+    )
+    await hand.do("find_elements", text="Target")
+    await hand.fails("click_element", NotActionable, index=hand.index("Target"), modifiers=["Control"])
+    await hand.js("document.getElementById('cover').remove()")
+    await hand.do("click_element", index=hand.index("Target"))
+    assert "click b 0" in await hand.js("seen")
+
+
+async def test_a_covered_element_names_what_covers_it(hand: Hand) -> None:
+    await hand.open(
+        f"<button id=b>Target</button>{LOG}"
+        "<div style='position:fixed;inset:0;background:#eee' role=dialog aria-label=Cookies>"
+        "<button>Accept</button></div>"
+    )
+    await hand.do("find_elements", text="Target")
+    error = await hand.fails("click_element", NotActionable, index=hand.index("Target"))
+    assert "covered" in error
+    assert "Cookies" in error
+    assert await hand.js("seen.filter(entry => entry.startsWith('click'))") == []
+
+
+async def test_a_covered_element_can_be_clicked_by_force(hand: Hand) -> None:
+    await hand.open(
+        f"<button id=b>Target</button>{LOG}"
+        "<div id=c style='position:fixed;inset:0;background:#eee'>Cover</div>"
+    )
+    await hand.do("find_elements", text="Target")
+    await hand.do("click_element", index=hand.index("Target"), force=True)
+    assert await hand.js("seen.filter(entry => entry.startsWith('click'))") == ["click c 0"]
+
+
+@pytest.mark.parametrize(
+    ("make_bad", "word"),
+    [
+        ("b.disabled = true", "disabled"),
+        ("b.style.cssText = 'width:0;height:0;padding:0;border:0;overflow:hidden'", "size"),
+        ("b.style.display = 'none'", ""),
+        ("b.style.visibility = 'hidden'", ""),
+    ],
+)
+async def test_why_an_element_cannot_be_clicked_is_told(hand: Hand, make_bad: str, word: str) -> None:
+    await hand.open("<button id=b>Target</button>")
+    await hand.js(make_bad)
+    error = await hand.fails("click_element", NotActionable, index=hand.index("Target"))
+    assert "Target" in error
+    assert word in error
+
+
+async def test_a_removed_element_is_said_to_be_gone(hand: Hand) -> None:
+    await hand.open("<button id=b>Target</button><button>Other</button>")
+    await hand.js("b.remove()")
+    error = await hand.fails("click_element", StaleElement, index=hand.index("Target"))
+    assert 'button "Target"' in error
+
+
+async def test_a_stale_index_names_the_nearest_match_and_its_old_handler_does_not_run(hand: Hand) -> None:
+    await hand.open(
+        "<div id=box><button id=b onclick='window.ran = this.dataset.n' data-n=old>Target</button></div>"
+    )
+    await hand.js("box.innerHTML = box.innerHTML.replace('old', 'new')")
+    error = await hand.fails("click_element", StaleElement, index=hand.index("Target"))
+    assert await hand.js("window.ran") is None
+    hand.told += "\n" + error
+    assert "[" in error.partition("]")[2], "another index is named"
+
+
+async def test_an_index_that_was_never_given_is_refused(hand: Hand) -> None:
+    await hand.open("<button>Target</button>")
+    for index in (99_999, 0, -1):
+        assert str(index) in await hand.fails("click_element", NotFound, index=index)
+
+
+async def test_a_file_input_is_not_clicked_but_uploaded_to(hand: Hand) -> None:
+    await hand.open("<input type=file aria-label=Photo>")
+    error = await hand.fails("click_element", NotActionable, index=hand.index("Photo"))
+    assert "upload_file" in error
+
+
+async def test_a_native_select_is_not_clicked_but_chosen_from(hand: Hand) -> None:
+    await hand.open("<select aria-label=Size><option>S<option>M</select>")
+    error = await hand.fails("click_element", NotActionable, index=hand.index("Size"))
+    assert "select_option" in error
+
+
+async def test_hovering_shows_what_shows_on_hover(hand: Hand) -> None:
+    await hand.open(
+        "<style>#tip{display:none} #b:hover + #tip{display:block}</style><button id=b>Info</button>"
+        "<div id=tip>The tip</div>"
+    )
+    text = await hand.do("hover_element", index=hand.index("Info"))
+    assert "The tip" in text
+
+
+HTML5_DRAG = """
+<style>.box{width:120px;height:80px;margin:20px;border:1px solid}</style>
+<div id=card class=box role=button aria-label=Card tabindex=0 draggable=true>Card</div>
+<div id=bin class=box role=button aria-label=Bin tabindex=0>Bin</div>
+<script>
+  card.addEventListener('dragstart', e => e.dataTransfer.setData('text/plain', 'the card'));
+  bin.addEventListener('dragover', e => e.preventDefault());
+  bin.addEventListener('drop', e => {
+    e.preventDefault();
+    bin.append(' got ' + e.dataTransfer.getData('text/plain'));
+  });
+</script>
+"""
+
+POINTER_DRAG = """
+<style>.box{width:120px;height:80px;margin:20px;border:1px solid}</style>
+<div id=card class=box role=button aria-label=Card tabindex=0>Card</div>
+<div style='height:1500px'></div>
+<div id=bin class=box role=button aria-label=Bin tabindex=0>Bin</div>
+<script>
+  let held = false, moves = 0;
+  card.addEventListener('pointerdown', () => { held = true });
+  document.addEventListener('pointermove', () => { moves += held ? 1 : 0 });
+  document.addEventListener('pointerup', e => {
+    const under = document.elementFromPoint(e.clientX, e.clientY);
+    if (held && moves > 2 && bin.contains(under)) bin.append(' got it');
+    held = false;
+  });
+</script>
+"""
+
+
+async def test_html5_drag_and_drop_arrives(hand: Hand) -> None:
+    await hand.open(HTML5_DRAG)
+    text = await hand.do("drag_element", index=hand.index("Card"), target=hand.index("Bin"))
+    assert "Dragged" in text
+    assert await hand.js("bin.textContent") == "Bin got the card"
+
+
+async def test_a_drag_made_of_pointer_events_arrives(hand: Hand) -> None:
+    await hand.open(POINTER_DRAG.replace("1500px", "50px"))
+    await hand.do("drag_element", index=hand.index("Card"), target=hand.index("Bin"))
+    assert await hand.js("bin.textContent") == "Bin got it"
+
+
+async def test_a_click_that_opens_an_alert_returns_with_the_dialog(hand: Hand) -> None:
+    await hand.open("<button onclick=\"alert('Careful'); document.body.append('after')\">Warn</button>")
+    text = await hand.do("click_element", index=hand.index("Warn"))
+    assert 'alert dialog is open: "Careful"' in text
+    text = await hand.do("handle_dialog", accept=True)
+    assert "after" in text

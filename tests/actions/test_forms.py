@@ -1,0 +1,388 @@
+"""Text fields, lists, checkboxes, files, whole forms."""
+
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from tests.actions.hand import Hand
+
+
+async def test_text_replaces_what_a_field_holds(hand: Hand) -> None:
+    await hand.open("<input id=f aria-label=Name value=old>")
+    text = await hand.do("input_text", index=hand.index("Name"), text="Ann")
+    assert f'Typed "Ann" into [{hand.index("Name")}] textbox "Name".' in text
+    assert await hand.js("f.value") == "Ann"
+
+
+async def test_text_can_be_appended(hand: Hand) -> None:
+    await hand.open("<textarea id=f aria-label=Note>first</textarea>")
+    text = await hand.do("input_text", index=hand.index("Note"), text=" second\nline", append=True)
+    assert await hand.js("f.value") == "first second\nline"
+    assert "instead" not in text
+
+
+async def test_an_empty_text_clears_a_field(hand: Hand) -> None:
+    await hand.open("<input id=f aria-label=Name value=old>")
+    assert "Cleared" in await hand.do("input_text", index=hand.index("Name"), text="")
+    assert await hand.js("f.value") == ""
+
+
+async def test_a_submitted_text_sends_the_form(hand: Hand) -> None:
+    await hand.open(f"<form action='{hand.site.url}/echo'><input name=q aria-label=Search></form>")
+    text = await hand.do("input_text", index=hand.index("Search"), text="tea", submit=True)
+    assert "Pressed Enter." in text
+    assert "'q': ['tea']" in text
+
+
+async def test_typing_slowly_is_key_by_key(hand: Hand) -> None:
+    await hand.open("<input id=f aria-label=Name><script>window.n=0;f.onkeydown=()=>n++</script>")
+    await hand.do("input_text", index=hand.index("Name"), text="abc", slowly=True)
+    assert await hand.js("[n, f.value]") == [3, "abc"]
+
+
+async def test_a_password_is_never_repeated(hand: Hand) -> None:
+    await hand.open("<input id=f type=password aria-label=Password>")
+    text = await hand.do("input_text", index=hand.index("Password"), text="hunter22")
+    assert f'Typed 8 characters into [{hand.index("Password")}] textbox "Password".' in text
+    assert "hunter22" not in text
+    assert "hunter22" not in await hand.do("get_state")
+    assert "hunter22" not in await hand.do("extract_content")
+    assert "hunter22" not in await hand.do("get_html")
+    assert await hand.js("f.value") == "hunter22"
+
+
+async def test_a_field_that_limits_its_text_is_told_of(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f maxlength=3 aria-label=Code><input id=p type=password maxlength=3 aria-label=Pin>"
+    )
+    text = await hand.do("input_text", index=hand.index("Code"), text="12345")
+    assert 'The field now holds "123" instead' in text
+    text = await hand.do("input_text", index=hand.index("Pin"), text="98765")
+    assert "holds 3 characters instead" in text
+    assert "987" not in text
+
+
+async def test_a_masked_field_is_told_of(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f aria-label=Phone><script>f.oninput = () => {"
+        "  f.value = f.value.replace(/\\D/g, '').replace(/(\\d{3})(\\d+)/, '$1-$2') }</script>"
+    )
+    text = await hand.do("input_text", index=hand.index("Phone"), text="5551234")
+    assert 'holds "555-1234" instead' in text
+
+
+async def test_a_field_that_listens_to_keys_only_gets_keys(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f aria-label=Keys><script>"
+        "f.addEventListener('beforeinput', e => e.preventDefault());"
+        "f.addEventListener('keydown', e => { if (e.key.length === 1) f.value += e.key })</script>"
+    )
+    await hand.do("input_text", index=hand.index("Keys"), text="abc")
+    assert await hand.js("f.value") == "abc"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("date", "2031-05-06"),
+        ("time", "14:30"),
+        ("month", "2031-05"),
+        ("week", "2031-W05"),
+        ("datetime-local", "2031-05-06T14:30"),
+        ("color", "#ff8800"),
+        ("range", "70"),
+        ("number", "42"),
+        ("email", "a@b.example"),
+    ],
+)
+async def test_fields_of_every_type_take_their_value(hand: Hand, kind: str, value: str) -> None:
+    await hand.open(
+        f"<input id=f type={kind} aria-label=Field><script>window.seen=[];"
+        "for (const k of ['input','change']) f.addEventListener(k, () => seen.push(k))</script>"
+    )
+    text = await hand.do("input_text", index=hand.index("Field"), text=value)
+    assert await hand.js("f.value") == value
+    assert "input" in await hand.js("seen")
+    assert "instead" not in text
+
+
+async def test_a_value_that_a_date_field_cannot_hold_is_told_of(hand: Hand) -> None:
+    await hand.open("<input id=f type=date aria-label=Day>")
+    text = await hand.do("input_text", index=hand.index("Day"), text="tomorrow")
+    assert 'holds "" instead' in text
+
+
+async def test_rich_text_takes_text(hand: Hand) -> None:
+    await hand.open("<div id=f contenteditable role=textbox aria-label=Body><b>old</b> words</div>")
+    text = await hand.do("input_text", index=hand.index("Body"), text="new words")
+    assert await hand.js("f.textContent") == "new words"
+    assert "instead" not in text
+
+
+@pytest.mark.parametrize("attribute", ["disabled", "readonly"])
+async def test_a_field_that_cannot_be_typed_into_says_why(hand: Hand, attribute: str) -> None:
+    await hand.open(f"<input aria-label=Name {attribute}>")
+    await hand.do("find_elements", selector="input")
+    error = await hand.fails("input_text", NotActionable, index=hand.index("Name"), text="x")
+    assert attribute.replace("readonly", "read") in error.replace("-", "")
+
+
+async def test_what_is_no_field_cannot_be_typed_into(hand: Hand) -> None:
+    await hand.open("<button>Go</button>")
+    await hand.fails("input_text", NotActionable, index=hand.index("Go"), text="x")
+
+
+SIZES = (
+    "<select id=f aria-label=Size {}><option value=s>Small<option value=m>Medium"
+    "<option value=l disabled>Large</select>"
+)
+
+
+@pytest.mark.parametrize("wanted", [["Medium"], ["m"], [" medium "], "Medium"])
+async def test_an_option_is_chosen_by_label_or_value(hand: Hand, wanted: object) -> None:
+    await hand.open(SIZES.format("onchange=\"document.title='changed'\""))
+    text = await hand.do("select_option", index=hand.index("Size"), options=wanted)
+    assert 'Selected "Medium"' in text
+    assert await hand.js("[f.value, document.title]") == ["m", "changed"]
+
+
+async def test_several_options_of_a_multiple_select_are_exactly_the_chosen_ones(hand: Hand) -> None:
+    await hand.open(
+        "<select multiple id=f aria-label=Tags><option selected>a<option>b<option>c<option>d</select>"
+    )
+    await hand.do("select_option", index=hand.index("Tags"), options=["b", "d"])
+    assert await hand.js("[...f.selectedOptions].map(o => o.value)") == ["b", "d"]
+
+
+async def test_an_option_that_is_not_there_names_those_that_are(hand: Hand) -> None:
+    await hand.open(SIZES)
+    error = await hand.fails("select_option", NotFound, index=hand.index("Size"), options=["Huge"])
+    assert 'no option "Huge"' in error
+    assert '"Small", "Medium", "Large"' in error
+    assert "disabled" in await hand.fails(
+        "select_option", NotActionable, index=hand.index("Size"), options=["Large"]
+    )
+    assert "takes one option" in await hand.fails(
+        "select_option", NotActionable, index=hand.index("Size"), options=["Small", "Medium"]
+    )
+
+
+async def test_options_are_listed_with_their_states(hand: Hand) -> None:
+    await hand.open(SIZES)
+    text = await hand.do("get_options", index=hand.index("Size"))
+    assert "3 options of" in text
+    assert "- \"Small\" value='s' (selected)" in text
+    assert "- \"Large\" value='l' (disabled)" in text
+
+
+COMBOBOX = """
+<style>li:hover{background:#eee} ul{list-style:none}</style>
+<div id=box role=combobox tabindex=0 aria-label=Fruit aria-expanded=false aria-controls=list>Choose</div>
+<ul id=list role=listbox hidden>
+  <li role=option>Apple</li><li role=option>Pear</li><li role=option aria-disabled=true>Plum</li>
+</ul>
+<ul role=listbox aria-label=Other><li role=option>Apple</li></ul>
+<script>
+  box.onclick = () => setTimeout(() => {
+    list.hidden = !list.hidden; box.ariaExpanded = String(!list.hidden);
+  }, 100);
+  for (const option of list.children) option.onclick = () => {
+    box.textContent = option.textContent; list.hidden = true; box.ariaExpanded = 'false' };
+</script>
+"""
+
+
+async def test_an_option_of_an_aria_combobox_is_chosen_by_opening_it(hand: Hand) -> None:
+    await hand.open(COMBOBOX)
+    text = await hand.do("select_option", index=hand.index("Fruit"), options=["Pear"])
+    assert 'Selected "Pear"' in text
+    assert await hand.js("box.textContent") == "Pear"
+
+
+async def test_a_missing_option_of_an_aria_combobox_names_those_of_its_own_list(hand: Hand) -> None:
+    await hand.open(COMBOBOX)
+    error = await hand.fails("select_option", NotFound, index=hand.index("Fruit"), options=["Cherry"])
+    assert 'Options: "Apple", "Pear", "Plum".' in error
+
+
+async def test_several_options_of_an_aria_listbox_are_clicked(hand: Hand) -> None:
+    await hand.open(
+        "<ul id=list role=listbox aria-multiselectable=true aria-label=Tags tabindex=0>"
+        "<li role=option aria-selected=false>a<li role=option aria-selected=true>b"
+        "<li role=option aria-selected=false>c"
+        "</ul><script>for (const o of list.children) o.onclick = () => {"
+        " o.ariaSelected = String(o.ariaSelected !== 'true') }</script>"
+    )
+    await hand.do("select_option", index=hand.index("Tags"), options=["a", "b"])
+    assert await hand.js("[...list.children].map(o => o.ariaSelected)") == ["true", "true", "false"]
+
+
+async def test_a_menu_is_walked_down(hand: Hand) -> None:
+    await hand.open(
+        "<button id=b aria-haspopup=menu aria-controls=m>File</button>"
+        "<div id=m role=menu hidden><div role=menuitem id=e aria-haspopup=menu>Export</div>"
+        "<div id=s role=menu hidden><div role=menuitem id=p>As PDF</div></div></div>"
+        "<script>b.onclick = () => { m.hidden = false }; e.onclick = () => { s.hidden = false };"
+        "p.onclick = () => { document.title = 'exported' }</script>"
+    )
+    await hand.do("select_option", index=hand.index("File"), options=["Export", "As PDF"])
+    assert await hand.js("document.title") == "exported"
+
+
+async def test_a_suggestion_is_typed_for_and_chosen(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f role=combobox aria-label=City aria-controls=list><ul id=list role=listbox></ul><script>"
+        "f.oninput = () => setTimeout(() => { list.innerHTML = '';"
+        "  for (const city of ['Paris', 'Parma', 'Porto']) if (f.value && city.startsWith(f.value)) {"
+        "    const option = document.createElement('li'); option.role = 'option'; option.textContent = city;"
+        "    option.onclick = () => { f.value = city; document.title = city }; list.append(option) } }, 100)"
+        "</script>"
+    )
+    await hand.do("select_option", index=hand.index("City"), options=["Parma"])
+    assert await hand.js("document.title") == "Parma"
+
+
+async def test_options_of_a_closed_list_ask_to_open_it(hand: Hand) -> None:
+    await hand.open("<div role=combobox tabindex=0 aria-label=Fruit>Choose</div>")
+    assert "Click it" in await hand.fails("get_options", NotFound, index=hand.index("Fruit"))
+
+
+async def test_a_checkbox_is_brought_into_a_state(hand: Hand) -> None:
+    await hand.open("<label><input type=checkbox id=f> Agree</label>")
+    index = hand.index("Agree")
+    assert "is now checked" in await hand.do("set_checked", index=index)
+    assert "was checked already" in await hand.do("set_checked", index=index, checked=True)
+    assert "is now unchecked" in await hand.do("set_checked", index=index, checked=False)
+    assert await hand.js("f.checked") is False
+
+
+async def test_a_radio_is_chosen_but_not_cleared(hand: Hand) -> None:
+    await hand.open(
+        "<label><input type=radio name=r id=a> A</label><label><input type=radio name=r id=b> B</label>"
+    )
+    await hand.do("set_checked", index=hand.index("A"))
+    await hand.do("set_checked", index=hand.index("B"))
+    assert await hand.js("[a.checked, b.checked]") == [False, True]
+    error = await hand.fails("set_checked", NotActionable, index=hand.index("B"), checked=False)
+    assert "choose another one" in error
+
+
+async def test_an_aria_switch_is_switched(hand: Hand) -> None:
+    await hand.open(
+        "<div id=s role=switch aria-checked=false tabindex=0 aria-label=Light "
+        "onclick=\"setTimeout(() => { this.ariaChecked = String(this.ariaChecked !== 'true') }, 150)\">Light</div>"
+    )
+    await hand.do("set_checked", index=hand.index("Light"))
+    assert await hand.js("s.ariaChecked") == "true"
+
+
+async def test_a_checkbox_hidden_by_its_label_is_checked_through_it(hand: Hand) -> None:
+    await hand.open(
+        "<style>input{position:absolute;opacity:0;width:0;height:0}</style>"
+        "<label><input type=checkbox id=f><span>Fancy</span></label>"
+    )
+    await hand.do("set_checked", index=hand.index("Fancy"))
+    assert await hand.js("f.checked") is True
+
+
+async def test_a_checkbox_that_does_not_follow_its_click_is_an_error(hand: Hand) -> None:
+    await hand.open("<input type=checkbox aria-label=Stuck onclick='event.preventDefault()'>")
+    assert "still unchecked" in await hand.fails("set_checked", NotActionable, index=hand.index("Stuck"))
+
+
+async def test_what_cannot_be_checked_says_so(hand: Hand) -> None:
+    await hand.open("<button>Go</button>")
+    await hand.fails("set_checked", NotActionable, index=hand.index("Go"))
+
+
+FORM = (
+    "<input id=name aria-label=Name><textarea id=note aria-label=Note></textarea>"
+    "<input type=password id=pin aria-label=Pin>"
+    f"{SIZES.format('')}<label><input type=checkbox id=agree> Agree</label>"
+    "<label><input type=radio name=r id=fast> Fast</label><input type=date id=day aria-label=Day>"
+)
+
+
+async def test_a_form_is_filled_at_once_and_each_field_reported(hand: Hand) -> None:
+    await hand.open(FORM)
+    values = {
+        "Name": "Ann",
+        "Note": "two\nlines",
+        "Pin": "4321",
+        "Size": "Medium",
+        "Agree": True,
+        "Fast": "yes",
+        "Day": "2031-05-06",
+    }
+    text = await hand.do(
+        "fill_form", fields=[{"index": hand.index(name), "value": value} for name, value in values.items()]
+    )
+    assert text.startswith("Filled 7 fields.")
+    assert "4321" not in text
+    assert await hand.js(
+        "[document.getElementById('name').value, note.value, pin.value, f.value,"
+        " agree.checked, fast.checked, day.value]"
+    ) == ["Ann", "two\nlines", "4321", "m", True, True, "2031-05-06"]
+
+
+async def test_a_form_with_wrong_fields_fills_the_others_and_says_which_failed(hand: Hand) -> None:
+    await hand.open(FORM)
+    error = await hand.fails(
+        "fill_form",
+        NotActionable,
+        fields=[
+            {"index": hand.index("Name"), "value": "Ann"},
+            {"index": hand.index("Size"), "value": "Huge"},
+            {"index": hand.index("Agree"), "value": "maybe"},
+            {"index": 99_999, "value": "x"},
+        ],
+    )
+    assert "3 of 4 fields could not be filled" in error
+    assert 'Typed "Ann"' in error
+    assert 'no option "Huge"' in error
+    assert "takes true or false" in error
+    assert await hand.js("document.getElementById('name').value") == "Ann"
+
+
+async def test_a_file_is_uploaded(hand: Hand, upload_dir: Path) -> None:
+    (upload_dir / "a.txt").write_text("content")
+    await hand.open(
+        '<input id=f type=file aria-label=Photo onchange="f.files[0].text().then(t => document.title = t)">'
+    )
+    text = await hand.do("upload_file", index=hand.index("Photo"), paths=[str(upload_dir / "a.txt")])
+    assert "Gave a.txt" in text
+    await hand.session.current_tab.page.wait_for_function("document.title === 'content'")
+
+
+async def test_a_button_that_opens_a_file_chooser_takes_files(hand: Hand, upload_dir: Path) -> None:
+    (upload_dir / "a.txt").write_text("content")
+    (upload_dir / "b.txt").write_text("content")
+    await hand.open(
+        "<input id=f type=file multiple hidden><button onclick='f.click()'>Choose files</button>"
+        "<button>Something else</button>"
+    )
+    paths = [str(upload_dir / name) for name in ("a.txt", "b.txt")]
+    await hand.do("upload_file", index=hand.index("Choose files"), paths=paths)
+    assert await hand.js("f.files.length") == 2
+    error = await hand.fails("upload_file", NotActionable, index=hand.index("Something else"), paths=paths)
+    assert "did not open a file chooser" in error
+
+
+async def test_files_outside_the_allowed_folders_are_not_uploaded(hand: Hand, upload_dir: Path) -> None:
+    await hand.open("<input id=f type=file aria-label=Photo>")
+    error = await hand.fails(
+        "upload_file", InvalidArguments, index=hand.index("Photo"), paths=["/etc/passwd"]
+    )
+    assert str(upload_dir) in error
+    assert await hand.js("f.files.length") == 0
+
+
+async def test_one_file_input_does_not_take_two(hand: Hand, upload_dir: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (upload_dir / name).write_text("x")
+    await hand.open("<input id=f type=file aria-label=Photo>")
+    paths = [str(upload_dir / name) for name in ("a.txt", "b.txt")]
+    assert "takes one file" in await hand.fails(
+        "upload_file", NotActionable, index=hand.index("Photo"), paths=paths
+    )

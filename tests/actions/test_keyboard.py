@@ -1,0 +1,66 @@
+"""Keys sent to the page."""
+
+from mcp_browser.errors import NotFound
+from tests.actions.hand import Hand
+
+KEYS = """
+<input id=f aria-label=Field><input id=g aria-label=Next>
+<script>
+  window.seen = [];
+  document.addEventListener('keydown', e => {
+    const held = [e.ctrlKey && 'Ctrl', e.shiftKey && 'Shift', e.altKey && 'Alt', e.metaKey && 'Meta'];
+    seen.push([...held, e.key].filter(Boolean).join('+'));
+  });
+</script>
+"""
+
+
+async def test_a_sequence_of_keys_goes_to_the_focused_element(hand: Hand) -> None:
+    await hand.open(KEYS)
+    text = await hand.do("send_keys", keys="Tab Tab Escape", index=hand.index("Field"))
+    assert "Pressed Tab Tab Escape in" in text
+    assert await hand.js("seen") == ["Tab", "Tab", "Escape"]
+
+
+async def test_combinations_hold_their_modifiers_and_let_go_of_them(hand: Hand) -> None:
+    await hand.open(KEYS)
+    await hand.do("send_keys", keys="Control+Shift+K a", index=hand.index("Field"))
+    assert await hand.js("f.value") == "Control+Shift+K a", "one unknown key makes it all a text"
+    await hand.js("seen.length = 0")
+    await hand.do("send_keys", keys="Ctrl+Shift+K")
+    await hand.do("send_keys", keys="Meta+j")
+    await hand.do("send_keys", keys="Enter")
+    assert [
+        key for key in await hand.js("seen") if key.rpartition("+")[2] not in ("Control", "Shift", "Meta")
+    ] == [
+        "Ctrl+Shift+K",
+        "Meta+j",
+        "Enter",
+    ]
+
+
+async def test_select_all_and_delete_empty_a_field(hand: Hand) -> None:
+    await hand.open("<input id=f aria-label=Field value='some text'>")
+    await hand.do("send_keys", keys="Control+A Delete", index=hand.index("Field"))
+    assert await hand.js("f.value") == ""
+
+
+async def test_what_is_no_key_is_typed(hand: Hand) -> None:
+    await hand.open(KEYS)
+    text = await hand.do("send_keys", keys="Grüße, C++ 😀", index=hand.index("Field"))
+    assert text.startswith("Typed 12 characters in")
+    assert await hand.js("f.value") == "Grüße, C++ 😀"
+
+
+async def test_a_key_that_opens_a_dialog_ends_the_sequence(hand: Hand) -> None:
+    await hand.open(KEYS + "<script>f.onkeydown = e => { if (e.key === 'Enter') alert('Sent') }</script>")
+    text = await hand.do("send_keys", keys="Enter Tab Tab", index=hand.index("Field"))
+    assert "Pressed Enter in" in text
+    assert 'alert dialog is open: "Sent"' in text
+    await hand.do("handle_dialog", accept=True)
+
+
+async def test_keys_for_an_unknown_index_are_not_sent(hand: Hand) -> None:
+    await hand.open(KEYS)
+    await hand.fails("send_keys", NotFound, keys="Enter", index=99_999)
+    assert await hand.js("seen") == []

@@ -1,0 +1,120 @@
+"""Addresses, history, search, tabs."""
+
+import pytest
+
+from mcp_browser.actions.navigation import search_url
+from mcp_browser.errors import ActionError, BlockedUrl, InvalidArguments, NavigationError, NotFound
+from tests.actions.hand import Hand
+
+
+async def test_an_opened_page_is_shown_whole(hand: Hand) -> None:
+    text = await hand.open("<h1>Welcome</h1><button>Go</button>", title="Start")
+    assert text.startswith("Opened http://127.0.0.1")
+    assert 'title="Start"' in text
+    assert "Welcome" in text
+    assert hand.index("Go", "button") > 0
+
+
+async def test_the_http_status_of_an_error_page_is_told(hand: Hand) -> None:
+    text = await hand.do("go_to_url", url=hand.site.url + "/status/404")
+    assert "status=404" in text
+    assert "Status 404" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("javascript:alert(1)", BlockedUrl),
+        ("file:///etc/passwd", BlockedUrl),
+        ("http://127.0.0.1:1/", NavigationError),
+        ("not an address", NavigationError),
+        ("", ActionError),
+    ],
+)
+async def test_an_address_that_cannot_be_opened_says_why(
+    hand: Hand, url: str, error: type[ActionError]
+) -> None:
+    await hand.open("<h1>Before</h1>")
+    text = await hand.fails("go_to_url", error, url=url)
+    assert len(text) > 20
+    await hand.open("<h1>After</h1>")
+    assert "After" in hand.told
+
+
+async def test_history_is_walked_and_its_ends_are_told(hand: Hand) -> None:
+    await hand.open("<h1>First</h1>")
+    await hand.open("<h1>Second</h1>")
+    assert "First" in await hand.do("go_back")
+    assert "Second" in await hand.do("go_forward")
+    assert "last one" in await hand.fails("go_forward", NavigationError)
+
+
+async def test_a_reloaded_page_is_shown_anew(hand: Hand) -> None:
+    await hand.open(
+        "<script>document.write(`<p>Count ${localStorage.n = +(localStorage.n || 0) + 1}</p>`)</script>"
+    )
+    assert "Count" in await hand.do("reload")
+
+
+async def test_a_search_opens_the_engine_s_page_with_the_words(hand: Hand) -> None:
+    hand.site.page("<h1>Results</h1>", path="/search")
+    settings = hand.controller.settings
+    tools = settings.tools.model_copy(update={"search_engine": hand.site.url + "/search?q={query}&x=1"})
+    hand.controller.settings = settings.model_copy(update={"tools": tools})
+    try:
+        text = await hand.do("search_web", query="green tea & milk")
+    finally:
+        hand.controller.settings = settings
+    assert "Results" in text
+    assert await hand.js("location.search") == "?q=green+tea+%26+milk&x=1"
+
+
+@pytest.mark.parametrize("engine", ["duckduckgo", "google", "bing"])
+def test_engines_are_known_by_name(engine: str) -> None:
+    assert search_url(engine, "a b").endswith("q=a+b")
+    assert engine in search_url(engine, "x")
+
+
+async def test_tabs_are_opened_switched_and_closed(hand: Hand) -> None:
+    await hand.open("<h1>First</h1>", title="One")
+    first = hand.session.current_tab.id
+    text = await hand.do("open_tab", url=hand.site.page("<h1>Second</h1>", title="Two"))
+    second = hand.session.current_tab.id
+    assert second != first
+    assert f"Tab {second} (current)" in text
+    assert f"Tab {first}" in text
+    assert "First" in await hand.do("switch_tab", tab=first)
+    assert f"Closed tab {second}" in await hand.do("close_tab", tab=second)
+    error = await hand.fails("switch_tab", NotFound, tab=second)
+    assert f"There is no tab {second}" in error
+    assert "One" in error
+
+
+async def test_the_current_tab_is_closed_where_none_is_named(hand: Hand) -> None:
+    await hand.open("<h1>First</h1>")
+    first = hand.session.current_tab.id
+    await hand.do("open_tab")
+    text = await hand.do("close_tab")
+    assert f"tab {first} is in front" in text
+    assert hand.session.current_tab.id == first
+
+
+async def test_a_page_opens_in_a_new_tab_where_that_is_wanted(hand: Hand) -> None:
+    await hand.open("<h1>First</h1>")
+    first = hand.session.current_tab.id
+    await hand.do("go_to_url", url=hand.site.page("<h1>Second</h1>"), new_tab=True)
+    assert hand.session.current_tab.id != first
+    await hand.do("close_tab")
+
+
+async def test_an_address_that_is_a_file_is_downloaded_and_told(hand: Hand) -> None:
+    await hand.open("<h1>Still here</h1>")
+    text = await hand.do("go_to_url", url=hand.site.url + "/download/report.txt?text=hello")
+    assert "is a file" in text
+    assert "report.txt" in text
+
+
+async def test_arguments_that_make_no_sense_are_refused(hand: Hand) -> None:
+    assert "'query'" in await hand.fails("search_web", InvalidArguments, query="")
+    assert "'url' is missing" in await hand.fails("go_to_url", InvalidArguments)
+    assert "did you mean 'new_tab'" in await hand.fails("go_to_url", InvalidArguments, url="x", newtab=True)

@@ -1,0 +1,191 @@
+"""The page's state, elements found, pictures."""
+
+import io
+
+import pytest
+from PIL import Image
+
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from tests.actions.hand import Hand
+
+PAGE = (
+    "<h1>Shop</h1><nav><a href='/a'>Home</a><a href='/b'>Cart</a></nav>"
+    "<section id=s role=region aria-label=Goods><button>Buy tea</button><button>Buy milk</button></section>"
+    "<p>We have tea and milk.</p>"
+)
+
+
+def picture(hand: Hand) -> Image.Image:
+    (attachment,) = hand.result.attachments
+    assert attachment.data is not None
+    return Image.open(io.BytesIO(attachment.data))
+
+
+async def test_the_state_is_the_page_without_a_picture_unless_asked(hand: Hand) -> None:
+    await hand.open(PAGE)
+    text = await hand.do("get_state")
+    assert 'button "Buy tea"' in text
+    assert "We have tea and milk." in text
+    assert hand.result.attachments == ()
+    await hand.do("get_state", screenshot=True)
+    assert picture(hand).size == (1280, 720)
+
+
+async def test_labels_are_drawn_on_the_picture_and_not_into_the_page(hand: Hand) -> None:
+    await hand.open(PAGE)
+    before = await hand.js("document.documentElement.outerHTML")
+    await hand.do("get_state", screenshot=True)
+    plain = picture(hand).convert("RGB")
+    await hand.do("get_state", labels=True)
+    assert picture(hand).convert("RGB").tobytes() != plain.tobytes()
+    assert await hand.js("document.documentElement.outerHTML") == before
+
+
+async def test_a_region_is_shown_by_its_index(hand: Hand) -> None:
+    await hand.open(
+        "<ul>" + "".join(f"<li><button>Item {n}</button></li>" for n in range(3)) + f"</ul>{PAGE}"
+    )
+    await hand.do("find_elements", selector="ul")
+    region = max(element["index"] for element in (hand.result.data or {})["elements"])
+    text = await hand.do("get_state", index=region)
+    assert "Item 2" in text
+    assert "Buy tea" not in text
+
+
+async def test_a_long_page_is_shown_in_parts(hand: Hand) -> None:
+    rows = "".join(f"<p>Row number {n} of a long list of rows to be read</p>" for n in range(2000))
+    first = await hand.open(rows)
+    assert "Row number 0 " in first
+    assert "Row number 1999 " not in first
+    second = await hand.do("get_state", part=2)
+    assert "Row number 0 " not in second
+    assert len(second) < 30_000
+
+
+async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> None:
+    await hand.open("<button onclick=\"confirm('Sure?')\">Ask</button>")
+    await hand.do("click_element", index=hand.index("Ask"))
+    text = await hand.do("get_state", screenshot=True)
+    assert 'confirm dialog is open: "Sure?"' in text
+    assert hand.result.attachments == ()
+    await hand.do("handle_dialog", accept=False)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({"text": "buy"}, ["Buy tea", "Buy milk"]),
+        ({"pattern": "^button.*m.lk"}, ["Buy milk"]),
+        ({"role": "link"}, ["Home", "Cart"]),
+        ({"role": "button", "text": "tea"}, ["Buy tea"]),
+        ({"selector": "section > button"}, ["Buy tea", "Buy milk"]),
+        ({"selector": "role=link[name='Cart']"}, ["Cart"]),
+        ({"selector": "text=Buy milk"}, ["Buy milk"]),
+        ({"selector": "//nav/a[1]"}, ["Home"]),
+    ],
+)
+async def test_elements_are_found_and_can_be_acted_on(
+    hand: Hand, query: dict[str, object], names: list[str]
+) -> None:
+    await hand.open(PAGE)
+    text = await hand.do("find_elements", **query)
+    assert text.startswith(f"Found {len(names)}:")
+    data = hand.result.data
+    assert data is not None
+    assert [element["name"] for element in data["elements"]] == names
+    await hand.do("hover_element", index=data["elements"][0]["index"])
+
+
+async def test_a_found_index_is_the_one_the_element_has_already(hand: Hand) -> None:
+    await hand.open(PAGE)
+    known = hand.index("Buy milk")
+    await hand.do("find_elements", selector="button >> nth=1")
+    assert hand.index("Buy milk") == known
+
+
+async def test_plain_elements_are_found_by_selector(hand: Hand) -> None:
+    await hand.open(PAGE)
+    await hand.do("find_elements", selector="p")
+    data = hand.result.data
+    assert data is not None
+    index = data["elements"][0]["index"]
+    assert isinstance(index, int)
+    assert "tea and milk" in await hand.do("extract_content", index=index)
+
+
+async def test_elements_in_frames_and_shadow_roots_are_found(hand: Hand) -> None:
+    inner = hand.site.page("<button class=x>Framed</button>").replace(hand.site.url, hand.site.other)
+    await hand.open(
+        f"<iframe src='{inner}'></iframe><div id=host></div><script>"
+        "host.attachShadow({mode:'open'}).innerHTML = '<button class=x>Shadowed</button>'</script>"
+    )
+    for query in ({"role": "button"}, {"selector": "button.x"}):
+        text = await hand.do("find_elements", **query)
+        assert "Framed" in text
+        assert "Shadowed" in text
+    await hand.do("hover_element", index=hand.index("Framed"))
+
+
+async def test_a_limit_says_how_many_there_are(hand: Hand) -> None:
+    await hand.open("".join(f"<button>Row {n}</button>" for n in range(30)))
+    assert (await hand.do("find_elements", role="button", limit=5)).startswith("The first 5 of 30 found:")
+    assert (await hand.do("find_elements", selector="button", limit=5)).startswith("The first 5 of 30 found:")
+
+
+async def test_nothing_found_is_told(hand: Hand) -> None:
+    await hand.open(PAGE)
+    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
+    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"pattern": "("}, {"selector": "a[["}, {"selector": "a", "text": "b"}, {"role": "link", "limit": 0}],
+)
+async def test_senseless_queries_are_refused(hand: Hand, query: dict[str, object]) -> None:
+    await hand.open(PAGE)
+    await hand.fails("find_elements", InvalidArguments, **query)
+
+
+async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
+    await hand.open(
+        PAGE + "<div style='height:1400px'></div><button style='width:200px;height:50px'>Low</button>"
+    )
+    assert "Picture of the view, 1280x720" in await hand.do("screenshot")
+    assert picture(hand).size == (1280, 720)
+    await hand.do("screenshot", full_page=True)
+    assert picture(hand).height > 1400
+    await hand.do("find_elements", text="Low")
+    text = await hand.do("screenshot", index=hand.index("Low"))
+    assert "Low" in text
+    assert picture(hand).size == (200, 50)
+
+
+async def test_pictures_can_be_switched_off(hand: Hand) -> None:
+    settings = hand.controller.settings
+    never = settings.screenshots.model_copy(update={"screenshots": "never"})
+    await hand.open(PAGE)
+    hand.controller.settings = settings.model_copy(update={"screenshots": never})
+    try:
+        await hand.do("get_state", screenshot=True)
+        assert hand.result.attachments == ()
+        assert "switched off" in await hand.fails("screenshot", NotActionable)
+    finally:
+        hand.controller.settings = settings
+
+
+async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
+    settings = hand.controller.settings
+    always = settings.screenshots.model_copy(update={"screenshots": "always", "screenshot_max_side": 640})
+    hand.controller.settings = settings.model_copy(update={"screenshots": always})
+    try:
+        await hand.open(PAGE)
+        assert picture(hand).size == (640, 360)
+        await hand.do("get_state")
+        assert picture(hand).size == (640, 360)
+    finally:
+        hand.controller.settings = settings
+
+
+async def test_a_picture_of_the_whole_page_goes_not_with_an_element(hand: Hand) -> None:
+    await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)

@@ -1,0 +1,83 @@
+"""Scrolling."""
+
+import pytest
+
+from mcp_browser.errors import InvalidArguments, NotFound
+from tests.actions.hand import Hand
+
+LONG = "".join(f"<p style='height:180px;margin:0'>Paragraph {number}</p>" for number in range(40))
+INNER = (
+    "<div id=box tabindex=0 role=region aria-label=Messages style='height:200px;overflow:auto'>"
+    + "".join(f"<button style='display:block;height:100px'>Row {number}</button>" for number in range(20))
+    + "</div>"
+)
+
+
+async def test_the_page_scrolls_by_what_is_seen_and_tells_where_it_is(hand: Hand) -> None:
+    await hand.open(LONG)
+    text = await hand.do("scroll")
+    assert text.startswith("Scrolled the page down")
+    assert await hand.js("scrollY") > 500
+    assert "Paragraph 5" in text
+    await hand.do("scroll", direction="up", pages=0.5)
+    assert 200 < await hand.js("scrollY") < 500
+
+
+async def test_the_ends_are_reached_and_told(hand: Hand) -> None:
+    await hand.open(LONG)
+    await hand.do("scroll", direction="bottom")
+    assert await hand.js("Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight")
+    assert "cannot be scrolled further down" in await hand.do("scroll")
+    await hand.do("scroll", direction="top")
+    assert await hand.js("scrollY") == 0
+
+
+async def test_a_page_that_fits_has_nothing_to_scroll(hand: Hand) -> None:
+    await hand.open("<p>Short</p>")
+    assert "Nothing to scroll" in await hand.do("scroll")
+
+
+async def test_an_element_scrolls_inside_itself(hand: Hand) -> None:
+    await hand.open(INNER + LONG)
+    text = await hand.do("scroll", index=hand.index("Row 0"), pages=2)
+    assert "Messages" in text
+    assert await hand.js("[box.scrollTop > 300, scrollY]") == [True, 0]
+
+
+async def test_where_only_a_part_scrolls_that_part_is_scrolled(hand: Hand) -> None:
+    await hand.open(
+        f"<style>body{{margin:0;height:100vh;overflow:hidden}}#box{{height:100vh!important}}</style>{INNER}"
+    )
+    await hand.do("scroll")
+    assert await hand.js("box.scrollTop") > 0
+
+
+async def test_scrolling_sideways(hand: Hand) -> None:
+    await hand.open("<div style='width:5000px;height:10px'>Wide</div>")
+    assert "right" in await hand.do("scroll", direction="right")
+    assert await hand.js("scrollX") > 500
+
+
+async def test_a_text_is_scrolled_to(hand: Hand) -> None:
+    await hand.open(LONG)
+    text = await hand.do("scroll_to_text", text="paragraph 33")
+    assert "Paragraph 33" in text
+    place = await hand.js("document.querySelectorAll('p')[33].getBoundingClientRect().top")
+    assert 0 <= place < 720
+
+
+async def test_the_nth_match_of_a_text_is_scrolled_to(hand: Hand) -> None:
+    await hand.open(LONG)
+    await hand.do("scroll_to_text", text="Paragraph 3", nth=4)
+    place = await hand.js("document.querySelectorAll('p')[32].getBoundingClientRect().top")
+    assert 0 <= place < 720
+
+
+async def test_a_text_that_is_not_there_is_told(hand: Hand) -> None:
+    await hand.open(LONG)
+    assert "unicorn" in await hand.fails("scroll_to_text", NotFound, text="unicorn")
+
+
+@pytest.mark.parametrize("arguments", [{"direction": "sideways"}, {"pages": 0}, {"pages": "many"}])
+async def test_senseless_scrolling_is_refused(hand: Hand, arguments: dict[str, object]) -> None:
+    await hand.fails("scroll", InvalidArguments, **arguments)

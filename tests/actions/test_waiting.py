@@ -1,0 +1,95 @@
+"""Waiting for something to be true."""
+
+import time
+
+import pytest
+
+from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
+from tests.actions.hand import Hand
+
+LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1500)</script>"
+
+
+async def test_a_text_is_waited_for_and_what_came_is_told(hand: Hand) -> None:
+    await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
+    text = await hand.do("wait_for", text="all DONE")
+    assert text.startswith('Waited for the text "all DONE".')
+    assert "All done" in text
+
+
+async def test_a_text_is_waited_for_until_it_is_gone(hand: Hand) -> None:
+    await hand.open(LATER + "<script>later(() => p.remove())</script>")
+    await hand.do("wait_for", text_gone="Loading")
+    assert await hand.js("document.getElementById('p')") is None
+
+
+async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:
+    await hand.open(
+        LATER + "<script>later(() => { p.outerHTML = '<button class=ok>Go</button>' })</script>"
+        "<div class=hidden style='display:none'>x</div>"
+    )
+    await hand.do("wait_for", selector="css=.ok")
+    await hand.do("wait_for", selector='role=button[name="Go"]')
+    await hand.fails("wait_for", DeadlineExceeded, selector=".hidden", timeout=0.3)
+
+
+async def test_an_address_is_waited_for(hand: Hand) -> None:
+    target = hand.site.page("<h1>Arrived</h1>", path="/waited/for/here")
+    await hand.open(f"{LATER}<script>later(() => {{ location = '{target}' }})</script>")
+    text = await hand.do("wait_for", url="*/waited/*/here")
+    assert "Arrived" in text + await hand.do("get_state")
+
+
+async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
+    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
+    await hand.open(f"<iframe src='{inner}'></iframe>")
+    await hand.do("wait_for", text="Inside text")
+
+
+async def test_several_conditions_all_hold(hand: Hand) -> None:
+    await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
+    text = await hand.do("wait_for", text="All done", text_gone="Loading", seconds=0.1)
+    assert "0.1 s" in text
+
+
+async def test_waiting_in_vain_ends_at_its_limit_and_says_for_what(hand: Hand) -> None:
+    await hand.open("<p>Nothing</p>")
+    error = await hand.fails("wait_for", DeadlineExceeded, text="Something", timeout=0.4)
+    assert 'Waited 0.4 s in vain for the text "Something"' in error
+    assert hand.site.url in error
+
+
+async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand) -> None:
+    settings = hand.controller.settings
+    limits = settings.limits.model_copy(update={"call_timeout": 0.5})
+    await hand.open("<p>Nothing</p>")
+    hand.controller.settings = settings.model_copy(update={"limits": limits})
+    try:
+        started = time.monotonic()
+        await hand.do("wait_for", seconds=1)
+        assert time.monotonic() - started >= 1
+    finally:
+        hand.controller.settings = settings
+
+
+async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
+    await hand.open(LATER + "<script>later(() => alert('Wake up'))</script>")
+    error = await hand.fails("wait_for", DialogOpen, text="never")
+    assert "Wake up" in error
+    await hand.do("handle_dialog", accept=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "give text, text_gone, selector, url or seconds"),
+        ({"seconds": -1}, "seconds must be above 0"),
+        ({"seconds": 10_000}, "at most 600"),
+        ({"text": "x", "timeout": 0}, "timeout must be above 0"),
+        ({"selector": "a[[["}, "not a selector"),
+        ({"selector": "nonsense=x"}, "not a selector"),
+    ],
+)
+async def test_senseless_waiting_is_refused(hand: Hand, arguments: dict[str, object], words: str) -> None:
+    await hand.open("<p>Page</p>")
+    assert words in await hand.fails("wait_for", InvalidArguments, **arguments)

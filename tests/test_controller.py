@@ -1,0 +1,249 @@
+"""The Controller: one way for every action, with its guards, deadlines and endings."""
+
+import asyncio
+import logging
+
+import anyio
+import pytest
+
+from mcp_browser import ActionContext, ActionResult, Registry, Tab
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import (
+    ActionError,
+    DeadlineExceeded,
+    DialogOpen,
+    InvalidArguments,
+    NotActionable,
+    UnknownAction,
+)
+from mcp_browser.settings import LimitSettings, Settings
+from tests.actions.conftest import folders, manager, session
+from tests.support.site import Site
+
+__all__ = ["folders", "manager", "session"]
+
+
+def controller(registry: Registry | None = None, **limits: float) -> Controller:
+    settings = Settings(limits=LimitSettings.model_validate(limits))
+    everything = default_registry()
+    if registry is not None:
+        everything.include(registry)
+    return Controller(everything, settings)
+
+
+async def test_an_action_model_is_carried_out(session: BrowserSession, site: Site) -> None:
+    working = controller()
+    model = working.registry.create_action_model()
+    action = model.model_validate({"go_to_url": {"url": site.page("<h1>Here</h1>")}})
+    result = await working.act(action, session)
+    assert result.extracted_content is not None
+    assert result.extracted_content.startswith("Opened")
+    assert result.observation is not None
+    assert result.observation.snapshot is not None
+
+
+async def test_an_empty_action_model_is_refused(session: BrowserSession) -> None:
+    working = controller()
+    with pytest.raises(InvalidArguments, match="names none"):
+        await working.act(working.registry.create_action_model()(), session)
+
+
+async def test_arguments_are_checked_before_the_browser_starts(session: BrowserSession) -> None:
+    with pytest.raises(InvalidArguments):
+        await controller().execute("go_to_url", {"adress": "x"}, session)
+    with pytest.raises(UnknownAction):
+        await controller().execute("fly", {}, session)
+    assert not session.tabs
+
+
+async def test_an_own_action_sees_the_page_and_tells_what_it_changed(
+    session: BrowserSession, site: Site
+) -> None:
+    registry = Registry()
+
+    @registry.action("Write on the page.")
+    async def write(tab: Tab, word: str) -> str:
+        await tab.page.evaluate("word => document.body.append(word)", word)
+        return f"wrote {word}"
+
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    result = await working.execute("write", {"word": "Hello"}, session)
+    assert result.extracted_content == "wrote Hello"
+    assert result.observation is not None
+    assert "Hello" in str(result.observation.changes or result.observation.snapshot)
+
+
+async def test_an_action_for_certain_pages_is_refused_elsewhere(session: BrowserSession, site: Site) -> None:
+    registry = Registry()
+
+    @registry.action("For localhost.", domains=["localhost"])
+    def local() -> None: ...
+
+    @registry.action("For carts.", page_filter=lambda page: page.url.endswith("cart"))
+    def cart() -> None: ...
+
+    working = controller(registry)
+    url = site.page("<p>Page</p>")
+    await working.execute("go_to_url", {"url": url}, session)
+    with pytest.raises(UnknownAction, match=r"not offered on .* It is for localhost"):
+        await working.execute("local", {}, session)
+    with pytest.raises(UnknownAction, match="pages that pass its filter"):
+        await working.execute("cart", {}, session)
+    await working.execute("go_to_url", {"url": url.replace(site.url, site.other)}, session)
+    await working.execute("local", {}, session)
+
+
+def slow_registry() -> tuple[Registry, list[str]]:
+    registry = Registry()
+    steps: list[str] = []
+
+    @registry.action("Take long.", effect="read")
+    async def dawdle(seconds: float) -> str:
+        steps.append("begin")
+        try:
+            await anyio.sleep(seconds)
+        except asyncio.CancelledError:
+            steps.append("cancelled")
+            raise
+        steps.append("end")
+        return "done"
+
+    @registry.action("Wait as asked.", effect="read", own_time=lambda params: params.seconds)
+    async def patient(seconds: float) -> str:
+        await anyio.sleep(seconds)
+        return "done"
+
+    return registry, steps
+
+
+async def test_a_call_ends_at_its_limit_and_the_session_goes_on(session: BrowserSession, site: Site) -> None:
+    registry, steps = slow_registry()
+    working = controller(registry, call_timeout=1.5)
+    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    with pytest.raises(DeadlineExceeded, match=r"dawdle did not finish within 1\.5 s"):
+        await working.execute("dawdle", {"seconds": 60}, session)
+    assert steps == ["begin", "cancelled"]
+    assert (await working.execute("get_state", {}, session)).observation is not None
+
+
+async def test_time_that_the_caller_asked_to_wait_comes_on_top(session: BrowserSession, site: Site) -> None:
+    registry, _ = slow_registry()
+    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    result = await controller(registry, call_timeout=1).execute("patient", {"seconds": 1.3}, session)
+    assert result.extracted_content == "done"
+
+
+async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSession, site: Site) -> None:
+    registry, steps = slow_registry()
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(working.execute, "dawdle", {"seconds": 0.05}, session)
+    assert steps == ["begin", "end"] * 3
+
+
+async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession, site: Site) -> None:
+    registry, _ = slow_registry()
+    await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    hasty = controller(registry, call_timeout=0.3)
+    async with session.lock:
+        with pytest.raises(DeadlineExceeded, match="waiting for another call to end"):
+            await hasty.execute("dawdle", {"seconds": 0}, session)
+
+
+async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSession, site: Site) -> None:
+    working = controller()
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p><button>Go</button>")}, session)
+    call = asyncio.create_task(working.execute("wait_for", {"text": "never", "timeout": 60}, session))
+    await asyncio.sleep(0.2)
+    assert session.lock.statistics().locked
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    result = await working.execute("find_elements", {"role": "button"}, session)
+    assert result.data is not None
+    assert result.data["total"] == 1
+
+
+async def test_an_error_of_the_browser_becomes_one_clear_sentence(
+    session: BrowserSession, site: Site
+) -> None:
+    registry = Registry()
+
+    @registry.action("Do what does not work.")
+    async def broken(tab: Tab) -> None:
+        await tab.page.locator("#missing").click(timeout=200)
+
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    with pytest.raises(ActionError) as caught:
+        await working.execute("broken", {}, session)
+    assert "broken" in str(caught.value)
+    assert "Call log" not in str(caught.value)
+
+
+async def test_any_other_error_is_the_programmer_s_and_passes_through(session: BrowserSession) -> None:
+    registry = Registry()
+
+    @registry.action("Fail.")
+    async def bug() -> None:
+        raise ZeroDivisionError
+
+    working = controller(registry)
+    with pytest.raises(ZeroDivisionError):
+        await working.execute("bug", {}, session)
+    assert (await working.execute("get_state", {}, session)).observation is not None
+
+
+async def test_a_failed_action_tells_what_else_happened(session: BrowserSession, site: Site) -> None:
+    registry = Registry()
+
+    @registry.action("Open a window, then fail.")
+    async def mishap(ctx: ActionContext) -> ActionResult:
+        ctx.session.notice("Something else happened.")
+        raise NotActionable("It did not work.")
+
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    with pytest.raises(NotActionable, match="It did not work") as caught:
+        await working.execute("mishap", {}, session)
+    assert "Something else happened." in caught.value.notices
+
+
+async def test_an_open_dialog_is_named_with_its_answer(session: BrowserSession, site: Site) -> None:
+    working = controller()
+    page = site.page("<button onclick=\"confirm('Really?')\">Ask</button>")
+    result = await working.execute("go_to_url", {"url": page}, session)
+    assert result.observation is not None
+    assert result.observation.snapshot is not None
+    (button,) = [node for node in result.observation.snapshot.nodes if node.role == "button"]
+    result = await working.execute("click_element", {"index": button.index}, session)
+    assert result.observation is not None
+    assert result.observation.dialog is not None
+    with pytest.raises(DialogOpen, match=r'confirm dialog is open: "Really\?".*handle_dialog'):
+        await working.execute("reload", {}, session)
+    await working.execute("handle_dialog", {"accept": True}, session)
+
+
+async def test_a_result_stands_even_where_no_picture_can_be_taken(
+    session: BrowserSession, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings()
+    always = settings.screenshots.model_copy(update={"screenshots": "always"})
+    working = Controller(default_registry(), settings.model_copy(update={"screenshots": always}))
+    await working.execute("go_to_url", {"url": site.page("<button>Busy</button>")}, session)
+    page = session.current_tab.page
+
+    async def unavailable(**_options: object) -> bytes:
+        raise NotActionable("no picture now")
+
+    session.current_tab.screenshot = unavailable
+    with caplog.at_level(logging.WARNING):
+        result = await working.execute("scroll", {}, session)
+    assert page is session.current_tab.page
+    assert result.attachments == ()
+    assert "No screenshot" in caplog.text
