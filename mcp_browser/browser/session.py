@@ -5,12 +5,10 @@ import contextlib
 import itertools
 import secrets
 import tempfile
-import time
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -19,15 +17,15 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
 from mcp_browser.browser.observation import Observation, TabInfo
-from mcp_browser.browser.playwright_errors import as_action_error, is_context_gone, is_crashed
+from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
-    DialogOpen,
     NavigationError,
     NotFound,
 )
@@ -35,33 +33,8 @@ from mcp_browser.errors import (
 if TYPE_CHECKING:
     from mcp_browser.browser.manager import BrowserManager
 
-Effect = Literal["read", "input", "navigation"]
-
-PAGE_SECONDS = 3.0
-"""Longest wait for what a page goes on loading after it was opened."""
-
-HOLD_GRACE = 1.0
-"""How long an action may go on after something has begun to hold its tab, seconds."""
-
 QUOTED = 4
-"""How many requests, or lost tabs, are named in a sentence."""
-
-
-@dataclass(slots=True, eq=False)
-class Watch:
-    """What the session was like when an action began; what is newer comes from the action."""
-
-    effect: Effect
-    tab: Tab
-    url: str
-    marks: dict[int, int]
-    tabs: frozenset[int]
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    running: bool = True
-
-    def since(self, tab: Tab) -> int:
-        """The mark in the tab's activity from which on things come from the action."""
-        return self.marks.get(tab.id, 0)
+"""How many lost tabs are named in a sentence."""
 
 
 class BrowserSession:
@@ -91,6 +64,7 @@ class BrowserSession:
         self._current: Tab | None = None
         self._attaching: set[asyncio.Task[None]] = set()
         self._notices: list[str] = []
+        self._observer = Observer(self, self._settings)
         self._downloads = Downloads(lambda: self.output_dir, self.notice)
         self._output_dir = self._settings.files.output_dir
         self._watch: Watch | None = None
@@ -148,6 +122,16 @@ class BrowserSession:
         if self._context is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
         return self._context
+
+    @property
+    def tab_in_use(self) -> Tab | None:
+        """The current tab, or None once the browser has ended."""
+        return self._current if self._context is not None else None
+
+    @property
+    def opening_windows(self) -> bool:
+        """Whether a page has asked for a window that is not there yet."""
+        return any(tab.activity.windows_opening for tab in self._tabs.values())
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
@@ -461,13 +445,8 @@ class BrowserSession:
             self._lost_url = self._lost_url or url
 
     def _on_held(self, tab: Tab) -> None:
-        watch = self._watch
-        if watch is not None and watch.running and watch.tab is tab:
-            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off, watch)
-
-    def _break_off(self, watch: Watch) -> None:
-        if watch.running and watch.tab.held:
-            watch.scope.cancel()
+        if self._watch is not None:
+            self._watch.held(tab)
 
     # -- watching and observing
 
@@ -488,7 +467,7 @@ class BrowserSession:
                 hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
             )
         marks = {tab.id: tab.activity.mark() for tab in self._tabs.values()}
-        watch = Watch(effect, self.current_tab, self.current_tab.url, marks, frozenset(self._tabs))
+        watch = Watch(effect, self.current_tab, self.current_tab.url, marks)
         for tab in self._tabs.values():
             tab.activity.watched = True
         self._watch = watch
@@ -521,15 +500,20 @@ class BrowserSession:
             BrowserUnavailable: the page has crashed, or the browser has ended.
         """
         try:
-            if effect != "read":
-                await self._settle(watch)
+            if effect == "read":
+                part = await self._observer.read_late_changes()
+            else:
+                part = await self._observer.settle_and_read(watch)
             if self._context is None:
                 raise BrowserUnavailable(
                     "The browser ended during the action.", hint="The next call starts it again."
                 )
-            await self._settle_on_a_tab()
+            if self.current_tab.crashed:
+                raise self.current_tab.why_held()
+            if self.current_tab.closed:
+                await self._settle_on_a_tab()
+                part = await self._observer.settle_and_read(watch)
             await self._refuse_blocked(leave=watch.url)
-            part = await self._page_part(effect)
             return await self._observation(part)
         finally:
             self._unwatch(watch)
@@ -543,58 +527,30 @@ class BrowserSession:
             BlockedUrl: the page's address is not allowed.
         """
         await self._refuse_blocked(leave=None)
-        tab = self.current_tab
-        if tab.dialog is not None:
-            return await self._observation(None)
-        snapshot = await self._ask_dom(tab, "snapshot", region=region, part=part)
+        snapshot = None
+        if self.current_tab.dialog is None:
+            snapshot = await self._observer.read_page(region=region, part=part)
         self._moved = None
         return await self._observation(snapshot)
 
-    async def _page_part(self, effect: Effect) -> DomSnapshot | DomChanges | None:
-        """What is shown of the page: nothing while it is held, or where nothing is to be shown."""
-        tab = self.current_tab
-        how = self._settings.observation.observe
-        if tab.crashed:
-            raise tab.why_held()
-        if tab.held or how == "none":
-            return None
-        try:
-            if how == "full" and effect != "read":
-                return await self._ask_dom(tab, "snapshot")
-            part = await self._ask_dom(tab, "changes")
-        except DialogOpen:
-            return None
-        except DeadlineExceeded as error:
-            self.notice(str(error))
-            return None
-        if effect == "read" and isinstance(part, DomChanges) and not part.changes and not part.omitted:
-            return None
-        return part
-
-    async def _ask_dom(self, tab: Tab, what: Literal["snapshot", "changes"], **options: Any) -> Any:
-        """Ask the page script, again where a navigation has swept the document away meanwhile."""
-        for last_try in (False, False, True):
-            try:
-                return await tab.ask(getattr(tab.dom, what)(**options))
-            except PlaywrightError as error:
-                if is_crashed(error) or not is_context_gone(error) or last_try:
-                    raise as_action_error(error, doing="reading the page") from error
-            await tab.activity.change(limit=0.2)
-        raise AssertionError("unreachable")
+    async def finish_downloads(self, *, limit: float) -> None:
+        """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
+        await self._downloads.wait(limit=limit)
 
     async def _observation(self, part: DomSnapshot | DomChanges | None) -> Observation:
         tab = self.current_tab
+        told = tuple(self._tabs)
+        several = len(told) > 1 or told != self._told_tabs
+        self._told_tabs = told
         if isinstance(part, DomSnapshot):
             part = part.model_copy(update={"status": tab.status})
             tab.title = part.title
-        several = len(self._tabs) > 1 or tuple(self._tabs) != self._told_tabs
-        if several:
-            await asyncio.gather(
-                *(other.refresh_title() for other in self._tabs.values() if other is not tab)
-            )
-        if not isinstance(part, DomSnapshot):
-            await tab.refresh_title()
-        self._told_tabs = tuple(self._tabs)
+        asked = [
+            other
+            for other in self._tabs.values()
+            if (several or other is tab) and not (other is tab and isinstance(part, DomSnapshot))
+        ]
+        await asyncio.gather(*(other.refresh_title() for other in asked))
         infos = [
             TabInfo(id=other.id, url=other.url, title=other.title, current=other is tab)
             for other in self._tabs.values()
@@ -619,58 +575,3 @@ class BrowserSession:
             with contextlib.suppress(PlaywrightError, ActionError):
                 await tab.goto("about:blank")
         raise blocked_page(url)
-
-    # -- settling
-
-    async def _settle(self, watch: Watch) -> None:
-        """Wait until what the action has started has come to an end, as long as the settings allow."""
-        limit = self._settings.limits.settle_timeout
-        if watch.effect == "navigation":
-            limit = min(limit, PAGE_SECONDS)
-        deadline = time.monotonic() + limit
-        while self._context is not None and self._current is not None:
-            tab = self._current
-            since = watch.since(tab)
-            left = deadline - time.monotonic()
-            if left <= 0:
-                self._tell_unfinished(tab, since, limit)
-                break
-            if not tab.held and (tab.activity.begun_since(since) or self._opening_windows()):
-                # A navigation that a page has asked for may come to nothing without a word.
-                await tab.activity.change(limit=min(left, 0.25))
-                continue
-            quiet = tab.held or await self._page_is_quiet(tab, left)
-            if quiet and tab is self._current and (tab.held or not tab.activity.begun_since(since)):
-                break
-        await self._downloads.wait(limit=deadline - time.monotonic())
-
-    def _opening_windows(self) -> bool:
-        return any(tab.activity.windows_opening for tab in self._tabs.values())
-
-    async def _page_is_quiet(self, tab: Tab, limit: float) -> bool:
-        """Wait for the page's own quiet; False where the document went away meanwhile."""
-        try:
-            await tab.ask(tab.dom.settle(limit=limit), limit=limit + 1)
-        except (DialogOpen, BrowserUnavailable):
-            return True
-        except DeadlineExceeded:
-            return True
-        except PlaywrightError as error:
-            if is_context_gone(error):
-                return False
-            raise
-        return True
-
-    def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
-        requests = tab.activity.in_flight(since)
-        if tab.activity.navigating(since):
-            self.notice(
-                f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
-            )
-        elif requests:
-            named = ", ".join(str(request) for request in requests[:QUOTED])
-            more = ", …" if len(requests) > QUOTED else ""
-            plural = "s" if len(requests) > 1 else ""
-            self.notice(f"Still loading after {limit:g} s: {len(requests)} request{plural} ({named}{more}).")
-        elif tab.activity.loading:
-            self.notice(f"The page is still loading after {limit:g} s.")

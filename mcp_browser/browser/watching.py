@@ -1,0 +1,184 @@
+"""What an action starts: watched, waited for, and told."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.playwright_errors import as_action_error, is_context_gone, is_crashed
+from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+
+T = TypeVar("T")
+Effect = Literal["read", "input", "navigation"]
+Part = DomSnapshot | DomChanges
+
+PAGE_SECONDS = 3.0
+"""Longest wait for what a page goes on loading after it was opened."""
+
+READING_SECONDS = 10.0
+"""Longest wait for the page to be read."""
+
+HOLD_GRACE = 1.0
+"""How long an action may go on after something has begun to hold its tab, seconds."""
+
+GLANCE = 0.25
+"""How often it is looked whether a navigation that a page has asked for has come to nothing, seconds."""
+
+READING_TRIES = 3
+QUOTED = 4
+"""How many requests are named in a sentence."""
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """What the session was like when an action began; what is newer comes from the action."""
+
+    effect: Effect
+    tab: Tab
+    url: str
+    marks: dict[int, int]
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    running: bool = True
+
+    def since(self, tab: Tab) -> int:
+        """The mark in the tab's activity from which on things come from the action."""
+        return self.marks.get(tab.id, 0)
+
+    def held(self, tab: Tab) -> None:
+        """Something has begun to hold a tab: an action in it is broken off if it does not end by itself."""
+        if self.running and tab is self.tab:
+            asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
+
+    def _break_off(self) -> None:
+        if self.running and self.tab.held:
+            self.scope.cancel()
+
+
+class Observer:
+    """Waits for the end of what an action has started, and reads what became of the page."""
+
+    def __init__(self, session: "BrowserSession", settings: Settings) -> None:
+        """Observe the tabs of a session."""
+        self._session = session
+        self._limits = settings.limits
+        self._how = settings.observation.observe
+        self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
+
+    async def settle_and_read(self, watch: Watch) -> Part | None:
+        """Wait until what the action has started has ended, then tell the page as the settings want it.
+
+        Where nothing was started, this is one evaluation in the page. None while the tab is held, where the
+        settings want nothing, or where the page does not answer.
+        """
+        limit = self._limits.settle_timeout
+        if watch.effect == "navigation":
+            limit = min(limit, PAGE_SECONDS)
+        deadline = time.monotonic() + limit
+        read_from: Tab | None = None
+        part: Part | None = None
+        while (tab := self._session.tab_in_use) is not None:
+            since = watch.since(tab)
+            left = deadline - time.monotonic()
+            if tab.held:
+                part = None
+                break
+            if left <= 0:
+                self._tell_unfinished(tab, since, limit)
+                part = await self._read(tab, 0, again=read_from is tab)
+                break
+            if tab.activity.begun_since(since) or self._session.opening_windows:
+                await tab.activity.change(limit=min(left, GLANCE))
+                continue
+            part = await self._read(tab, left, again=read_from is tab)
+            read_from = tab if part is not None else None
+            if tab is self._session.tab_in_use and (tab.held or not tab.activity.begun_since(since)):
+                break
+        await self._session.finish_downloads(limit=deadline - time.monotonic())
+        return part
+
+    async def read_late_changes(self) -> Part | None:
+        """What has changed since the page was told last, where anything has."""
+        tab = self._session.tab_in_use
+        if tab is None or tab.held or self._how == "none":
+            return None
+        part = await self._or_nothing(lambda: self.ask(tab, tab.dom.changes))
+        if isinstance(part, DomChanges) and not part.changes and not part.omitted:
+            return None
+        return part
+
+    async def read_page(self, *, region: int | None, part: int) -> DomSnapshot:
+        """The whole page, or what is in one element, within the budget.
+
+        Raises:
+            DeadlineExceeded: the page does not answer.
+            DialogOpen: a dialog holds it.
+        """
+        tab = self._session.current_tab
+        return await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
+
+    async def ask(self, tab: Tab, question: Callable[[], Awaitable[T]]) -> T:
+        """The answer to a question to the page script; asked again where a navigation came in between."""
+        for tries in range(READING_TRIES):
+            try:
+                return await tab.ask(question(), limit=self._reading_limit)
+            except FrameGone as error:
+                if tries == READING_TRIES - 1:
+                    raise ActionError(
+                        "The page kept going to other addresses while it was read.",
+                        hint="Look with get_state.",
+                    ) from error
+            except PlaywrightError as error:
+                if is_crashed(error) or not is_context_gone(error) or tries == READING_TRIES - 1:
+                    raise as_action_error(error, doing="reading the page") from error
+            await tab.activity.change(limit=GLANCE)
+        raise AssertionError
+
+    async def _read(self, tab: Tab, limit: float, *, again: bool) -> Part | None:
+        """Let the page come to rest and read it, in one evaluation where changes are wanted."""
+        if self._how == "changes":
+            told = await self._or_nothing(
+                lambda: self.ask(tab, lambda: tab.dom.settle_and_changes(limit=limit, again=again))
+            )
+            return told[1] if told is not None else None
+        if limit > 0:
+            await self._or_nothing(lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit)))
+        if self._how == "none" or tab.held:
+            return None
+        return await self._or_nothing(lambda: self.ask(tab, tab.dom.snapshot))
+
+    async def _or_nothing(self, reading: Callable[[], Awaitable[T]]) -> T | None:
+        """What is read, or nothing where the page cannot be read now: the action itself is done."""
+        try:
+            return await reading()
+        except DialogOpen:
+            return None
+        except DeadlineExceeded as error:
+            self._session.notice(str(error))
+            return None
+
+    def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
+        requests = tab.activity.in_flight(since)
+        if tab.activity.navigating(since):
+            self._session.notice(
+                f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
+            )
+        elif requests:
+            named = ", ".join(str(request) for request in requests[:QUOTED])
+            more = ", …" if len(requests) > QUOTED else ""
+            plural = "s" if len(requests) > 1 else ""
+            self._session.notice(
+                f"Still loading after {limit:g} s: {len(requests)} request{plural} ({named}{more})."
+            )
+        elif tab.activity.loading:
+            self._session.notice(f"The page is still loading after {limit:g} s.")
