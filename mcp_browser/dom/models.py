@@ -5,6 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image"]
+ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
+_LOOKS_LIKE_A_LINE = ("[", "*", "#", "|", "…", "+", "-", "~", "=")
 
 
 class Frozen(BaseModel):
@@ -14,10 +18,12 @@ class Frozen(BaseModel):
 
 
 class DomNode(Frozen):
-    """One line of a snapshot.
+    r"""One line of a snapshot.
 
-    `index` is set for what can be acted on; `states` holds only what is not the default, ready to print
-    (`checked`, `expanded=false`, `value="2"`, `disabled`, `→ /cart`, `covered by [31]`).
+    `index` is set for what can be acted on or asked about; `states` holds only what is not the default, ready
+    to print (`checked`, `expanded=false`, `value="2"`, `disabled`, `→ /cart`, `covered by [31]`). Printed, it
+    is the line as a model reads it, without its indentation: `[12] button "Buy now" disabled`. A line that is
+    not an element's never begins like one: a text `[7] …` is printed as `\[7] …`.
     """
 
     kind: NodeKind
@@ -27,6 +33,24 @@ class DomNode(Frozen):
     name: str = ""
     states: tuple[str, ...] = ()
     is_new: bool = False
+
+    def __str__(self) -> str:
+        """The line as a model reads it."""
+        match self.kind:
+            case "text":
+                return _plain(self.name)
+            case "heading":
+                level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
+                return f"{'#' * int(level)} {self.name}"
+            case "row":
+                return f"| {self.name} |" + "".join(f" {state}" for state in self.states)
+            case "image" if self.index is None:
+                return f'{self.role or "img"} "{self.name.translate(_ESCAPES)}"'
+            case _:
+                mark = "*" if self.is_new else ""
+                index = f"[{self.index}] " if self.index is not None else ""
+                states = "".join(f" {state}" for state in self.states)
+                return f'{mark}{index}{self.role} "{self.name.translate(_ESCAPES)}"{states}'
 
 
 class Scroll(Frozen):
@@ -43,7 +67,8 @@ class Scroll(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `above` and `below` count the lines left out before and after the nodes shown.
+    `above` and `below` count the lines left out before and after the nodes shown. A long page has `parts`, of
+    which this is number `part`: the first has what is in and near the view.
     """
 
     url: str
@@ -53,18 +78,24 @@ class DomSnapshot(Frozen):
     scroll: Scroll
     above: int = 0
     below: int = 0
+    part: int = 1
+    parts: int = 1
 
 
 class DomChange(Frozen):
     """One line that came, went or became different since the last observation.
 
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
-    `replaced` is a re-render: the same line under a new index, `before` holding the old one.
+    `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
+    same line at another place among those that have stayed. `was` and `at` are its places among all lines of
+    the page, before and now, counted from 0.
     """
 
-    op: Literal["added", "removed", "changed", "replaced"]
+    op: ChangeKind
     node: DomNode
     before: DomNode | None = None
+    was: int | None = None
+    at: int | None = None
 
 
 class DomChanges(Frozen):
@@ -77,3 +108,100 @@ class DomChanges(Frozen):
     changes: tuple[DomChange, ...] = ()
     omitted: int = 0
     new_page: bool = False
+
+
+class SettleState(Frozen):
+    """Whether the page has come to rest, as far as the page itself can tell, and what kept it going.
+
+    `timers` counts the short timers that the last input has started and that are still to come; `waited` is
+    in seconds.
+    """
+
+    quiet: bool = True
+    timers: int = 0
+    animations: bool = False
+    mutations: bool = False
+    waited: float = 0.0
+
+
+class ElementQuery(Frozen):
+    """What to look for; everything given has to hold.
+
+    `text` is part of a line in any case of letters, `pattern` a JavaScript regular expression, `name` part of
+    the accessible name.
+    """
+
+    text: str | None = None
+    pattern: str | None = None
+    role: str | None = None
+    name: str | None = None
+
+
+class FoundElements(Frozen):
+    """The first lines that match a query, each with an index, and how many there are on the whole page."""
+
+    nodes: tuple[DomNode, ...] = ()
+    total: int = 0
+
+
+class ReadyElement(Frozen):
+    """An element that can take an action, and where.
+
+    `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
+    view. `kind` tells how a value gets into it: typed (`text`, `rich`), set (`picker`), chosen (`select`),
+    ticked (`check`) or given as a file (`file`).
+    """
+
+    node: DomNode
+    tag: str
+    type: str = ""
+    kind: Literal["text", "rich", "picker", "select", "check", "file", "none"] = "none"
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    checked: bool | None = None
+    multiple: bool = False
+    focused: bool = False
+
+
+class Scrolled(Frozen):
+    """What a scroll did, in CSS pixels. `node` is what was scrolled, None for the page."""
+
+    node: DomNode | None = None
+    moved_x: int = 0
+    moved_y: int = 0
+    left: int = 0
+    top: int = 0
+    width: int = 0
+    height: int = 0
+    view_width: int = 0
+    view_height: int = 0
+
+
+class FoundText(Frozen):
+    """A text that was scrolled to: its line, the lines around it, and how many matches there are."""
+
+    node: DomNode
+    context: str
+    count: int
+
+
+class Box(Frozen):
+    """Where an element with an index is in the view, CSS pixels from its left and top edge."""
+
+    index: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def _plain(text: str) -> str:
+    """A line of text that cannot be taken for anything else."""
+    return f"\\{text}" if text.startswith(_LOOKS_LIKE_A_LINE) and _is_taken(text) else text
+
+
+def _is_taken(text: str) -> bool:
+    start = text.lstrip("* ")
+    return start.startswith("[") and start[1:2].isdigit()

@@ -1,0 +1,400 @@
+"""Where the page script runs: in a world of its own over CDP, or in the page's world through Playwright."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any, Protocol, cast
+
+from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Page
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.dom.scripts import page_script, receive_script
+from mcp_browser.errors import ActionError, DeadlineExceeded
+
+WORLD_NAME = "mcp-browser"
+DOOR = "__mcpBrowserDoor"
+
+MOST_TRIES = 3
+"""How often a question is put anew because the document went away under it."""
+
+LONGEST_ANSWER = 15.0
+"""How long a page may take to answer a question before its script is broken off, seconds."""
+
+_LOST = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "Inspected target navigated",
+    "uniqueContextId not found",
+    "Frame was detached",
+    "frame got detached",
+    "JSHandle is disposed",
+    "Unable to find execution context",
+)
+_GONE = (
+    "No frame",
+    "Frame with the given id",
+    "Frame was detached",
+    "has been closed",
+    "Target closed",
+    "Session closed",
+)
+
+
+class WorldLost(Exception):
+    """The document that the world belonged to is gone."""
+
+
+class FrameGone(Exception):
+    """The frame is gone, or it lives in another process now."""
+
+
+class World(Protocol):
+    """The page script in one frame."""
+
+    async def run(self, method: str, *args: Any) -> Any:
+        """What a method of the page script gives.
+
+        Raises:
+            FrameGone: there is no such frame any more.
+            DeadlineExceeded: the page does not answer.
+        """
+        ...
+
+    async def frame(self) -> Frame:
+        """Playwright's frame."""
+        ...
+
+
+class Worlds(Protocol):
+    """The worlds of one page's frames."""
+
+    async def main(self) -> World:
+        """The world of the main frame."""
+        ...
+
+    async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
+        """The worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
+        ...
+
+
+class IsolatedWorld:
+    """The page script in a world of its own, out of the page's reach (Chromium)."""
+
+    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "OwnerOf") -> None:
+        """Run in the frame `frame_id` of the process that `session` talks to."""
+        self.session = session
+        self.frame_id = frame_id
+        self._channel = channel
+        self._owner = owner
+        self._context: int | None = None
+
+    async def run(self, method: str, *args: Any) -> Any:
+        """See `World.run`: one evaluation, three where the document is new."""
+        call = f"{DOOR}.run({json.dumps(method)},{json.dumps(args)})"
+        for _ in range(MOST_TRIES):
+            try:
+                return await self._evaluate(call)
+            except WorldLost:
+                continue
+        raise FrameGone
+
+    async def object_of(self, backend_node: int) -> int:
+        """The page script's id of a node that CDP knows."""
+        await self.run("doc")
+        node = await self.session.send(
+            "DOM.resolveNode", {"backendNodeId": backend_node, "executionContextId": self._context}
+        )
+        given = await self.session.send(
+            "Runtime.callFunctionOn",
+            {
+                "objectId": node["object"]["objectId"],
+                "functionDeclaration": f"function () {{ return {DOOR}.idOf(this) }}",
+                "returnByValue": True,
+            },
+        )
+        return int(given["result"]["value"])
+
+    async def frame(self) -> Frame:
+        """See `World.frame`."""
+        return await self._owner.frame_of(self)
+
+    async def _evaluate(self, call: str) -> Any:
+        if self._context is None:
+            await self._enter()
+            # A document that comes back from the history has the script already.
+            install = f"globalThis.{DOOR} = {page_script()}({json.dumps(self._channel)})"
+            call = f"(typeof globalThis.{DOOR}?.run === 'function' || ({install})), {call}"
+        return json.loads(await self._send(call))
+
+    async def _enter(self) -> None:
+        try:
+            world = await self.session.send(
+                "Page.createIsolatedWorld",
+                {"frameId": self.frame_id, "worldName": WORLD_NAME, "grantUniveralAccess": True},
+            )
+        except PlaywrightError as error:
+            if any(sign in error.message for sign in _GONE):
+                raise FrameGone from error
+            raise
+        self._context = world["executionContextId"]
+
+    async def _send(self, expression: str) -> str:
+        sending = self.session.send(
+            "Runtime.evaluate",
+            {
+                "contextId": self._context,
+                "expression": expression,
+                "returnByValue": True,
+                "awaitPromise": True,
+            },
+        )
+        try:
+            async with asyncio.timeout(LONGEST_ANSWER):
+                answer = await sending
+        except TimeoutError as error:
+            await break_off(self.session)
+            raise unanswered() from error
+        except PlaywrightError as error:
+            if any(sign in error.message for sign in _LOST):
+                self._context = None
+                raise WorldLost from error
+            if any(sign in error.message for sign in _GONE):
+                raise FrameGone from error
+            raise
+        if "exceptionDetails" in answer:
+            raise _failure(answer["exceptionDetails"])
+        return cast("str", answer["result"]["value"])
+
+
+class OwnerOf(Protocol):
+    """Knows Playwright's frame of a world."""
+
+    async def frame_of(self, world: IsolatedWorld) -> Frame:
+        """Playwright's frame of a world."""
+        ...
+
+
+class IsolatedWorlds:
+    """The isolated worlds of a page's frames, those in other processes included."""
+
+    def __init__(self, page: Page, channel: str) -> None:
+        """Serve the frames of a Chromium page."""
+        self._page = page
+        self._channel = channel
+        self._main: IsolatedWorld | None = None
+        self._by_frame: dict[str, IsolatedWorld] = {}
+        self._owners: dict[str, tuple[IsolatedWorld, int]] = {}
+        self._sessions: dict[Frame, CDPSession] = {}
+        page.on("framedetached", self._on_detached)
+
+    async def main(self) -> IsolatedWorld:
+        """See `Worlds.main`."""
+        if self._main is None:
+            session = await self._page.context.new_cdp_session(self._page)
+            tree = (await session.send("Page.getFrameTree"))["frameTree"]
+            self._main = self._world(session, tree["frame"]["id"])
+        return self._main
+
+    async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
+        """See `Worlds.within`."""
+        assert isinstance(parent, IsolatedWorld)
+        wanted = set(ids)
+        found: dict[int, World] = {}
+        children = await self._children(parent)
+        for frame_id, session in children.items():
+            if len(found) == len(wanted):
+                break
+            try:
+                owner = await parent.session.send("DOM.getFrameOwner", {"frameId": frame_id})
+                owner_id = await parent.object_of(owner["backendNodeId"])
+            except (PlaywrightError, FrameGone):
+                continue  # It went away while it was looked for.
+            if owner_id in wanted:
+                world = self._world(session, frame_id)
+                self._owners[frame_id] = (parent, owner_id)
+                found[owner_id] = world
+        return found
+
+    async def frame_of(self, world: IsolatedWorld) -> Frame:
+        """Playwright's frame of a world, by way of the elements that the frames stand in."""
+        for frame, session in self._sessions.items():
+            if session is world.session and world.frame_id == await self._root_id(session):
+                return frame
+        owner = self._owners.get(world.frame_id)
+        if owner is None:
+            return self._page.main_frame
+        parent, owner_id = owner
+        handle = await handle_of(parent, owner_id)
+        frame = await handle.content_frame()
+        if frame is None:
+            raise FrameGone
+        return frame
+
+    async def _root_id(self, session: CDPSession) -> str:
+        return cast("str", (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"])
+
+    def _world(self, session: CDPSession, frame_id: str) -> IsolatedWorld:
+        world = self._by_frame.get(frame_id)
+        if world is None or world.session is not session:
+            world = self._by_frame[frame_id] = IsolatedWorld(session, frame_id, self._channel, self)
+        return world
+
+    async def _children(self, parent: IsolatedWorld) -> dict[str, CDPSession]:
+        """The frames directly within a frame: their CDP ids, and the sessions that speak for them."""
+        children: dict[str, CDPSession] = {}
+        tree = (await parent.session.send("Page.getFrameTree"))["frameTree"]
+        for branch in _branches(tree):
+            if branch["frame"]["id"] == parent.frame_id:
+                for child in branch.get("childFrames", []):
+                    children[child["frame"]["id"]] = parent.session
+        for frame in self._page.frames[1:]:
+            session = self._sessions.get(frame)
+            if session is None:
+                try:
+                    session = await self._page.context.new_cdp_session(frame)
+                except PlaywrightError:
+                    continue  # It shares its parent's process.
+                self._sessions[frame] = session
+            try:
+                root = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]
+            except PlaywrightError:
+                self._sessions.pop(frame, None)  # It has gone over to another process.
+                continue
+            children.setdefault(root["id"], session)
+            children[root["id"]] = session
+        return children
+
+    def _on_detached(self, frame: Frame) -> None:
+        self._sessions.pop(frame, None)
+
+
+class MainWorld:
+    """The page script in the page's own world, for browsers that offer no other."""
+
+    def __init__(self, frame: Frame, channel: str) -> None:
+        """Run in a frame of Playwright's."""
+        self._frame = frame
+        self._channel = channel
+        self._door: JSHandle | None = None
+
+    async def run(self, method: str, *args: Any) -> Any:
+        """See `World.run`."""
+        for last_try in (False, True):
+            try:
+                async with asyncio.timeout(LONGEST_ANSWER):
+                    door = await self.door()
+                    answer = await door.evaluate(
+                        "(door, [method, args]) => door.run(method, args)", [method, args]
+                    )
+                return json.loads(answer)
+            except TimeoutError as error:
+                raise unanswered() from error
+            except PlaywrightError as error:
+                self._door = None
+                if self._frame.is_detached():
+                    raise FrameGone from error
+                lost = any(sign in error.message for sign in (*_LOST, "navigat"))
+                if last_try or not lost:
+                    raise
+        raise AssertionError
+
+    async def door(self) -> JSHandle:
+        """The page script's object in the page."""
+        if self._door is None:
+            self._door = await self._frame.evaluate_handle(
+                f"channel => ({page_script()})(channel)", self._channel
+            )
+        return self._door
+
+    async def frame(self) -> Frame:
+        """See `World.frame`."""
+        return self._frame
+
+
+class MainWorlds:
+    """The page's own worlds, frame by frame."""
+
+    def __init__(self, page: Page, channel: str) -> None:
+        """Serve the frames of a page."""
+        self._page = page
+        self._channel = channel
+        self._by_frame: dict[Frame, MainWorld] = {}
+
+    async def main(self) -> MainWorld:
+        """See `Worlds.main`."""
+        return self._world(self._page.main_frame)
+
+    async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
+        """See `Worlds.within`."""
+        assert isinstance(parent, MainWorld)
+        wanted = set(ids)
+        found: dict[int, World] = {}
+        for frame in (await parent.frame()).child_frames:
+            if frame.is_detached():
+                continue
+            try:
+                element = await frame.frame_element()
+                owner = await (await parent.door()).evaluate("(door, element) => door.idOf(element)", element)
+            except PlaywrightError:
+                continue  # It went away while it was looked for.
+            if owner in wanted:
+                found[owner] = self._world(frame)
+        return found
+
+    def _world(self, frame: Frame) -> MainWorld:
+        world = self._by_frame.get(frame)
+        if world is None:
+            world = self._by_frame[frame] = MainWorld(frame, self._channel)
+        return world
+
+
+async def handle_of(world: World, element_id: int) -> ElementHandle:
+    """Playwright's handle of an element that the page script knows by its id.
+
+    The page script sends the element to the page's own world in an event that is listened for there.
+    """
+    frame = await world.frame()
+    if isinstance(world, MainWorld):
+        found = await (await world.door()).evaluate_handle("(door, id) => door.element(id)", element_id)
+    else:
+        name = f"{WORLD_NAME}-{id(world)}-{element_id}"
+        box = await frame.evaluate_handle(receive_script(), name)
+        await world.run("send", element_id, name)
+        found = await box.evaluate_handle("box => box.element")
+    element = found.as_element()
+    if element is None:
+        raise FrameGone
+    return element
+
+
+async def break_off(session: CDPSession) -> None:
+    """Stop the script that keeps a page busy; the page goes on."""
+    try:
+        async with asyncio.timeout(2):
+            await session.send("Runtime.terminateExecution")
+    except (PlaywrightError, TimeoutError):
+        return
+
+
+def unanswered() -> ActionError:
+    """The error for a page that does not answer."""
+    return DeadlineExceeded(
+        f"The page did not answer within {LONGEST_ANSWER:g} s: a script on it runs without end.",
+        hint="Its script was stopped. Try again, or leave the page with go_to_url or reload.",
+    )
+
+
+def _branches(tree: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    rest = [tree]
+    while rest:
+        branch = rest.pop()
+        yield branch
+        rest.extend(branch.get("childFrames", []))
+
+
+def _failure(details: dict[str, Any]) -> Exception:
+    exception = details.get("exception", {})
+    text = str(exception.get("description") or exception.get("value") or details.get("text", ""))
+    if "Execution was terminated" in text or "Execution was terminated" in str(details.get("text", "")):
+        return unanswered()
+    return RuntimeError(f"the page script failed: {text}")

@@ -1,0 +1,119 @@
+"""What a model reads of a page: a snapshot, changes. Pure functions.
+
+Each element stands on a line of its own, `[12] button "Buy now" disabled`, a `*` before the bracket marking
+what is new; text, headings (`# …`) and table rows (`| … |`) stand between. What is on the page, and nothing else,
+matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told without brackets at its start.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+
+INDENT = "  "
+DEEPEST = 12
+"""Levels of indentation that are shown; what is nested deeper stands with them."""
+
+
+def render_node(node: DomNode) -> str:
+    """One line, indented."""
+    return f"{INDENT * min(node.depth, DEEPEST)}{node}"
+
+
+def render_snapshot(snapshot: DomSnapshot) -> str:
+    """The lines of a snapshot, and before and after them what was left out."""
+    lines: list[str] = []
+    scroll = snapshot.scroll
+    above = max(0.0, scroll.y / max(1, scroll.viewport_height))
+    below = max(
+        0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
+    )
+    if snapshot.above:
+        lines.append(f"… {_count(snapshot.above)} above{_screens(above)}")
+    lines += _nodes(snapshot.nodes)
+    if snapshot.below:
+        lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
+    elif not snapshot.above and (above or below):
+        lines.append(_position(scroll, above, below))
+    if not lines:
+        lines.append("(The page shows nothing.)")
+    return "\n".join(lines)
+
+
+def render_changes(changes: DomChanges) -> str:
+    """What came, went and changed: `+`, `-` and `~` lines, and `=` for what was only drawn anew or moved."""
+    lines: list[str] = []
+    came = [change for change in changes.changes if change.op == "added"]
+    base = min((change.node.depth for change in came), default=0)
+    redrawn: list[str] = []
+    moved = 0
+    for change in changes.changes:
+        node = change.node
+        match change.op:
+            case "removed":
+                lines.append(f"- {_gone(node)}")
+            case "added":
+                lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
+            case "changed":
+                lines.append(f"~ {_changed(change)}")
+            case "replaced":
+                before = change.before
+                if node.index is not None and before is not None and before.index is not None:
+                    redrawn.append(f'[{before.index}]→[{node.index}] {node.role} "{node.name}"')
+            case "moved":
+                moved += 1
+    if redrawn:
+        lines.append(f"= drawn anew, same otherwise: {', '.join(redrawn)}")
+    if moved:
+        lines.append(f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state.")
+    if changes.omitted:
+        lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
+    return "\n".join(lines) or "Nothing visible changed."
+
+
+def _nodes(nodes: Iterable[DomNode]) -> Iterator[str]:
+    for node in nodes:
+        yield render_node(node)
+
+
+def _count(number: int) -> str:
+    return f"{number:,} more line{'s' if number > 1 else ''}"
+
+
+def _screens(screens: float) -> str:
+    return f" ({screens:.1f} screens)" if screens >= 0.05 else ""  # noqa: PLR2004 (what rounds to 0.0)
+
+
+def _how_to_go_on(snapshot: DomSnapshot) -> str:
+    part = f"get_state part={snapshot.part + 1}, " if snapshot.part < snapshot.parts else ""
+    return f": {part}scroll, or find_elements"
+
+
+def _position(scroll: Scroll, above: float, below: float) -> str:
+    at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
+    return f"({at}{below:.1f} screens below the view; everything is listed)"
+
+
+def _gone(node: DomNode) -> str:
+    """A line that is not on the page any more, so that nobody takes it for one that is."""
+    if node.index is None:
+        return str(node)
+    return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
+
+
+def _changed(change: DomChange) -> str:
+    """A line as it is now, and what was different before."""
+    node, before = change.node, change.before
+    now = str(node.model_copy(update={"is_new": False}))
+    if before is None:
+        return now
+    was: list[str] = []
+    if before.role != node.role:
+        was.append(before.role or "text")
+    if before.name != node.name:
+        was.append(f'"{before.name}"')
+    lost = [state for state in before.states if state not in node.states]
+    if lost:
+        was.append(" ".join(lost))
+    elif len(node.states) > len(before.states) and not was:
+        return now
+    return f"{now} (was {', '.join(was)})" if was else now
