@@ -69,7 +69,9 @@ class Controller:
             self._guard(action, session)
             async with session.watching(action.effect) as watch:
                 result = await action.run(ctx, params)
-            if result.observation is None:
+            if result.observation is not None:
+                session.unwatch(watch)
+            else:
                 observation = await session.observe(action.effect, watch)
                 result = result.model_copy(update={"observation": observation})
         except PlaywrightError as error:

@@ -4,15 +4,19 @@ import base64
 import re
 from pathlib import Path
 
+from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.errors import NotActionable
 
 files = Registry(group="core")
+
+PRINTING_SECONDS = 30
 
 
 class SavePdfParams(ActionParams):
@@ -24,17 +28,16 @@ class SavePdfParams(ActionParams):
 @files.action(effect="read")
 async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
     """Save the page as a PDF file."""
-    page = ctx.tab.page
-    path = free_path(ctx.session.output_dir, params.name or await page.title() or "page", ".pdf")
+    tab = ctx.tab
+    path = free_path(ctx.session.output_dir, params.name or tab.title or "page", ".pdf")
+    if tab.cdp is None:
+        raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
     try:
-        cdp = await page.context.new_cdp_session(page)
-        try:
-            printed = await cdp.send("Page.printToPDF", {"printBackground": True, "preferCSSPageSize": True})
-        finally:
-            await cdp.detach()
+        # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.
+        printed = await tab.ask(_print(tab.cdp), limit=PRINTING_SECONDS)
     except PlaywrightError as error:
         raise NotActionable(
-            f"This browser cannot print {page.url} to a PDF: {error.message.splitlines()[0]}",
+            f"This browser cannot print {tab.url} to a PDF: {plain_message(error)}.",
             hint="A headless Chromium can; use screenshot with full_page instead.",
         ) from error
     content = base64.b64decode(printed["data"])
@@ -43,6 +46,11 @@ async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
         extracted_content=f"Saved the page as {path} ({len(content):,} bytes).",
         attachments=(Attachment(kind="file", mime_type="application/pdf", name=path.name, path=str(path)),),
     )
+
+
+async def _print(cdp: CDPSession) -> dict[str, str]:
+    options = {"printBackground": True, "preferCSSPageSize": True}
+    return await cdp.send("Page.printToPDF", options)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (untyped)
 
 
 def free_path(folder: Path, name: str, suffix: str) -> Path:

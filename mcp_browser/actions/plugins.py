@@ -16,6 +16,7 @@ A package names such a registry in its metadata, under the entry point group `mc
 import hashlib
 import importlib.util
 import sys
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -67,18 +68,14 @@ def actions_from_entry_points() -> list[Source]:
             found = entry.load()
         except Exception as error:
             raise SettingsError(f"{source}: {_one_line(error)}") from error
-        names = (
-            {"registry": found}
-            if isinstance(found, Registry)
-            else vars(found)
-            if hasattr(found, "__dict__")
-            else {}
-        )
+        names: Mapping[str, object] = getattr(found, "__dict__", {})
+        if isinstance(found, Registry):
+            names = {"registry": found}
         sources.append((source, _only_registry(source, names)))
     return sources
 
 
-def _only_registry(source: str, names: dict[str, object]) -> Registry:
+def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
     """The registry among a module's names; several become one."""
     found = {id(value): value for value in names.values() if isinstance(value, Registry)}
     registries = [registry for registry in found.values() if len(registry)]

@@ -24,13 +24,7 @@ async def take_screenshot(
     tab = ctx.tab
     clip: FloatRect | None = None
     if element is not None:
-        box = await element.show()
-        clip = {
-            "x": box.x - box.width / 2,
-            "y": box.y - box.height / 2,
-            "width": box.width,
-            "height": box.height,
-        }
+        clip = _around(await element.show())
     raw = await tab.screenshot(full_page=full_page, clip=clip)
     drawn: list[Box] = []
     css_width: int | None = None
@@ -40,8 +34,7 @@ async def take_screenshot(
             box.model_copy(update={"x": box.x - left, "y": box.y - top})
             for box in await tab.ask(tab.dom.boxes())
         ]
-        size = tab.page.viewport_size
-        css_width = round(clip["width"]) if clip else size["width"] if size else None
+        css_width = round(clip["width"]) if clip else await _view_width(ctx)
     wanted = ctx.settings.screenshots
     picture = await anyio.to_thread.run_sync(
         lambda: make_picture(
@@ -57,6 +50,13 @@ async def take_screenshot(
     return Attachment(
         kind="image", mime_type=picture.mime_type, name=f"{picture.width}x{picture.height}", data=picture.data
     )
+
+
+async def _view_width(ctx: ActionContext) -> int:
+    """Width of the view in CSS pixels."""
+    if size := ctx.tab.page.viewport_size:
+        return size["width"]
+    return int(await ctx.tab.ask(ctx.tab.page.evaluate("innerWidth")))
 
 
 def _around(element: ReadyElement) -> "FloatRect":

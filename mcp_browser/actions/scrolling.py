@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
@@ -24,7 +25,7 @@ _STEPS: dict[Direction, tuple[float, float]] = {
 }
 
 
-def _without_bounds(schema: dict[str, object]) -> None:
+def _without_bounds(schema: JsonDict) -> None:
     """Leave limits out of the schema that every sensible value keeps; validation still holds them."""
     for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
         schema.pop(key, None)

@@ -40,8 +40,12 @@ async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
 @tabs.action(effect="navigation", during_dialog=True)
 async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
     """Switch to a tab by its number."""
-    await ctx.session.switch_tab(params.tab)
-    return ActionResult(extracted_content=f"Switched to tab {params.tab}: {ctx.tab.url}")
+    tab = await ctx.session.switch_tab(params.tab)
+    told = f"Switched to tab {tab.id}."
+    if ctx.settings.observation.observe == "none":
+        return ActionResult(extracted_content=told)
+    # Indexes belong to their tab, so all of them are told anew.
+    return ActionResult(extracted_content=told, observation=await ctx.session.full_observation())
 
 
 @tabs.action(effect="navigation", destructive=True, during_dialog=True)

@@ -475,18 +475,16 @@ class BrowserSession:
             with watch.scope:
                 yield watch
         except BaseException:
-            self._unwatch(watch)
+            self.unwatch(watch)
             raise
         finally:
             watch.running = False
-            if effect == "read":
-                # What only looks is not always followed by `observe`.
-                self._unwatch(watch)
         if watch.scope.cancelled_caught:
-            self._unwatch(watch)
+            self.unwatch(watch)
             raise watch.tab.why_held()
 
-    def _unwatch(self, watch: Watch) -> None:
+    def unwatch(self, watch: Watch) -> None:
+        """End a watch that `observe` does not follow."""
         if self._watch is watch:
             self._watch = None
             for tab in self._tabs.values():
@@ -516,7 +514,7 @@ class BrowserSession:
             await self._refuse_blocked(leave=watch.url)
             return await self._observation(part)
         finally:
-            self._unwatch(watch)
+            self.unwatch(watch)
             self._moved = None
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:

@@ -100,7 +100,7 @@ async def test_a_covered_element_can_be_clicked_by_force(hand: Hand) -> None:
     ("make_bad", "word"),
     [
         ("b.disabled = true", "disabled"),
-        ("b.style.cssText = 'width:0;height:0;padding:0;border:0;overflow:hidden'", "size"),
+        ("b.style.cssText = 'all:unset;display:block;width:0;height:0;font-size:0'", "size"),
         ("b.style.display = 'none'", ""),
         ("b.style.visibility = 'hidden'", ""),
     ],

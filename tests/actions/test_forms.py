@@ -271,7 +271,8 @@ async def test_a_radio_is_chosen_but_not_cleared(hand: Hand) -> None:
 async def test_an_aria_switch_is_switched(hand: Hand) -> None:
     await hand.open(
         "<div id=s role=switch aria-checked=false tabindex=0 aria-label=Light "
-        "onclick=\"setTimeout(() => { this.ariaChecked = String(this.ariaChecked !== 'true') }, 150)\">Light</div>"
+        "onclick=\"setTimeout(() => { this.ariaChecked = String(this.ariaChecked !== 'true') }, 150)\">"
+        "Light</div>"
     )
     await hand.do("set_checked", index=hand.index("Light"))
     assert await hand.js("s.ariaChecked") == "true"
