@@ -1369,9 +1369,9 @@
           }
         } else if (attributed && isCollapsed(element)) return null;
       }
-      if (!firstChild(element) && !shadowOf(element) && inside === null && !muted && !adds(element)) {
+      if (tag !== "slot" && !firstChild(element) && !shadowOf(element) && inside === null && !muted && !adds(element)) {
         // An empty element that shows a picture and takes clicks: an icon.
-        if (parent && tag !== "slot" && HAND.has(styleOf(element).cursor)) {
+        if (parent && HAND.has(styleOf(element).cursor)) {
           open.push(frame);
           const at = underHand();
           open.pop();
