@@ -1,5 +1,7 @@
 """How clients reach the server."""
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -22,6 +24,9 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     async def the_session(_ctx: ServerRequestContext[Any, Any]) -> BrowserSession:
         return await manager.default_session()
 
-    server = create_server(Controller(load_registry(settings.tools), settings), the_session)
+    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
+    with redirect_stdout(sys.stderr):
+        registry = load_registry(settings.tools)
+    server = create_server(Controller(registry, settings), the_session)
     async with stdio_server() as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())
