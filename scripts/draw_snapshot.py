@@ -36,14 +36,22 @@ def main() -> int:
         page, text = _try_page(Path(folder), *sys.argv[1:])
         picture = _beside(page, text)
     TARGET.parent.mkdir(parents=True, exist_ok=True)
-    picture.quantize(128, dither=Image.Dither.NONE).save(TARGET, optimize=True)
+    picture.save(TARGET, optimize=True)
     sys.stdout.write(f"{TARGET.relative_to(ROOT)}: {picture.width}x{picture.height}\n")
     return 0
 
 
 def _try_page(folder: Path, *url: str) -> tuple[Image.Image, str]:
     command = [sys.executable, "-m", "mcp_browser", "try", *url]
-    options = ["--headless", "--viewport", f"{HEIGHT * 5 // 4}x{HEIGHT}", "--output-dir", str(folder)]
+    options = [
+        "--headless",
+        "--screenshot-format",
+        "png",
+        "--viewport",
+        f"{HEIGHT * 5 // 4}x{HEIGHT}",
+        "--output-dir",
+        str(folder),
+    ]
     printed = subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
     text, _, path = printed.rpartition("\nScreenshot: ")
     with Image.open(path.strip()) as page:

@@ -35,6 +35,7 @@ from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
 _LABEL_WIDTH = 12
+_WIDTH = 108
 _REACH_SECONDS = 3
 
 
@@ -156,14 +157,19 @@ def _profile(settings: BrowserSettings) -> Finding:
 
 
 def _settings(loaded: LoadedSettings) -> Iterator[str]:
-    """Those given, each with its origin, then the defaults in a few lines."""
+    """Those given, each with its origin; then the defaults, and those that are not set, in a few lines."""
     defaults: list[str] = []
+    unset: list[str] = []
     for name, option in all_options().items():
         value = option.written(getattr(getattr(loaded.settings, option.group), name))
-        if loaded.origins[name] == DEFAULT:
-            defaults.append(f"{option.key}={value or '(none)'}".replace(" ", "\N{NO-BREAK SPACE}"))
-        else:
+        if loaded.origins[name] != DEFAULT:
             yield f"  {option.key} = {value}   from {loaded.origins[name]}"
-    text = f"default: {' '.join(defaults)}"
-    lines = textwrap.wrap(text, 108, break_long_words=False, break_on_hyphens=False)
-    yield from (f"  {line}".replace("\N{NO-BREAK SPACE}", " ") for line in lines)
+        elif value:
+            defaults.append(f"{option.key}={value}")
+        else:
+            unset.append(option.key)
+    for title, words in (("default:", defaults), ("not set:", unset)):
+        text = " ".join([title, *words])
+        yield from textwrap.wrap(
+            text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
