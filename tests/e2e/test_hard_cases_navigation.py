@@ -131,7 +131,7 @@ async def test_a_link_into_a_new_tab_is_followed_and_told(browser: Browser, site
 
 
 async def test_a_window_that_closes_itself_leaves_the_session_usable(browser: Browser, site: Site) -> None:
-    there = site.page("<h1>Popup</h1><button onclick='close()'>Close me</button>")
+    there = site.page("<h1>Popup</h1><button onclick='window.close()'>Close me</button>")
     page = f"<h1>Opener</h1><button onclick=\"open('{there}', 'w', 'width=300,height=300')\">Open</button>"
     await browser.open(site.page(page))
     assert "Popup" in await browser.click("button", "Open")

@@ -14,15 +14,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.family import Process, family
+
 MARK = "BROWSER_TEST_RUN"
 
 
 class RawServer:
-    """`python -m mcp_browser` as a subprocess, marked in its environment so that its descendants can be found."""
+    """`python -m mcp_browser` as a subprocess, marked in its environment so that what it starts can be found."""
 
     def __init__(self, *arguments: str) -> None:
         self.mark = uuid.uuid4().hex
         self.lines: list[str] = []
+        self._seen: dict[int, Process] = {}
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._last_id = 0
         command = [sys.executable, "-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
@@ -78,15 +81,17 @@ class RawServer:
         return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def descendants(self) -> dict[int, str]:
-        """Every living process that carries this server's mark, by id."""
-        found: dict[int, str] = {}
+        """Every living process of this server by id: its descendants, those seen before, all that are marked.
+
+        A browser's renderers lose the mark, and orphans their descent.
+        """
+        self._seen |= family(self.process.pid)
         for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            with contextlib.suppress(OSError):
-                if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120]
-        return found
+            if entry.name.isdigit() and int(entry.name) not in self._seen:
+                with contextlib.suppress(OSError):
+                    if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
+                        self._seen |= family(int(entry.name))
+        return {pid: process.command[:200] for pid, process in self._seen.items() if process.alive}
 
     def left_over(self, *, seconds: float) -> dict[int, str]:
         """The marked processes that still live after at most `seconds`; empty as soon as there are none."""
@@ -98,7 +103,9 @@ class RawServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         with contextlib.suppress(OSError, ValueError):
             if self.process.stdin is not None:
                 self.process.stdin.close()
