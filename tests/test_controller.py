@@ -151,8 +151,9 @@ async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession
     await controller().execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
     hasty = controller(registry, call_timeout=0.3)
     async with session.lock:
+        waiting = asyncio.create_task(hasty.execute("dawdle", {"seconds": 0}, session))
         with pytest.raises(DeadlineExceeded, match="waiting for another call to end"):
-            await hasty.execute("dawdle", {"seconds": 0}, session)
+            await waiting
 
 
 async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSession, site: Site) -> None:

@@ -318,7 +318,7 @@ class Element:
         if len(wanted) > 1 and not multiple:
             raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
         options = await self.options()
-        chosen = [self._match(options, name) for name in wanted]
+        chosen = [self._usable(_find(options, name), name, options) for name in wanted]
         await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
         return [option.label for option in chosen]
 
@@ -328,50 +328,51 @@ class Element:
         if not options:
             await self.click()
             options = await self._options_within(OPENING_SECONDS)
-        try:
-            option = self._match(options, wanted)
-        except NotFound:
-            if (await self._ready("read")).tag != "input":
-                raise
+        option = _find(options, wanted)
+        if option is None and (await self._ready("read")).kind == "text":
             # A text field with suggestions shows the option only once its name is typed.
             await self.fill(wanted)
-            option = await self._suggestion(wanted)
+            options = await self._options_within(OPENING_SECONDS, wanted)
+            option = _find(options, wanted)
+        option = self._usable(option, wanted, options)
         if option.selected:
             return option.label
         if option.index is None:
-            raise NotActionable(f'Option "{option.label}" of {self} cannot be clicked.')
-        await (await self._tab.element(option.index)).click()
+            # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
+            await self.fill(option.value or option.label)
+        else:
+            await (await self._tab.element(option.index)).click()
         return option.label
 
-    async def _options_within(self, seconds: float) -> list[Option]:
+    async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Option]:
+        """The options as soon as there are any, or the wanted one; else those there are at the end."""
+        options: list[Option] = []
         with anyio.move_on_after(seconds):
             while True:
-                if options := await self.options():
+                options = await self.options()
+                if options and (wanted is None or _find(options, wanted)):
                     return options
                 await anyio.sleep(POLL_SECONDS)
-        raise NotFound(
-            f"{self} shows no options.", hint="Click it, look with get_state, then click the option."
-        )
+        return options
 
-    async def _suggestion(self, wanted: str) -> Option:
-        options: list[Option] = []
-        with anyio.move_on_after(OPENING_SECONDS):
-            while True:
-                options = await self.options()
-                for option in options:
-                    if option.matches(wanted, loosely=True):
-                        return option
-                await anyio.sleep(POLL_SECONDS)
-        return self._match(options, wanted)
+    def _usable(self, option: Option | None, wanted: str, options: Sequence[Option]) -> Option:
+        if option is None and not options:
+            hint = "Click it, look with get_state, then click the option."
+            raise NotFound(f'{self} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
+        if option is None:
+            raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+        if option.disabled:
+            raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
+        return option
 
-    def _match(self, options: Sequence[Option], wanted: str) -> Option:
-        for loosely in (False, True):
-            for option in options:
-                if option.matches(wanted, loosely=loosely):
-                    if option.disabled:
-                        raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
-                    return option
-        raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+
+def _find(options: Sequence[Option], wanted: str) -> Option | None:
+    """The option of that label or value; where there is none, one that differs in case and spaces only."""
+    for loosely in (False, True):
+        for option in options:
+            if option.matches(wanted, loosely=loosely):
+                return option
+    return None
 
 
 async def type_keys(tab: "Tab", text: str) -> None:

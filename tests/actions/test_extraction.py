@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import anyio
+
 from mcp_browser.errors import InvalidArguments, NotFound
 from tests.actions.hand import Hand
 
@@ -88,10 +90,10 @@ async def test_a_page_is_saved_as_a_pdf(hand: Hand) -> None:
     text = await hand.do("save_pdf")
     (attachment,) = hand.result.attachments
     assert attachment.path is not None
-    file = Path(attachment.path)
+    file = anyio.Path(attachment.path)
     assert file.name == "A report- 1-2.pdf"
     assert str(file) in text
-    assert file.read_bytes().startswith(b"%PDF")
+    assert (await file.read_bytes()).startswith(b"%PDF")
     await hand.do("save_pdf", name="mine.pdf")
     await hand.do("save_pdf", name="mine")
     assert "mine-2.pdf" in hand.told

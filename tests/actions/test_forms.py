@@ -243,6 +243,15 @@ async def test_a_suggestion_is_typed_for_and_chosen(hand: Hand) -> None:
     assert await hand.js("document.title") == "Parma"
 
 
+async def test_a_suggestion_of_the_browser_s_own_list_is_taken(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f list=l aria-label=Browser>"
+        "<datalist id=l><option value=Firefox><option value=Chrome></datalist>"
+    )
+    await hand.do("select_option", index=hand.index("Browser"), options=["chrome"])
+    assert await hand.js("f.value") == "Chrome"
+
+
 async def test_options_of_a_closed_list_ask_to_open_it(hand: Hand) -> None:
     await hand.open("<div role=combobox tabindex=0 aria-label=Fruit>Choose</div>")
     assert "Click it" in await hand.fails("get_options", NotFound, index=hand.index("Fruit"))
