@@ -160,6 +160,41 @@ def test_installing_finds_the_browser_that_is_there() -> None:
     assert "Ready: " in done.stdout
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="makes shell scripts executable, and asks apt")
+def test_installing_gets_the_library_that_playwrights_driver_lacks(tmp_path: Path) -> None:
+    library = tmp_path / "libatomic.so.1"
+    complaint = "node: error while loading shared libraries: libatomic.so.1"
+    node = script(tmp_path / "node", f'test -e {library} || {{ echo "{complaint}" >&2; exit 127; }}')
+    script(tmp_path / "apt-get", f'test "$1" = update || touch {library}')
+    script(tmp_path / "sudo", 'shift; exec "$@"')
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+
+    before = run("doctor", "--isolated", PLAYWRIGHT_NODEJS_PATH=str(node))
+    done = run("install", PATH=path, PLAYWRIGHT_NODEJS_PATH=str(node))
+
+    assert before.returncode == 1
+    assert "libatomic.so.1. mcp-browser install may mend it." in before.stdout
+    assert done.returncode == 0, done.stderr
+    assert "apt-get install -y --no-install-recommends libatomic1" in done.stdout
+    assert "Ready: " in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable")
+def test_installing_tells_what_keeps_playwrights_driver_from_running(tmp_path: Path) -> None:
+    node = script(tmp_path / "node", "echo node: no such luck >&2; exit 1")
+
+    done = run("install", PLAYWRIGHT_NODEJS_PATH=str(node))
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("mcp-browser: Playwright's driver does not run: node: no such luck.")
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: Path) -> None:
     config = tmp_path / "browser.toml"
     config.write_text('profile = "profile"\n', "utf-8")
@@ -188,9 +223,7 @@ def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: P
 
 
 def test_the_doctor_marks_what_is_broken_and_exits_with_1(tmp_path: Path) -> None:
-    broken = tmp_path / "browser"
-    broken.write_text("#!/bin/sh\nexit 3\n", "utf-8")
-    broken.chmod(0o755)
+    broken = script(tmp_path / "browser", "exit 3")
 
     done = run("doctor", "--isolated", "--executable", str(broken))
 

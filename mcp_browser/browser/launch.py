@@ -354,11 +354,11 @@ def install_browser(
         return found
     build = settings.browser if settings.browser in ("firefox", "webkit", "chrome", "msedge") else "chromium"
     tried = [f"playwright install --with-deps {build}"]
-    installed = _run([sys.executable, "-m", "playwright", "install", "--with-deps", build], progress)
+    installed = run_and_tell([sys.executable, "-m", "playwright", "install", "--with-deps", build], progress)
     if not installed:
         # The system's packages may be out of reach, or need a password, while the browser itself is not.
         tried.append(f"playwright install {build}")
-        installed = _run([sys.executable, "-m", "playwright", "install", build], progress)
+        installed = run_and_tell([sys.executable, "-m", "playwright", "install", build], progress)
     if not installed and build == "chromium" and _apt_serves_chromium():
         tried.append("apt-get install chromium")
         _install_from_apt(progress)
@@ -373,7 +373,7 @@ def install_browser(
     return found
 
 
-def _run(
+def run_and_tell(
     command: list[str], progress: Callable[[str], None], *, environment: dict[str, str] | None = None
 ) -> bool:
     """Run a command and pass on what it prints; whether it ended well."""
@@ -413,8 +413,8 @@ def _install_from_apt(progress: Callable[[str], None]) -> None:
     prefix: list[str] = [] if os.geteuid() == 0 else ["sudo", "-n"]
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     packages = ["chromium", "chromium-sandbox", "fonts-liberation"]
-    _run([*prefix, "apt-get", "update"], progress, environment=quiet)
-    _run(
+    run_and_tell([*prefix, "apt-get", "update"], progress, environment=quiet)
+    run_and_tell(
         [*prefix, "apt-get", "install", "-y", "--no-install-recommends", *packages],
         progress,
         environment=quiet,

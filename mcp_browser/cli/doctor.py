@@ -19,6 +19,7 @@ from rich.text import Text
 
 from mcp_browser import __version__
 from mcp_browser.actions import load_registry
+from mcp_browser.browser.driver import driver_problem
 from mcp_browser.browser.launch import (
     BrowserChoice,
     browser_version,
@@ -106,6 +107,8 @@ def _endpoint(address: str) -> Finding:
 
 def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
     """Whether the browser really starts and opens a page, without a window."""
+    if problem := driver_problem():
+        return Finding("Start", f"failed: {problem}. mcp-browser install may mend it.", broken=True)
     began = time.monotonic()
     try:
         asyncio.run(_open_a_page(choice, settings))

@@ -2,6 +2,7 @@
 
 import sys
 
+from mcp_browser.browser.driver import mend_driver
 from mcp_browser.browser.launch import browser_version, install_browser
 from mcp_browser.settings import Settings
 
@@ -10,8 +11,9 @@ def install(settings: Settings) -> int:
     """Find a browser or get one, telling each step; the exit code.
 
     Raises:
-        BrowserNotFound: there is none and none could be had.
+        BrowserUnavailable: there is none and none could be had, or Playwright's driver does not run.
     """
+    mend_driver(tell)
     choice = install_browser(tell, settings=settings.browser)
     tell(f"Ready: {browser_version(choice) or choice}")
     return 0

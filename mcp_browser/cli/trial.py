@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from mcp_browser.browser.driver import mend_driver
 from mcp_browser.browser.launch import find_browser, install_browser
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.cli.install import tell
@@ -25,6 +26,7 @@ def try_page(loaded: LoadedSettings, url: str | None) -> int:
         ActionError: there is no browser and none could be had, or the page could not be opened.
     """
     settings = loaded.settings
+    mend_driver(tell)
     if settings.browser.cdp_endpoint is None:
         try:
             find_browser(settings.browser)
