@@ -20,7 +20,7 @@ MARK = "BROWSER_TEST_RUN"
 
 
 class RawServer:
-    """`python -m mcp_browser` as a subprocess, marked in its environment so that what it starts can be found."""
+    """`python -m mcp_browser` as a subprocess, marked in its environment to find what it starts."""
 
     def __init__(self, *arguments: str) -> None:
         self.mark = uuid.uuid4().hex
