@@ -302,13 +302,12 @@ class Tab:
             ) from error
 
     async def element(self, index: int) -> Element:
-        """The element that an index names.
+        """The element that an index names; whether it is still there shows when it is used.
 
         Raises:
-            StaleElement: it is gone.
             NotFound: the index was never given.
         """
-        return Element(self, await self.ask(self.dom.describe(index)))
+        return Element(self, self.dom.resolve(index).node.model_copy(update={"index": index}))
 
     async def screenshot(self, *, full_page: bool = False, clip: "FloatRect | None" = None) -> bytes:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
