@@ -70,7 +70,48 @@
   const _querySelector = Element.prototype.querySelector;
   const _getRootNode = Node.prototype.getRootNode;
   const _contains = Node.prototype.contains;
+  const _querySelectorAll = Element.prototype.querySelectorAll;
+  const _queryDocument = Document.prototype.querySelectorAll;
+  const _queryFragment = DocumentFragment.prototype.querySelectorAll;
+  const _attributes = getterOf(Element.prototype, "attributes");
+  const _scrollIntoView = Element.prototype.scrollIntoView;
+  const _scrollBy = Element.prototype.scrollBy;
+  const _scrollLeft = getterOf(Element.prototype, "scrollLeft");
+  const _scrollTop = getterOf(Element.prototype, "scrollTop");
+  const _scrollWidth = getterOf(Element.prototype, "scrollWidth");
+  const _scrollHeight = getterOf(Element.prototype, "scrollHeight");
+  const _clientWidth = getterOf(Element.prototype, "clientWidth");
+  const _clientHeight = getterOf(Element.prototype, "clientHeight");
+  const _focus = HTMLElement.prototype.focus;
+  const _dispatchEvent = EventTarget.prototype.dispatchEvent;
+  const _addEventListener = EventTarget.prototype.addEventListener;
+  const _isContentEditable = getterOf(HTMLElement.prototype, "isContentEditable");
+  const _innerText = getterOf(HTMLElement.prototype, "innerText");
+  const _body = getterOf(Document.prototype, "body");
+  const _documentElement = getterOf(Document.prototype, "documentElement");
+  const _head = getterOf(Document.prototype, "head");
+  const _title = getterOf(Document.prototype, "title");
+  const _hidden = getterOf(Document.prototype, "hidden");
+  const _activeElement = getterOf(Document.prototype, "activeElement");
+  const _activeWithin = getterOf(ShadowRoot.prototype, "activeElement");
+  const _scrollingElement = getterOf(Document.prototype, "scrollingElement");
+  const _designMode = getterOf(Document.prototype, "designMode");
+  const _timeline = getterOf(Document.prototype, "timeline");
+  const _elementFromPoint = Document.prototype.elementFromPoint;
+  const _getAnimations = Document.prototype.getAnimations;
+  const _createRange = Document.prototype.createRange;
+  const _execCommand = Document.prototype.execCommand;
+  const _getElementById = Document.prototype.getElementById;
   const _stringify = JSON.stringify;
+
+  const body = () => /** @type {HTMLElement | null} */ (_body.call(document));
+  const rootElement = () => /** @type {HTMLElement | null} */ (_documentElement.call(document));
+  const scroller = () => /** @type {Element | null} */ (_scrollingElement.call(document)) || rootElement();
+  const inDesign = () => _designMode.call(document) === "on";
+  const animations = () => /** @type {Animation[]} */ (_getAnimations.call(document));
+  /** Everything within a tree that matches. @param {Node} root @param {string} selector @returns {NodeListOf<Element>} */
+  const queryAll = (root, selector) =>
+    (nodeType(root) === 1 ? _querySelectorAll : nodeType(root) === 9 ? _queryDocument : _queryFragment).call(root, selector);
 
   // Each is a function of its own, so that the engine can make each of them fast.
   const nodeType = (/** @type {Node} */ node) => /** @type {number} */ (_nodeType.call(node));
@@ -203,19 +244,27 @@
   /** @type {WeakMap<Element, ShadowRoot>} */
   const closedRoots = new WeakMap();
   /** @type {Set<WeakRef<ShadowRoot>>} */
-  const closedList = new Set();
+  const rootList = new Set();
+  /** @type {WeakSet<ShadowRoot>} */
+  const knownRoots = new WeakSet();
   /** @type {WeakSet<Element>} */
   const listening = new WeakSet();
   let heardListeners = false;
   let timers = "";
 
+  /** Remember a shadow root: what moves or changes in it is seen from nowhere else. @param {ShadowRoot} root */
+  function meet(root) {
+    if (knownRoots.has(root)) return;
+    knownRoots.add(root);
+    rootList.add(new WeakRef(root));
+  }
   /** @param {Event} event */
   function onRoot(event) {
     const inner = /** @type {SubmitEvent} */ (event).submitter;
     const root = inner && rootOf(inner);
     if (root instanceof ShadowRoot && !closedRoots.has(root.host)) {
       closedRoots.set(root.host, root);
-      closedList.add(new WeakRef(root));
+      meet(root);
     }
   }
   /** @param {Event} event */
@@ -240,11 +289,11 @@
   function ask(what) {
     if (!channel) return;
     // Adding a listener again does nothing, and document.open() may have taken them away.
-    document.addEventListener(`${channel}:root`, onRoot);
-    document.addEventListener(`${channel}:element`, onElement);
-    document.addEventListener(`${channel}:elements`, onElements);
-    document.addEventListener(`${channel}:timers`, onTimers);
-    document.dispatchEvent(new CustomEvent(channel, { detail: what }));
+    _addEventListener.call(document, `${channel}:root`, onRoot);
+    _addEventListener.call(document, `${channel}:element`, onElement);
+    _addEventListener.call(document, `${channel}:elements`, onElements);
+    _addEventListener.call(document, `${channel}:timers`, onTimers);
+    _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
   }
 
   /** Timers that the last input has started: how many, and until when. */
@@ -392,7 +441,7 @@
       case "header":
       case "footer": {
         const parent = parentNode(element);
-        if (!parent || parent !== document.body) return "";
+        if (!parent || parent !== body()) return "";
         return tag === "header" ? "banner" : "contentinfo";
       }
       case "form":
@@ -427,7 +476,7 @@
   function isEditor(element, tag) {
     const editable = attribute(element, "contenteditable");
     if (editable !== null && editable.toLowerCase() !== "false" && editable.toLowerCase() !== "inherit") return true;
-    return tag === "body" && document.designMode === "on";
+    return tag === "body" && inDesign();
   }
 
   /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
@@ -444,6 +493,20 @@
 
   const DEEPEST_NAME = 100;
 
+  const SPECIAL = "[role],[tabindex],[onclick],[onmousedown],[contenteditable],[draggable=true],[inert],[aria-hidden]";
+  const STATEFUL =
+    "[aria-checked],[aria-pressed],[aria-expanded],[aria-selected],[aria-current],[aria-valuenow],[aria-valuetext],[aria-disabled],[aria-readonly],[readonly],[aria-required],[required],[aria-invalid],[aria-haspopup],[aria-level],[draggable=true],:disabled,:user-invalid";
+  /** Elements with an attribute that decides what they are: one native search is faster than asking each. @type {WeakSet<Element>} */
+  let special = new WeakSet();
+  /** Elements with an attribute that makes a state. @type {WeakSet<Element>} */
+  let stateful = new WeakSet();
+
+  /** @param {Node} root */
+  function survey(root) {
+    for (const element of queryAll(root, SPECIAL)) special.add(element);
+    for (const element of queryAll(root, STATEFUL)) stateful.add(element);
+  }
+
   /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
   let labelsOfRoot = new WeakMap();
 
@@ -453,8 +516,8 @@
     let labels = labelsOfRoot.get(root);
     if (!labels) {
       labels = new Map();
-      for (const label of /** @type {Document | ShadowRoot} */ (root).querySelectorAll("label")) {
-        const control = label.control;
+      for (const label of queryAll(root, "label")) {
+        const control = /** @type {HTMLLabelElement} */ (label).control;
         if (!control) continue;
         const list = labels.get(control);
         if (list) list.push(label);
@@ -469,10 +532,16 @@
   function referred(element, name) {
     const value = attribute(element, name);
     if (!value) return [];
-    const root = /** @type {Document | ShadowRoot} */ (rootOf(element));
+    const root = rootOf(element);
     const found = [];
     for (const id of value.split(/\s+/)) {
-      const target = id && root.getElementById && root.getElementById(id);
+      if (!id) continue;
+      const target =
+        root === document
+          ? /** @type {Element | null} */ (_getElementById.call(document, id))
+          : root instanceof ShadowRoot
+            ? root.getElementById(id)
+            : null;
       if (target) found.push(target);
     }
     return found;
@@ -561,7 +630,7 @@
         return "";
       default:
         if (role && tag.includes("-")) return labelText(element);
-        return "";
+        return element instanceof SVGElement ? childText(element, "title") : "";
     }
   }
 
@@ -919,7 +988,10 @@
     } else if (tag === "video" || tag === "audio") {
       states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
     }
-    if (!attributed) return states;
+    if (!attributed) {
+      if (DISABLEABLE.has(tag) && matches(element, ":disabled")) states.push("disabled");
+      return states;
+    }
 
     if (tag !== "input") {
       const checked = attribute(element, "aria-checked");
@@ -931,7 +1003,7 @@
     else if (pressed === "mixed") states.push("pressed=mixed");
     else if (pressed === "false") states.push("pressed=false");
     const expanded = attribute(element, "aria-expanded");
-    if (expanded === "true" || expanded === "false") states.push(`expanded=${expanded}`);
+    if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
     if (attribute(element, "aria-selected") === "true") states.push("selected");
     const current = attribute(element, "aria-current");
     if (current && current !== "false") states.push("current");
@@ -1009,6 +1081,8 @@
   // --- reading ------------------------------------------------------------------------------------------
 
   const EXACT_RECTS = 5000;
+  /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
+  const TRAP_CHECKS = 8000;
   const MOST_IN_CLICKABLE = 12;
   const LONGEST_CLICKABLE = 140;
   const SMALLEST_FRAME = 5;
@@ -1026,14 +1100,15 @@
     addedIn = new WeakMap();
     /** @type {Line[]} */
     const lines = [];
-    const start = top || document.body || document.documentElement;
+    const start = top || body() || rootElement();
     if (!start) return lines;
     const width = innerWidth;
     const height = innerHeight;
     const margin = height * 1.5;
     const offX = scrollX;
     const offY = scrollY;
-    const leftward = document.documentElement && styleOf(document.documentElement).direction === "rtl";
+    const whole = rootElement();
+    const leftward = !!whole && styleOf(whole).direction === "rtl";
     const active = deepActive();
     const { before: beforeSome, after: afterSome } = addedTo(document);
     const styled = beforeSome !== null || afterSome !== null;
@@ -1044,6 +1119,7 @@
     const open = [];
     let depth = 0;
     let rects = EXACT_RECTS;
+    let checks = TRAP_CHECKS;
     /** Text being gathered. */
     let run = "";
     /** @type {Element | null} */
@@ -1077,7 +1153,7 @@
     function distance(element, box, small) {
       if (box.width <= 1 || box.height <= 1) {
         if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) {
-          const range = document.createRange();
+          const range = /** @type {Range} */ (_createRange.call(document));
           range.selectNodeContents(element);
           box = range.getBoundingClientRect();
         }
@@ -1112,7 +1188,7 @@
         return;
       }
       const far = place(holder, false);
-      if (far !== far) return;
+      if (far !== far || (checks > 0 && isInvisible(holder))) return;
       if (heading) lines.push(line("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${heading}`], far));
       else lines.push(line("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), [], far));
     }
@@ -1163,7 +1239,7 @@
       const frame = /** @type {Open} */ (open[at]);
       const { element } = frame;
       if (frame.close || ignoredHand === element) return;
-      if (element === document.body || element === document.documentElement || element === start) {
+      if (element === body() || element === rootElement() || element === start) {
         ignoredHand = element;
         return;
       }
@@ -1224,6 +1300,7 @@
         ignoredHand = element;
       };
       if (controls > MOST_IN_CLICKABLE || length > 4000) return drop();
+      if (controls > 0 && listensForAll(element)) return drop();
       if (controls === 1 && (texts === 0 || !explainedByListener(element))) return drop();
       if (controls > 1 && !explainedByListener(element)) return drop();
       if (own.name) return undefined;
@@ -1243,6 +1320,15 @@
         }
       }
       return undefined;
+    }
+
+    /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
+    function listensForAll(element) {
+      if (attribute(element, "onclick") !== null || attribute(element, "tabindex") !== null) return false;
+      if (HAND.has(styleOf(element).cursor)) return false;
+      if (parentNode(element) === body()) return true;
+      const box = rectOf(element);
+      return box.width * box.height > width * height * 0.6;
     }
 
     /** @param {Element} element */
@@ -1340,6 +1426,7 @@
         default:
       }
       if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
+      if (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow) return enterFrame(element, tag);
       if (tag === "canvas") return muted ? null : enterCanvas(element, tag, frame);
       if (tag === "svg") {
         if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
@@ -1351,11 +1438,12 @@
         if (attribute(element, "aria-hidden") === "true" && inside === null && !query(element, CONTROLS)) {
           if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hushed(frame);
         }
+        if (checks > 0 && tag !== "label" && isTrap(element)) return null;
         const named = attribute(element, "class");
         if (named && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
       }
       if (inside === null || !parent || !isInsideControl(parent)) {
-        if (hasHandler(element) && !muted && element !== document.body && element !== document.documentElement) {
+        if (hasHandler(element) && !muted && element !== body() && element !== rootElement()) {
           return enterClickable(element, frame, role);
         }
       }
@@ -1397,6 +1485,40 @@
       if (frame.muted || inside === ALL) return;
       const text = addedText(frame.element, where);
       if (text) gather(frame.element, text);
+    }
+
+    /** Whether a style clips an element to nothing. @param {Element} element */
+    function isTrap(element) {
+      checks--;
+      const style = styleOf(element);
+      const clip = style.clipPath;
+      if (clip !== "none") {
+        const inset = /^inset\(([\d.]+)%/.exec(clip);
+        if ((inset && Number(inset[1]) >= 50) || /^(?:circle|ellipse)\(0(?:px|%)?\b/.test(clip)) return true;
+      }
+      const { position } = style;
+      if (position !== "absolute" && position !== "fixed") return false;
+      if (style.clip !== "auto") {
+        const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
+        if (right - left <= 1 || bottom - top <= 1) return true;
+      }
+      if (style.overflowX === "visible") return false;
+      const box = rectOf(element);
+      return box.width <= 1 && box.height <= 1 && style.display !== "contents";
+    }
+
+    /** Whether the letters of an element's text are transparent or shifted out of the page. @param {Element} element */
+    function isInvisible(element) {
+      checks--;
+      const style = styleOf(element);
+      if (parseFloat(style.textIndent) < -500) return true;
+      const color = style.getPropertyValue("-webkit-text-fill-color");
+      if (!/^rgba\(.*,\s*0\)$/.test(color)) return false;
+      // A picture or gradient that shows through the letters is seen.
+      for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
+        if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;
+      }
+      return style.textShadow === "none";
     }
 
     /** A box of no height that hides what is in it. @param {Element} element */
@@ -1458,7 +1580,7 @@
       }
       const controlTag = localName(control);
       const role = explicitRole(control) || nativeRole(control, controlTag);
-      if (!isSeen(control) && !canBeReached(control, controlTag)) {
+      if ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element)) {
         if (role !== "checkbox" && role !== "radio" && role !== "switch" && !(controlTag === "input" && inputType(control) === "file")) {
           return frame;
         }
@@ -1480,6 +1602,20 @@
         if (before) before(at);
       };
       return frame;
+    }
+
+    /** Whether a control stands where nobody can see it, so that only its label is there to be clicked. @param {Element} control @param {Element} label */
+    function isLost(control, label) {
+      const tag = localName(control);
+      if (!isReplaceable(control, tag) || tag === "select") return false;
+      const far = distance(control, rectOf(control), true);
+      if (far !== far) return true;
+      let node = flatParent(control);
+      for (let up = 0; up < 4 && isElement(node) && !holds(/** @type {Element} */ (node), label); up++) {
+        if (isTrap(/** @type {Element} */ (node))) return true;
+        node = flatParent(/** @type {Element} */ (node));
+      }
+      return false;
     }
 
     /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
@@ -1622,6 +1758,14 @@
       return frame;
     }
 
+    /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} row */
+    function hasOwnHand(row) {
+      if (!HAND.has(styleOf(row).cursor)) return false;
+      const table = closest(row, "table,[role=table],[role=grid],[role=treegrid]");
+      const around = table && flatParent(table);
+      return !isElement(around) || !HAND.has(styleOf(/** @type {Element} */ (around)).cursor);
+    }
+
     /** @param {Element} element @param {Open} frame */
     function enterRow(element, frame) {
       if (inside !== null || query(element, "table,[role=row],[role=table],[role=grid]")) return frame;
@@ -1631,7 +1775,7 @@
       row = own;
       const at = lines.length;
       depth++;
-      const clickable = hasHandler(element);
+      const clickable = hasHandler(element) || hasOwnHand(element);
       const far = place(element, true);
       const selected = attribute(element, "aria-selected") === "true";
       const before = frame.close;
@@ -1710,7 +1854,7 @@
       const far = map ? place(image, false) : NOWHERE;
       if (!map || far !== far) return;
       flush();
-      for (const area of map.querySelectorAll("area")) {
+      for (const area of queryAll(map, "area")) {
         const role = explicitRole(area) || nativeRole(area, "area");
         if (!role && !hasHandler(area)) continue;
         const name = nameOf(area, "area", role);
@@ -1812,7 +1956,10 @@
             if (parent && parent.muted && localName(element) === "slot") frame.muted = parent.muted;
             open.push(frame);
             if (styled || shadows > 0) gatherAdded(frame, "before");
-            if (root) shadows++;
+            if (root) {
+              shadows++;
+              meet(root);
+            }
             if (first) {
               node = first;
               continue;
@@ -1879,15 +2026,15 @@
     for (let node = flatParent(element); node; node = flatParent(node)) {
       if (!isElement(node)) continue;
       const outer = /** @type {Element} */ (node);
-      if (outer === document.documentElement || outer === document.body) return false;
-      if (outer.scrollLeft || outer.scrollTop) return true;
+      if (outer === rootElement() || outer === body()) return false;
+      if (_scrollLeft.call(outer) || _scrollTop.call(outer)) return true;
     }
     return false;
   }
 
   /** @param {Element} element */
   function hasListenerInside(element) {
-    for (const inner of element.querySelectorAll("*")) if (listening.has(inner)) return true;
+    for (const inner of queryAll(element, "*")) if (listening.has(inner)) return true;
     return false;
   }
 
@@ -1897,7 +2044,7 @@
   function mapOf(image) {
     const name = (attribute(image, "usemap") || "").replace(/^#/, "");
     const root = /** @type {Document | ShadowRoot} */ (rootOf(image));
-    return name ? root.querySelector(`map[name="${CSS.escape(name)}"], map[id="${CSS.escape(name)}"]`) : null;
+    return name ? queryAll(root, `map[name="${CSS.escape(name)}"], map[id="${CSS.escape(name)}"]`)[0] || null : null;
   }
 
   /** What is seen of an element: an area of a map is a piece of the image that uses the map. @param {Element} element @returns {Element} */
@@ -1906,7 +2053,7 @@
     const map = closest(element, "map");
     const name = map && (attribute(map, "name") || attribute(map, "id"));
     const root = /** @type {Document | ShadowRoot} */ (rootOf(element));
-    return (name && root.querySelector(`img[usemap="#${CSS.escape(name)}"]`)) || element;
+    return (name && queryAll(root, `img[usemap="#${CSS.escape(name)}"]`)[0]) || element;
   }
 
   /** The box of an area in the view. @param {Element} area @param {Element} image @returns {DOMRect} */
@@ -1948,21 +2095,21 @@
 
   /** The focused element, through shadow roots. @returns {Element | null} */
   function deepActive() {
-    let element = document.activeElement;
+    let element = /** @type {Element | null} */ (_activeElement.call(document));
     while (element) {
       const root = shadowOf(element);
-      const inner = root && root.activeElement;
+      const inner = root && /** @type {Element | null} */ (_activeWithin.call(root));
       if (!inner) break;
       element = inner;
     }
-    return element === document.body ? null : element;
+    return element === body() ? null : element;
   }
 
   // --- what covers what -----------------------------------------------------------------------------------
 
   /** The innermost element drawn at a point of the view. @param {number} x @param {number} y @returns {Element | null} */
   function at(x, y) {
-    let element = document.elementFromPoint(x, y);
+    let element = /** @type {Element | null} */ (_elementFromPoint.call(document, x, y));
     while (element) {
       const root = shadowOf(element);
       const inner = root && root.elementFromPoint(x, y);
@@ -2024,10 +2171,11 @@
     const box = rectOf(element);
     const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
     const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
-    for (let node = flatParent(element); node && node !== document.body; node = flatParent(node)) {
+    const [inner, whole] = [body(), rootElement()];
+    for (let node = flatParent(element); node && node !== inner; node = flatParent(node)) {
       if (!isElement(node)) continue;
       const outer = /** @type {Element} */ (node);
-      if (outer === document.documentElement) break;
+      if (outer === whole) break;
       const style = styleOf(outer);
       if (style.overflowX === "visible" && style.overflowY === "visible") continue;
       const clip = rectOf(outer);
@@ -2061,7 +2209,10 @@
     const what = ROLE_KINDS.get(role);
     const known = toldById().get(idOf(element));
     const id = keep(element);
-    if (known && known.role) return { ...known, depth: 0, marks: [], node: element };
+    // What these are called depends on what is in them, as it was read.
+    if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row")) {
+      return { ...known, depth: 0, marks: [], node: element };
+    }
     if (tag === "label" && !role) {
       const control = /** @type {HTMLLabelElement} */ (element).control;
       if (control) {
@@ -2158,7 +2309,7 @@
     const order = new Float64Array(count);
     for (let i = 0; i < count; i++) {
       const far = /** @type {Line} */ (lines[i]).far;
-      order[i] = Math.min(far < 0 ? -far * 1.5 : far, 4e7) * 1e7 + i;
+      order[i] = Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i;
     }
     order.sort();
     let used = 0;
@@ -2173,14 +2324,14 @@
   }
 
   function view() {
-    const page = document.scrollingElement || document.documentElement;
+    const page = scroller();
     return [
       Math.round(scrollX),
       Math.round(scrollY),
       innerWidth,
       innerHeight,
-      page ? page.scrollWidth : innerWidth,
-      page ? page.scrollHeight : innerHeight,
+      page ? _scrollWidth.call(page) : innerWidth,
+      page ? _scrollHeight.call(page) : innerHeight,
     ];
   }
 
@@ -2201,7 +2352,7 @@
     const number = remember(lines, wish.base);
     for (const line of lines) if (line.kind === "region" && line.node) keep(line.node);
     release(lines);
-    const answer = { doc: documentKey, number, url: location.href, title: tidy(document.title), view: view(), frames: framesIn(lines), count: lines.length };
+    const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length };
     if (before && !wish.whole) {
       const changes = compare(before, lines);
       const told = chooseChanges(changes, wish.changes);
@@ -2414,7 +2565,7 @@
   /** The next frame, or a moment where none comes because the page is not drawn. @returns {Promise<void>} */
   function frame() {
     return new Promise((resolve) => {
-      if (document.hidden) {
+      if (_hidden.call(document)) {
         setTimeout(resolve, 16);
         return;
       }
@@ -2429,32 +2580,33 @@
   /** @param {number} delay @returns {Promise<void>} */
   const pause = (delay) => new Promise((resolve) => setTimeout(resolve, delay));
 
-  /** How long what is just being animated in or out still takes, milliseconds. */
-  function animating() {
+  /** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
+  function animating(roots) {
     let left = 0;
-    const time = document.timeline.currentTime;
-    for (const animation of document.getAnimations()) {
-      if (animation.playState !== "running") continue;
-      const effect = animation.effect;
-      const timing = effect && effect.getComputedTiming();
-      const end = timing ? Number(timing.endTime) : Infinity;
-      if (!(end <= LONGEST_ANIMATION)) continue;
-      if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
-      const elapsed = Number(animation.currentTime) || 0;
-      if (time === null) continue;
-      left = Math.max(left, end - elapsed);
+    const time = _timeline.call(document).currentTime;
+    if (time === null) return left;
+    for (const root of roots) {
+      for (const animation of root.getAnimations()) {
+        if (animation.playState !== "running") continue;
+        const effect = animation.effect;
+        const timing = effect && effect.getComputedTiming();
+        const end = timing ? Number(timing.endTime) : Infinity;
+        if (!(end <= LONGEST_ANIMATION)) continue;
+        if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
+        left = Math.max(left, end - (Number(animation.currentTime) || 0));
+      }
     }
     return left;
   }
 
-  /** @returns {Node[]} */
+  /** The document and the shadow roots in it that are known. */
   function allRoots() {
-    /** @type {Node[]} */
+    /** @type {(Document | ShadowRoot)[]} */
     const roots = [document];
-    for (const ref of closedList) {
+    for (const ref of rootList) {
       const root = ref.deref();
-      if (root) roots.push(root);
-      else closedList.delete(ref);
+      if (!root) rootList.delete(ref);
+      else if (isConnected(root)) roots.push(root);
     }
     return roots;
   }
@@ -2469,7 +2621,8 @@
     const observer = new MutationObserver((records) => {
       mutations += records.length;
     });
-    for (const root of allRoots()) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+    const roots = allRoots();
+    for (const root of roots) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
     let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0 };
     try {
       let restless = start;
@@ -2478,7 +2631,7 @@
         await frame();
         const waited = now() - start;
         const pending = pendingTimers();
-        const moving = animating();
+        const moving = animating(roots);
         const restlessFor = now() - restless;
         state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: mutations > 0, waited: Math.round(waited) };
         if (waited >= limit) return state;
@@ -2524,7 +2677,7 @@
     }
     if (tag === "textarea") return "text";
     if (tag === "select") return "select";
-    if (/** @type {HTMLElement} */ (element).isContentEditable || isEditor(element, tag) || (document.designMode === "on")) return "rich";
+    if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
     return "none";
   }
 
@@ -2544,7 +2697,7 @@
     const body = bodyOf(element);
     let rects = body === element ? Array.from(_getClientRects.call(element)) : [areaBox(element, body)];
     if (!rects.some((rect) => rect.width > 0 && rect.height > 0)) {
-      const range = document.createRange();
+      const range = /** @type {Range} */ (_createRange.call(document));
       range.selectNodeContents(element);
       rects = Array.from(range.getClientRects());
     }
@@ -2564,7 +2717,7 @@
     if (body !== element) return areaBox(element, body);
     const box = rectOf(element);
     if (box.width > 0 && box.height > 0) return box;
-    const range = document.createRange();
+    const range = /** @type {Range} */ (_createRange.call(document));
     range.selectNodeContents(element);
     const inner = range.getBoundingClientRect();
     return inner.width > 0 && inner.height > 0 ? inner : box;
@@ -2610,7 +2763,7 @@
 
   /** @param {Element} element */
   function bringIntoView(element) {
-    bodyOf(element).scrollIntoView({ block: "center", inline: "center", behavior: /** @type {ScrollBehavior} */ ("instant") });
+    _scrollIntoView.call(bodyOf(element), { block: "center", inline: "center", behavior: "instant" });
   }
 
   /** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
@@ -2627,7 +2780,7 @@
 
   /** Whether an animation or transition moves the element or something around it. @param {Element} element */
   function isMoving(element) {
-    for (const animation of document.getAnimations()) {
+    for (const animation of animations()) {
       if (animation.playState !== "running") continue;
       const effect = animation.effect;
       const target = effect instanceof KeyframeEffect ? effect.target : null;
@@ -2666,6 +2819,8 @@
     for (;;) {
       const answer = await tryReady(id, purpose, force);
       const problem = /** @type {Problem} */ (answer).problem;
+      // The mouse that comes now may start something before any button or key goes down.
+      if (!problem && purpose !== "read") ask("input");
       if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
       await pause(50);
     }
@@ -2839,7 +2994,10 @@
 
   /** @param {Element} element @param {string} type */
   function emit(element, type) {
-    element.dispatchEvent(type === "input" ? new InputEvent("input", { bubbles: true, composed: true }) : new Event(type, { bubbles: true }));
+    _dispatchEvent.call(
+      element,
+      type === "input" ? new InputEvent("input", { bubbles: true, composed: true }) : new Event(type, { bubbles: true }),
+    );
   }
 
   /** @param {Element} field @param {string} value */
@@ -2873,7 +3031,7 @@
     /** @type {Element[]} */
     const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
     for (const owner of owners) {
-      for (const option of owner.querySelectorAll("[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]")) {
+      for (const option of queryAll(owner, "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]")) {
         if (!isSeen(option)) continue;
         options.push({
           label: tidy(nameOf(option, localName(option), "option")),
@@ -2892,7 +3050,7 @@
   const helpers = {
     focus(element) {
       const control = /** @type {HTMLElement} */ (controlOf(element));
-      if (deepActive() !== control) control.focus({ preventScroll: true });
+      if (deepActive() !== control) _focus.call(control, { preventScroll: true });
       return deepActive() === control;
     },
     blur(element) {
@@ -2902,12 +3060,12 @@
     setValue(element, /** @type {string} */ value) {
       const field = controlOf(element);
       ask("input");
-      /** @type {HTMLElement} */ (field).focus({ preventScroll: true });
+      _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
       const kind = valueKind(field);
       if (kind === "rich") {
         selectAll(field);
         // The only way to edit that rich text editors take for typing.
-        const done = value === "" ? document.execCommand("delete") : document.execCommand("insertText", false, value);
+        const done = value === "" ? _execCommand.call(document, "delete") : _execCommand.call(document, "insertText", false, value);
         if (!done) {
           field.textContent = value;
           emit(field, "input");
@@ -2925,13 +3083,13 @@
     },
     selectText(element) {
       const field = controlOf(element);
-      /** @type {HTMLElement} */ (field).focus({ preventScroll: true });
+      _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
       selectAll(field);
     },
     /** Put the caret behind the last character. */
     moveToEnd(element) {
       const field = controlOf(element);
-      /** @type {HTMLElement} */ (field).focus({ preventScroll: true });
+      _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
       if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
         try {
           field.setSelectionRange(field.value.length, field.value.length);
@@ -2950,7 +3108,7 @@
     value(element) {
       const field = controlOf(element);
       const secret = isSecret(field);
-      if (valueKind(field) === "rich") return { value: /** @type {HTMLElement} */ (field).innerText, secret };
+      if (valueKind(field) === "rich") return { value: String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""), secret };
       if (field instanceof HTMLSelectElement) return { value: selectedText(field), secret };
       return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
     },
@@ -2960,7 +3118,7 @@
       const select = controlOf(element);
       if (!(select instanceof HTMLSelectElement)) throw new TypeError("not a select");
       ask("input");
-      select.focus({ preventScroll: true });
+      _focus.call(select, { preventScroll: true });
       for (let i = 0; i < select.options.length; i++) {
         const option = /** @type {HTMLOptionElement} */ (select.options[i]);
         const selected = places.includes(i);
@@ -2970,7 +3128,7 @@
       emit(select, "change");
       return null;
     },
-    text: (element) => /** @type {HTMLElement} */ (element).innerText ?? textContent(element),
+    text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
     checked: (element) => checkedState(controlOf(element)),
     attribute: (element, /** @type {string} */ name) => attribute(element, name),
     href: (element) => /** @type {HTMLAnchorElement} */ (closest(element, "a[href],area[href]") || element).href || null,
@@ -3002,9 +3160,11 @@
 
   /** @param {Element} element @param {boolean} across */
   function canScroll(element, across) {
-    const room = across ? element.scrollWidth - element.clientWidth : element.scrollHeight - element.clientHeight;
+    const room = across
+      ? _scrollWidth.call(element) - _clientWidth.call(element)
+      : _scrollHeight.call(element) - _clientHeight.call(element);
     if (room < 2) return false;
-    if (element === document.scrollingElement) return true;
+    if (element === scroller()) return true;
     const style = styleOf(element);
     const overflow = across ? style.overflowX : style.overflowY;
     return overflow === "auto" || overflow === "scroll" || overflow === "overlay";
@@ -3024,25 +3184,28 @@
       node = byId(id);
       if (!node) return { problem: "stale", lasting: true };
     }
-    const page = document.scrollingElement || document.documentElement;
+    const page = scroller();
     /** @type {Element | null} */
-    let scroller = null;
+    let found = null;
     if (!node && page && !canScroll(page, across)) node = at(innerWidth / 2, innerHeight / 2);
-    for (; node && !scroller; node = flatParent(node)) {
-      if (isElement(node) && canScroll(/** @type {Element} */ (node), across)) scroller = /** @type {Element} */ (node);
+    for (; node && !found; node = flatParent(node)) {
+      if (isElement(node) && canScroll(/** @type {Element} */ (node), across)) found = /** @type {Element} */ (node);
     }
-    if (!scroller && id === null && page && !canScroll(page, across)) scroller = largestScroller(across);
-    const target = scroller || page;
+    if (!found && id === null && page && !canScroll(page, across)) found = largestScroller(across);
+    const target = found || page;
     if (!target) return { problem: "no-page", lasting: true };
-    const before = [target.scrollLeft, target.scrollTop];
-    const seen = target === page ? [innerWidth, innerHeight] : [target.clientWidth, target.clientHeight];
+    const height = target === page ? innerHeight : _clientHeight.call(target);
+    const width = target === page ? innerWidth : _clientWidth.call(target);
+    const position = () => [Math.round(_scrollLeft.call(target)), Math.round(_scrollTop.call(target))];
+    const before = position();
     ask("input");
-    target.scrollBy({ left: dx * /** @type {number} */ (seen[0]), top: dy * /** @type {number} */ (seen[1]), behavior: /** @type {ScrollBehavior} */ ("instant") });
+    _scrollBy.call(target, { left: dx * width, top: dy * height, behavior: "instant" });
+    const after = position();
     return {
-      moved: [Math.round(target.scrollLeft - /** @type {number} */ (before[0])), Math.round(target.scrollTop - /** @type {number} */ (before[1]))],
-      position: [Math.round(target.scrollLeft), Math.round(target.scrollTop)],
-      size: [target.scrollWidth, target.scrollHeight],
-      seen,
+      moved: [/** @type {number} */ (after[0]) - /** @type {number} */ (before[0]), /** @type {number} */ (after[1]) - /** @type {number} */ (before[1])],
+      position: after,
+      size: [_scrollWidth.call(target), _scrollHeight.call(target)],
+      seen: [width, height],
       doc: documentKey,
       within: target === page ? null : wire(describe(target), false),
     };
@@ -3053,9 +3216,9 @@
     /** @type {Element | null} */
     let best = null;
     let size = 0;
-    for (const element of document.querySelectorAll("*")) {
+    for (const element of queryAll(document, "*")) {
       if (!canScroll(element, across)) continue;
-      const area = element.clientWidth * element.clientHeight;
+      const area = _clientWidth.call(element) * _clientHeight.call(element);
       if (area > size) {
         size = area;
         best = element;
@@ -3175,7 +3338,7 @@
    */
   function html(id, readable) {
     /** @type {Element | null} */
-    const top = id === null ? document.documentElement : byId(id);
+    const top = id === null ? rootElement() : byId(id);
     if (!top) return { problem: "stale", lasting: true };
     /** @type {string[]} */
     const out = [];
@@ -3200,7 +3363,7 @@
         const skip = readable && (UNREADABLE.has(tag) || (tag !== "head" && tag !== "title" && tag !== "html" && !holdsHead(element) && !isSeen(element) && isHidden(element)));
         if (!skip) {
           let begin = `<${tag}`;
-          for (const { name, value } of Array.from(element.attributes)) {
+          for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
             if (name === "value" && isSecret(element)) continue;
             begin += ` ${name}="${escapeAttribute(value)}"`;
           }
@@ -3241,7 +3404,7 @@
 
   /** @param {Element} element */
   function holdsHead(element) {
-    const head = document.head;
+    const head = _head.call(document);
     return !!head && _contains.call(head, element);
   }
 
@@ -3284,7 +3447,7 @@
       markCovered(lines);
       for (const line of lines) line.far = 0;
       release(lines);
-      return { doc: documentKey, number: 0, url: location.href, title: tidy(document.title), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, undefined, budget) };
+      return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, undefined, budget) };
     },
     /** The element at a point of the view, as a line; the frame's id where a frame is there. */
     atPoint(/** @type {number} */ x, /** @type {number} */ y) {
@@ -3326,10 +3489,10 @@
     send(/** @type {number} */ id, /** @type {string} */ name) {
       const element = byId(id);
       if (!element) return { problem: "stale", lasting: true };
-      if (element instanceof HTMLElement) document.dispatchEvent(new SubmitEvent(name, { submitter: element }));
+      if (element instanceof HTMLElement) _dispatchEvent.call(document, new SubmitEvent(name, { submitter: element }));
       else if (rootOf(element) === document) {
-        document.dispatchEvent(new InputEvent(name, { targetRanges: [new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 })] }));
-      } else element.dispatchEvent(new Event(name, { bubbles: true, composed: true }));
+        _dispatchEvent.call(document, new InputEvent(name, { targetRanges: [new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 })] }));
+      } else _dispatchEvent.call(element, new Event(name, { bubbles: true, composed: true }));
       return true;
     },
     doc: () => documentKey,
