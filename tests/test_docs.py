@@ -1,26 +1,25 @@
 """The documents: what they show works as they say."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import mcp_types as types
 import pytest
-from mcp import Client, StdioServerParameters
 
+from tests.support.client import browsing
 from tests.support.site import Site
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+SNAPSHOT = (ROOT / "docs" / "snapshot.md").read_text("utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("manifests/*.md")])
 
 
-def block(marker: str) -> str:
-    """The code block that follows a marker in the README."""
-    found = re.search(rf"<!-- {re.escape(marker)} -->\n```\w+\n(.*?)\n```", README, re.DOTALL)
+def block(marker: str, document: str = README) -> str:
+    """The code block that follows a marker in a document, the README unless told."""
+    found = re.search(rf"<!-- {re.escape(marker)} -->\n```\w+\n(.*?)\n```", document, re.DOTALL)
     assert found is not None, marker
     return found[1]
 
@@ -63,27 +62,50 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+async def test_the_readme_shows_what_a_model_really_reads() -> None:
+    shipped = (ROOT / "mcp_browser" / "assets" / "try.html").as_uri()
+
+    async with browsing("auto", "--allow-file-urls") as browser:
+        opened = await browser.do("go_to_url", url=shipped)
+        clicked = await browser.do("click_element", index=browser.find("button", "Add The Tide Tables"))
+
+    assert block("example: snapshot") in opened
+    assert set(block("example: changes").splitlines()) < set(clicked.splitlines())
+
+
+async def test_the_description_of_the_snapshot_shows_what_is_really_told(site: Site) -> None:
+    url = site.page(block("example: page", SNAPSHOT))
+
+    async with browsing() as browser:
+        await browser.open(url)
+        told = await browser.snapshot()
+        clicked = await browser.click("button", "Add")
+
+    assert page_in(told) == block("example: snapshot", SNAPSHOT)
+    assert page_in(clicked) == block("example: changes", SNAPSHOT)
+
+
+def page_in(result: str) -> str:
+    """What stands in the frame of a result."""
+    found = re.search(r"<page [^\n]* untrusted>\n(.*)\n</page>", result, re.DOTALL)
+    assert found is not None, result
+    return found[1]
+
+
 async def test_the_readmes_action_works_as_a_tool(tmp_path: Path, site: Site) -> None:
     actions = tmp_path / "my_actions.py"
     actions.write_text(block("example: my_actions.py"), "utf-8")
     url = site.page('<a href="http://books.example/1">One</a> <a href="http://books.example/2">Two</a>')
-    command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", "--actions", str(actions)]
 
-    async with Client(
-        StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
-    ) as client:
-        (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "count_links"]
-        await client.call_tool("go_to_url", {"url": url})
-        counted = await client.call_tool("count_links", {"host": "books.example"})
-        refused = await client.call_tool("count_links", {"host": "other.example"})
+    async with browsing("auto", "--actions", str(actions)) as browser:
+        (tool,) = [tool for tool in (await browser.client.list_tools()).tools if tool.name == "count_links"]
+        await browser.open(url)
+        counted = await browser.call("count_links", host="books.example")
+        refused = await browser.call("count_links", host="other.example")
 
     assert tool.description == "Count the links of the page that lead to a host."
     assert tool.input_schema["properties"] == {"host": {"type": "string"}}
     assert not counted.is_error
-    assert "2 links lead to books.example." in text_of(counted)
+    assert "2 links lead to books.example." in counted.text
     assert refused.is_error
-    assert "No link leads to other.example." in text_of(refused)
-
-
-def text_of(result: types.CallToolResult) -> str:
-    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
+    assert "No link leads to other.example." in refused.text
