@@ -89,7 +89,7 @@ class Player:
 
     async def select(self, selector: str) -> list[Line]:
         """The elements that a selector finds."""
-        found = parse(await self.call("find_elements", selector=selector))
+        found = parse(await self.call("find_elements", selector=selector, limit=100))
         return [line for line in found if line.index]
 
     async def with_text(self, text: str) -> Line:
@@ -118,13 +118,24 @@ class Player:
 
     async def html(self, target: Line) -> str:
         """The HTML of an element."""
-        return await self.call("get_html", index=target.index)
+        return framed(await self.call("get_html", index=target.index))
+
+    async def text(self, target: Line) -> str:
+        """The text of an element."""
+        return framed(await self.call("extract_content", index=target.index))
 
     def field(self, nth: int = 0) -> Line:
         """The text field at this place in reading order."""
         return [
             line for line in self.all() if line.role in {"textbox", "combobox", "searchbox", "spinbutton"}
         ][nth]
+
+
+def framed(text: str) -> str:
+    """What a result has between the marks of a page's content."""
+    found = re.search(r"^<page .*?>$(.*)^</page>$", text, re.M | re.S)
+    assert found, f"no page content in\n{text}"
+    return found[1].strip()
 
 
 def title_of(text: str) -> str:
