@@ -1,0 +1,38 @@
+"""One browser for all tests of the snapshot; every test gets a tab of its own in it."""
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from mcp_browser.actions import load_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.settings import BrowserSettings, LimitSettings, ObservationSettings, Settings, ToolSettings
+from tests.snapshot.hand import Hand
+from tests.support.site import Site
+
+SETTINGS = Settings(
+    browser=BrowserSettings(isolated=True, headless=True),
+    limits=LimitSettings(settle_timeout=3, call_timeout=20, navigation_timeout=10),
+    observation=ObservationSettings(snapshot_budget=6000, changes_budget=1500),
+)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def session() -> AsyncIterator[BrowserSession]:
+    """One session with small limits of time, so that a test that waits for a cap is short."""
+    manager = BrowserManager(SETTINGS)
+    yield await manager.default_session()
+    await manager.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hand(session: BrowserSession, site: Site) -> AsyncIterator[Hand]:
+    """A fresh tab."""
+    await session.ensure_open()
+    tab = await session.new_tab()
+    yield Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
+    for other in [*session.tabs.values()]:
+        if other.id >= tab.id:
+            await session.close_tab(other.id)

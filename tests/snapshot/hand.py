@@ -1,0 +1,123 @@
+"""A hand at a browser session: opens pages, looks, and acts through the controller as every client does."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_browser.rendering.snapshot import render_snapshot
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.controller import Controller
+from mcp_browser.dom.models import DomNode, DomSnapshot
+from tests.support.site import Site
+
+WHOLE = 2_000_000
+"""A budget, in tokens, that leaves nothing out."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A snapshot, with questions that tests ask of it."""
+
+    snapshot: DomSnapshot
+
+    @property
+    def text(self) -> str:
+        """The snapshot as a model reads it."""
+        return render_snapshot(self.snapshot)
+
+    @property
+    def elements(self) -> list[DomNode]:
+        """The lines that can be acted on."""
+        return [node for node in self.snapshot.nodes if node.index is not None]
+
+    def all(self, name: str, *, role: str | None = None) -> list[DomNode]:
+        """Every element of that accessible name (and role)."""
+        return [node for node in self.elements if node.name == name and role in (None, node.role)]
+
+    def one(self, name: str, *, role: str | None = None) -> DomNode:
+        """The only element of that accessible name (and role)."""
+        found = self.all(name, role=role)
+        assert len(found) == 1, f"{len(found)} elements are called {role or ''} {name!r} in:\n{self.text}"
+        return found[0]
+
+    def index(self, name: str, *, role: str | None = None) -> int:
+        """The index of the only element of that name (and role)."""
+        index = self.one(name, role=role).index
+        assert index is not None
+        return index
+
+    def of_role(self, role: str) -> list[DomNode]:
+        """Every element of that role."""
+        return [node for node in self.elements if node.role == role]
+
+    def says(self, words: str) -> bool:
+        """Whether the words stand in the page part of the snapshot."""
+        return any(words in str(node) for node in self.snapshot.nodes)
+
+    def offers(self, name: str) -> bool:
+        """Whether an element of that name can be acted on."""
+        return bool(self.all(name))
+
+
+class Hand:
+    """One tab of a session, and the actions."""
+
+    def __init__(self, session: BrowserSession, controller: Controller, site: Site) -> None:
+        self.session = session
+        self.controller = controller
+        self.site = site
+
+    @property
+    def tab(self) -> Tab:
+        """The tab in use."""
+        return self.session.current_tab
+
+    async def do(self, action: str, **arguments: Any) -> ActionResult:
+        """Carry out an action."""
+        return await self.controller.execute(action, arguments, self.session)
+
+    async def visit(self, url: str) -> View:
+        """Go to an address and look at the whole page."""
+        await self.tab.goto(url)
+        return await self.look()
+
+    async def show(self, body: str) -> View:
+        """Publish an HTML body, go there and look at the whole page."""
+        return await self.visit(self.site.page(body))
+
+    async def look(self) -> View:
+        """The whole page, nothing left out."""
+        return View(await self.tab.dom.snapshot(budget=WHOLE))
+
+    async def click(self, index: int) -> ActionResult:
+        """Click an element."""
+        return await self.do("click_element", index=index)
+
+    async def script(self, expression: str, argument: Any = None) -> Any:
+        """What an expression gives in the page's own world."""
+        return await self.tab.page.evaluate(expression, argument)
+
+    async def log(self) -> list[Any]:
+        """What the page's handlers have noted in `window.log`."""
+        return await self.script("window.log ?? []")
+
+
+def words_of(result: ActionResult) -> str:
+    """What an observation says of the page's changes, one line each, with marks as in results."""
+    observation = result.observation
+    assert observation is not None
+    marks = {"added": "+", "removed": "-", "changed": "~", "replaced": "~"}
+    changes = observation.changes.changes if observation.changes else ()
+    lines = [f"{marks[change.op]} {change.node}" for change in changes]
+    nodes = observation.snapshot.nodes if observation.snapshot else ()
+    return "\n".join([*lines, *map(str, nodes), *observation.notices])
+
+
+def number(text: str) -> int:
+    """The first whole number in a text, thousands separators allowed."""
+    found = re.search(r"\d[\d,]*", text)
+    assert found, text
+    return int(found[0].replace(",", ""))

@@ -1,0 +1,125 @@
+"""Chromium's own accessibility tree beside our snapshot, element by element."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
+
+from mcp_browser.dom.models import DomNode
+from tests.snapshot.hand import Hand
+
+OUR_ROLES = {
+    "DisclosureTriangle": "disclosure",
+    "ColorWell": "color",
+    "Date": "date",
+    "InputTime": "time",
+    "Canvas": "canvas",
+    "Video": "video",
+    "Audio": "audio",
+    "Iframe": "iframe",
+    "image": "img",
+}
+"""Chromium's internal names of roles that ARIA does not have, and ours."""
+
+NO_ROLE = {
+    "generic",
+    "none",
+    "LabelText",
+    "StaticText",
+    "paragraph",
+    "Section",
+    "Legend",
+    "SvgRoot",
+    "RootWebArea",
+}
+"""What Chromium calls elements that have no role to agree with."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One element as we tell it and as Chromium does."""
+
+    ours: DomNode
+    role: str
+    name: str
+    attributes: dict[str, str]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether role and name are the same, save for white space and letters that CSS has transformed."""
+        role = OUR_ROLES.get(self.role, self.role)
+        if role == "DateTime":
+            role = self.attributes["type"]
+        return self.ours.role == role and same_words(self.ours.name, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.ours}   Chromium: {self.role} {self.name!r}   {self.attributes}"
+
+
+def same_words(ours: str, theirs: str) -> bool:
+    """Whether two names are the same words; ours may be cut, with an ellipsis."""
+    ours, theirs = (" ".join(name.replace("\u00ad", "").split()).casefold() for name in (ours, theirs))
+    return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1].rstrip()))
+
+
+async def pairs(hand: Hand) -> list[Pair]:
+    """Every indexed element of the current page to which Chromium gives a role, in both tellings."""
+    view = await hand.look()
+    found: list[Pair] = []
+    ours: dict[int, DomNode] = {}
+    for node in view.elements:
+        assert node.index is not None
+        ours[node.index] = node
+        handle = await hand.tab.dom.handle(node.index)
+        await handle.evaluate("(element, index) => element.setAttribute('data-oracle', index)", node.index)
+    for frame in targets(hand.tab.page):
+        for index, attributes, tree in [item async for item in _marked(hand.tab.page, frame)]:
+            role = tree.get("role", {}).get("value", "none")
+            if not tree.get("ignored", True) and role not in NO_ROLE:
+                name = tree.get("name", {}).get("value", "")
+                found.append(Pair(ours[index], role, name, attributes))
+    return found
+
+
+def targets(page: Page) -> Iterator[Page | Frame]:
+    """What may have a CDP session of its own: the page, then its frames."""
+    yield page
+    yield from page.frames[1:]
+
+
+async def _marked(page: Page, target: Page | Frame) -> Any:
+    try:
+        session = await page.context.new_cdp_session(target)
+    except PlaywrightError:
+        return  # A frame in its parent's process is told with its parent.
+    document = await session.send("DOM.getDocument", {"depth": -1, "pierce": True})
+    frames = [node["frameId"] for node in _walk(document["root"]) if "frameId" in node]
+    trees: dict[int, Any] = {}
+    for frame in dict.fromkeys([None, *frames]):
+        try:
+            answer = await session.send("Accessibility.getFullAXTree", {"frameId": frame} if frame else {})
+        except PlaywrightError:
+            continue  # The frame lives in another process and has a session of its own.
+        trees.update(
+            {node["backendDOMNodeId"]: node for node in answer["nodes"] if "backendDOMNodeId" in node}
+        )
+    for node in _walk(document["root"]):
+        listed = node.get("attributes", [])
+        attributes = dict(zip(listed[::2], listed[1::2], strict=True))
+        if "data-oracle" in attributes:
+            index = int(attributes.pop("data-oracle"))
+            yield index, attributes, trees.get(node["backendNodeId"], {})
+    await session.detach()
+
+
+def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.get("children", []))
+        stack.extend(node.get("shadowRoots", []))
+        if "contentDocument" in node:
+            stack.append(node["contentDocument"])

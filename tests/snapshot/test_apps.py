@@ -1,0 +1,235 @@
+"""Real applications from packages: names and roles as in Chromium, grids that draw only what is in view."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.bookshop import Bookshop
+from tests.snapshot.hand import Hand, View
+from tests.snapshot.oracle import Pair, pairs
+from tests.support.apps import Django, JupyterLab, django, jupyterlab
+from tests.support.packages import npm_packages
+from tests.support.site import Site
+
+pytestmark = pytest.mark.apps
+
+DIFFERENCES: dict[str, Callable[[Pair], bool]] = {}
+"""Every kind of difference from Chromium's tree that we mean, by its reason."""
+
+
+def judge(found: list[Pair], *, least: int) -> None:
+    """At least 98 of 100 elements agree, and every one that does not is explained."""
+    assert len(found) >= least
+    differing = [pair for pair in found if not pair.agrees]
+    report = f"{len(differing)} of {len(found)} differ:\n" + "\n".join(map(str, differing))
+    assert len(differing) <= 0.02 * len(found), report
+    unexplained = [pair for pair in differing if not any(known(pair) for known in DIFFERENCES.values())]
+    assert not unexplained, "\n".join(map(str, unexplained))
+
+
+@pytest.fixture(scope="module")
+def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Django]:
+    with django(tmp_path_factory.mktemp("django")) as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]:
+    with jupyterlab(tmp_path_factory.mktemp("jupyter")) as app:
+        yield app
+
+
+async def until(hand: Hand, words: str) -> View:
+    """Wait for words, then look."""
+    await hand.do("wait_for", text=words)
+    return await hand.look()
+
+
+async def test_names_in_django_admin_agree_with_chromium(hand: Hand, admin: Django) -> None:
+    await hand.tab.goto(f"{admin.url}/admin/")
+    view = await hand.look()
+    await hand.do("input_text", index=view.index("Username:"), text=admin.user)
+    password = next(node.index for node in view.elements if node.name.startswith("Password"))
+    await hand.do("input_text", index=password, text=admin.password, submit=True)
+    found: list[Pair] = []
+
+    for path in ("", "auth/user/", "auth/user/1/change/", "auth/group/add/", "password_change/"):
+        await hand.tab.goto(f"{admin.url}/admin/{path}")
+        found += await pairs(hand)
+
+    judge(found, least=100)
+
+
+async def test_names_in_swagger_ui_agree_with_chromium(hand: Hand, site: Site) -> None:
+    files = site.mount(
+        "/swagger-ui-dist", npm_packages("swagger", "swagger-ui-dist@5.35.0") / "swagger-ui-dist"
+    )
+    shop = Bookshop(site, files)
+    await hand.tab.goto(shop.url)
+    view = await until(hand, "Bookshop")
+    found = await pairs(hand)
+    opener = next(node for node in view.elements if "/books" in node.name)
+    assert opener.index is not None
+    await hand.click(opener.index)
+    found += await pairs(hand)
+
+    judge(found, least=30)
+
+
+async def test_names_in_shoelace_agree_with_chromium(hand: Hand, site: Site) -> None:
+    package = npm_packages("shoelace", "@shoelace-style/shoelace@2.20.1") / "@shoelace-style" / "shoelace"
+    files = site.mount("/shoelace", package / "cdn")
+    await hand.tab.goto(
+        site.page((Path(__file__).parent / "shoelace.html").read_text().replace("{files}", files))
+    )
+    await until(hand, "Everything is here")
+
+    judge(await pairs(hand), least=25)
+
+
+async def test_names_in_jupyterlab_agree_with_chromium(hand: Hand, lab: JupyterLab) -> None:
+    await hand.tab.goto(f"{lab.url}/lab")
+    await until(hand, "Text File")
+
+    judge(await pairs(hand), least=40)
+
+
+PYTHON_DOCS = Path("/usr/share/doc/python3-doc/html")
+
+
+@pytest.fixture(scope="module")
+def python_docs(site: Site) -> str:
+    if not PYTHON_DOCS.exists():
+        pytest.skip("Debian's python3-doc is not installed")
+    return site.mount("/python", PYTHON_DOCS)
+
+
+async def test_names_in_the_python_documentation_agree_with_chromium(hand: Hand, python_docs: str) -> None:
+    found: list[Pair] = []
+
+    for page in ("index.html", "library/asyncio-task.html", "search.html"):
+        await hand.tab.goto(f"{python_docs}/{page}")
+        found += await pairs(hand)
+
+    judge(found, least=300)
+
+
+@pytest.mark.parametrize(
+    "page", ["contents.html", "genindex-all.html", "library/stdtypes.html", "whatsnew/changelog.html"]
+)
+async def test_the_huge_pages_of_the_python_documentation_stay_within_the_budget(
+    hand: Hand, python_docs: str, page: str
+) -> None:
+    result = await hand.do("go_to_url", url=f"{python_docs}/{page}")
+
+    assert result.observation is not None
+    snapshot = result.observation.snapshot
+    assert snapshot is not None
+    assert 3000 < len(View(snapshot).text) <= 6000 * 4 * 1.1
+    assert snapshot.below > 100
+
+
+async def test_a_link_deep_in_the_index_is_found_and_followed(hand: Hand, python_docs: str) -> None:
+    await hand.tab.goto(f"{python_docs}/genindex-all.html")
+
+    found = await hand.do("find_elements", pattern='^link "zip\\(\\)|zipfile')
+    index = re.search(r"\[(\d+)\] link", found.extracted_content or "")
+    assert index
+    result = await hand.click(int(index[1]))
+
+    assert result.observation is not None
+    assert "genindex" not in result.observation.url
+
+
+AG_GRID = """
+<div id=grid style="height:420px"></div><script src="{files}/ag-grid-community.min.js"></script>
+<script>
+  window.log = [];
+  const rowData = Array.from({length: 1000}, (_, n) => ({id: n, person: 'Person ' + n}));
+  const approve = params => {
+    const button = document.createElement('button');
+    button.textContent = 'Approve ' + params.data.person;
+    button.addEventListener('click', () => log.push(params.data.person));
+    return button;
+  };
+  const columnDefs = [{field: 'id'}, {field: 'person'}, {headerName: 'Do', cellRenderer: approve}];
+  agGrid.createGrid(grid, {rowData, columnDefs});
+</script>
+"""
+
+
+async def test_an_ag_grid_of_a_thousand_rows_is_worked_through_by_scrolling(hand: Hand, site: Site) -> None:
+    files = site.mount("/ag-grid", npm_packages("grids", *GRIDS) / "ag-grid-community" / "dist")
+    await hand.tab.goto(site.page(AG_GRID.replace("{files}", files)))
+    view = await until(hand, "Person 0")
+    wanted = ["Person 2", "Person 30", "Person 77"]
+
+    for person in wanted:
+        view = await scrolled_to(hand, view, f"Approve {person}", "Approve Person")
+        await hand.click(view.index(f"Approve {person}"))
+
+    assert await hand.log() == wanted
+
+
+GRIDS = ("ag-grid-community@36.2.0", "handsontable@18.1.1")
+
+
+async def scrolled_to(hand: Hand, view: View, name: str, like: str) -> View:
+    """Scroll the list that an element like those sought is in, until the one sought is there."""
+    for _ in range(40):
+        if view.offers(name):
+            return view
+        inside = next(node for node in view.elements if node.name.startswith(like))
+        await hand.do("scroll", direction="down", pages=0.8, index=inside.index)
+        view = await hand.look()
+    raise AssertionError(f"{name} never came:\n{view.text}")
+
+
+HANDSONTABLE = """
+<link rel=stylesheet href="{files}/handsontable.full.min.css"><div id=grid></div>
+<script src="{files}/handsontable.full.min.js"></script>
+<script>
+  window.log = [];
+  const data = Array.from({length: 1000}, (_, n) => ['Name ' + n, n, 'Note ' + n]);
+  window.table = new Handsontable(grid, {data, rowHeaders: true, colHeaders: true, height: 400,
+    licenseKey: 'non-commercial-and-evaluation', afterSelectionEnd: row => log.push(data[row][0])});
+</script>
+"""
+
+
+async def test_a_handsontable_of_a_thousand_rows_is_worked_through_by_scrolling(
+    hand: Hand, site: Site
+) -> None:
+    files = site.mount("/handsontable", npm_packages("grids", *GRIDS) / "handsontable" / "dist")
+    await hand.tab.goto(site.page(HANDSONTABLE.replace("{files}", files)))
+    view = await until(hand, "Name 0")
+    wanted = ["Name 3", "Name 41", "Name 90"]
+
+    for name in wanted:
+        view = await scrolled_to(hand, view, name, "Name ")
+        await hand.click(view.index(name))
+
+    assert await hand.log() == wanted
+
+
+async def test_the_big_list_of_naughty_strings_leaves_the_format_whole(hand: Hand) -> None:
+    package = npm_packages("blns", "blns@2.0.4") / "blns"
+    (source,) = package.rglob("blns.json")
+    strings: list[str] = json.loads(source.read_text(encoding="utf-8"))
+    await hand.show("<div id=d></div>")
+    await hand.script(
+        """strings => { for (const [n, s] of strings.entries()) {
+          const i = document.createElement('input'); i.ariaLabel = 'n' + n; i.value = s; i.title = s;
+          const b = document.createElement('button'); b.textContent = s; d.append(i, b, s);
+        } }""",
+        strings,
+    )
+
+    view = await hand.look()
+
+    assert len(view.of_role("textbox")) == len(strings) > 400
+    lines = view.text.splitlines()
+    assert sum(bool(re.match(r'\s*\*?\[\d+\] textbox "n\d+"', line)) for line in lines) == len(strings)

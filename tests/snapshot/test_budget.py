@@ -1,0 +1,184 @@
+"""No page breaks a client: every result is within its budget, and what is left out can be reached."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from mcp_browser.actions import load_registry
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError
+from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.settings import ToolSettings
+from tests.snapshot.conftest import SETTINGS
+from tests.snapshot.hand import Hand
+from tests.support.site import Site
+
+BUDGET = SETTINGS.observation.snapshot_budget * 4
+ROOM = 1.1
+"""What the frame around the page part may add to the budget."""
+
+ROWS = "".join(
+    f"<div><b>Person {n}</b> <a href=/p/{n}>Open {n}</a> <button>Edit {n}</button></div>"
+    for n in range(15_000)
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def huge_tab(session: BrowserSession, site: Site) -> AsyncIterator[int]:
+    """A tab that shows a page of 60,000 elements."""
+    await session.ensure_open()
+    url = site.page(f"<h1>People</h1>{ROWS}<footer><button>The very last</button></footer>")
+    tab = await session.new_tab(url)
+    yield tab.id
+    await session.close_tab(tab.id)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def huge(session: BrowserSession, site: Site, huge_tab: int) -> Hand:
+    """A hand at the page of 60,000 elements."""
+    await session.switch_tab(huge_tab)
+    return Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
+
+
+async def state(hand: Hand, **arguments: object) -> str:
+    """What get_state shows, as text."""
+    result = await hand.do("get_state", screenshot=False, **arguments)
+    (text,) = [part.text for part in render_result(result, settings=SETTINGS) if isinstance(part, TextPart)]
+    return text
+
+
+async def test_a_page_of_60_000_elements_is_told_within_the_budget_with_what_is_left_out(huge: Hand) -> None:
+    text = await state(huge)
+
+    assert len(text) <= BUDGET * ROOM
+    assert len(text) >= BUDGET * 0.7
+    assert '"Edit 0"' in text
+    assert re.search(r"\d[\d,]* more .*below", text), text[-500:]
+
+
+async def test_the_parts_of_a_page_follow_one_another_without_a_gap(hand: Hand) -> None:
+    await hand.tab.goto(
+        hand.site.page(
+            "".join(f"<p>Sentence number {n} of many.</p><button>Act {n}</button>" for n in range(1500))
+        )
+    )
+    seen: list[str] = []
+
+    for part in range(1, 40):
+        try:
+            text = await state(hand, part=part)
+        except ActionError:
+            break
+        found = re.findall(r'button "(Act \d+)"', text)
+        if not found:
+            break
+        assert len(text) <= BUDGET * ROOM
+        seen += found
+
+    assert list(dict.fromkeys(seen)) == [f"Act {n}" for n in range(1500)]
+    assert len(seen) < 1600
+
+
+async def test_a_part_that_does_not_exist_is_told(hand: Hand) -> None:
+    await hand.show("<button>Only</button>")
+
+    with pytest.raises(ActionError, match="part"):
+        await hand.do("get_state", part=7)
+
+
+async def test_the_view_is_told_first_where_the_page_is_scrolled(huge: Hand) -> None:
+    await huge.script("document.querySelectorAll('button')[10000].scrollIntoView({block: 'center'})")
+
+    text = await state(huge)
+
+    assert '"Edit 10000"' in text
+    assert re.search(r"\d[\d,]* more .*above", text)
+    assert re.search(r"\d[\d,]* more .*below", text)
+
+
+async def test_find_elements_reaches_everything(huge: Hand) -> None:
+    for arguments in (
+        {"text": "The very last"},
+        {"text": "Edit 14999"},
+        {"pattern": "^Open 1499[0-9]$"},
+        {"role": "button", "text": "Edit 12345"},
+    ):
+        result = await huge.do("find_elements", **arguments)
+        assert re.search(r"\[\d+\] (button|link)", result.page_content or ""), arguments
+
+
+async def test_what_find_elements_found_can_be_clicked(huge: Hand) -> None:
+    await huge.script("addEventListener('click', e => document.title = e.target.textContent)")
+    found = await huge.do("find_elements", text="Edit 14000")
+    index = re.search(r'\[(\d+)\] button "Edit 14000"', found.page_content or "")
+    assert index
+
+    await huge.click(int(index[1]))
+
+    assert await huge.script("document.title") == "Edit 14000"
+
+
+async def test_find_elements_with_thousands_of_matches_is_bounded_and_counts_them(huge: Hand) -> None:
+    result = await huge.do("find_elements", role="button")
+
+    text = f"{result.extracted_content}\n{result.page_content}"
+    assert len(text) <= BUDGET
+    assert re.search(r"15[,.]?001", text)
+
+
+async def test_a_region_is_told_alone(hand: Hand) -> None:
+    view = await hand.show(
+        "<nav aria-label=Main><a href=/a>Alpha</a></nav><section role=region aria-label=Results "
+        "tabindex=0><button>Beta</button></section>"
+    )
+
+    text = await state(hand, index=view.index("Results"))
+
+    assert "Beta" in text
+    assert "Alpha" not in text
+
+
+async def test_a_select_of_ten_thousand_options_is_one_line_and_its_options_can_be_listed(hand: Hand) -> None:
+    options = "".join(f"<option>Place {n}</option>" for n in range(10_000))
+    view = await hand.show(f"<select aria-label=Place>{options}</select>")
+
+    assert len(await state(hand)) < 1000
+    listed = await hand.do("get_options", index=view.index("Place"))
+    assert "Place 10" in (listed.page_content or "")
+    await hand.do("select_option", index=view.index("Place"), options=["Place 9999"])
+    assert 'value="Place 9999"' in (await hand.look()).one("Place").states
+
+
+async def test_a_wide_table_reads_as_a_table(hand: Hand) -> None:
+    view = await hand.show(
+        "<table><tr><th>Name</th><th>Town</th></tr><tr><td>Ann</td><td>Gent</td></tr><tr>"
+        "<td>Ben</td><td>Oslo</td></tr></table>"
+    )
+
+    (line,) = [line for line in view.text.splitlines() if "Ann" in line]
+    assert "Gent" in line
+    assert "Ben" not in line
+
+
+async def test_text_that_repeats_the_name_of_its_element_costs_nothing(hand: Hand) -> None:
+    view = await hand.show(
+        "<a href=/x><div><h3>Headline</h3><span>Headline</span></div></a>"
+        "<button aria-label=Close><i>Close</i></button>"
+    )
+
+    assert view.text.count("Close") == 1
+
+
+async def test_long_addresses_are_shortened_but_stay_apart(hand: Hand) -> None:
+    query = "utm_source=" + "x" * 300
+    view = await hand.show(
+        f"<a href='/item?id=1&{query}'>One</a><a href='/item?id=2&{query}'>Two</a>"
+        f"<a href='data:text/html,{'y' * 5000}'>Three</a>"
+    )
+
+    assert len(view.text) < 1500
+    assert "id=1" in str(view.one("One"))
+    assert "id=2" in str(view.one("Two"))

@@ -1,0 +1,340 @@
+"""Changes are a true and minimal account of the page, and an index means one element for ever."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot
+from mcp_browser.errors import ActionError, StaleElement
+from tests.snapshot.hand import Hand, words_of
+
+MUTATIONS = (Path(__file__).parent / "mutations.js").read_text(encoding="utf-8")
+FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
+STAGE = """
+<div id=stage>
+  <h1>Stage</h1> <button>One</button> <p>Some words</p> <ul><li>First</li><li>Second</li></ul>
+  <section aria-label=Box><input aria-label=Field value=1> <a href=/x>Link</a></section>
+</div>
+"""
+
+Step = tuple[int, int, int]
+rounds = st.lists(
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200), st.integers(0, 50)), min_size=1, max_size=5),
+    min_size=1,
+    max_size=4,
+)
+any_page = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def bare(nodes: Sequence[DomNode]) -> list[DomNode]:
+    """The lines without their mark for what is new."""
+    return [node.model_copy(update={"is_new": False}) for node in nodes]
+
+
+def applied(lines: Sequence[DomNode], told: DomChanges | DomSnapshot) -> list[DomNode]:
+    """The lines after the changes: what went is dropped by its old place, what came is put at its new one."""
+    if isinstance(told, DomSnapshot):
+        return bare(told.nodes)
+    gone = {change.was for change in told.changes}
+    after = [line for place, line in enumerate(lines) if place not in gone]
+    came = [(change.at, change.node) for change in told.changes if change.at is not None]
+    for place, node in sorted(came, key=lambda pair: pair[0]):
+        after.insert(place, bare([node])[0])
+    return after
+
+
+async def stage(hand: Hand) -> list[DomNode]:
+    """A page that can be changed by numbers; its lines."""
+    view = await hand.show(STAGE + FILLER)
+    await hand.script(MUTATIONS)
+    return bare(view.snapshot.nodes)
+
+
+async def mutate(hand: Hand, steps: list[Step]) -> None:
+    """Change the page as the numbers say."""
+    await hand.script("steps => mutate(steps)", steps)
+
+
+@any_page
+@given(rounds=rounds)
+async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
+    hand: Hand, rounds: list[list[Step]]
+) -> None:
+    lines = await stage(hand)
+
+    for steps in rounds:
+        await mutate(hand, steps)
+        lines = applied(lines, await hand.tab.dom.changes())
+
+    fresh = bare((await hand.look()).snapshot.nodes)
+    assert list(map(str, lines)) == list(map(str, fresh))
+    assert lines == fresh
+
+
+@any_page
+@given(rounds=rounds)
+async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
+    hand: Hand, rounds: list[list[Step]]
+) -> None:
+    await stage(hand)
+    serials: dict[int, int] = {}
+
+    for steps in [*rounds, rounds[0]]:
+        await mutate(hand, steps)
+        for node in (await hand.look()).elements:
+            assert node.index is not None
+            serials.setdefault(node.index, await serial_of(hand, node.index))
+    for index, serial in serials.items():
+        try:
+            assert await serial_of(hand, index) == serial
+        except StaleElement:
+            continue
+
+    assert len(set(serials.values())) == len(serials)
+
+
+async def serial_of(hand: Hand, index: int) -> int:
+    """The page's own number of the element that an index names."""
+    return await (await hand.tab.dom.handle(index)).evaluate("element => top.serialOf(element)")
+
+
+# What is told -------------------------------------------------------------------------------------------
+
+
+async def changes(hand: Hand, script: str) -> list[DomChange]:
+    """What is told after a script has run in the page."""
+    await hand.script(script)
+    told = await hand.tab.dom.changes()
+    assert isinstance(told, DomChanges), told
+    return list(told.changes)
+
+
+async def told(hand: Hand, script: str) -> list[str]:
+    """The changes as an operation and a line."""
+    return [f"{change.op} {change.node}" for change in await changes(hand, script)]
+
+
+ROWS = "".join(
+    f"<tr><td>Name {number}</td><td><button>Edit {number}</button></td></tr>" for number in range(200)
+)
+
+
+async def test_a_list_that_gains_one_row_shows_one_row(hand: Hand) -> None:
+    await hand.show("<ul id=u>" + "".join(f"<li>Item {number}</li>" for number in range(300)) + "</ul>")
+
+    lines = await changes(hand, "u.children[150].insertAdjacentHTML('afterend', '<li>Fresh item</li>')")
+
+    assert [(change.op, change.node.name) for change in lines] == [("added", "Fresh item")]
+
+
+async def test_a_list_that_loses_its_first_row_shows_one_row(hand: Hand) -> None:
+    await hand.show("<ul id=u>" + "".join(f"<li>Item {number}</li>" for number in range(300)) + "</ul>")
+
+    lines = await changes(hand, "u.firstChild.remove()")
+
+    assert [(change.op, change.node.name) for change in lines] == [("removed", "Item 0")]
+
+
+async def test_a_table_that_gains_a_row_in_the_middle_shows_that_row(hand: Hand) -> None:
+    await hand.show(f"<table><tbody id=t>{ROWS}</tbody></table>")
+
+    lines = await told(
+        hand,
+        "t.rows[99].insertAdjacentHTML('afterend', '<tr><td>Zoe</td><td><button>Edit Zoe</button>"
+        "</td></tr>')",
+    )
+
+    assert 1 <= len(lines) <= 3
+    assert all("added" in line and "Zoe" in line for line in lines)
+
+
+async def test_a_page_left_alone_has_no_changes(hand: Hand) -> None:
+    await hand.show(f"<table>{ROWS}</table>")
+
+    assert await told(hand, "0") == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "for (const b of document.querySelectorAll('button')) b.firstChild.data = b.firstChild.data",
+        "for (const b of document.querySelectorAll('button')) { b.className = 'c'; b.dataset.x = 1 }",
+        "for (const r of [...t.rows]) t.append(r)",
+        "document.body.append(document.createElement('div'), ' ', document.createComment('x'))",
+        "t.style.color = 'green'",
+        "document.body.insertAdjacentHTML('beforeend', '<p hidden>Unseen</p>')",
+    ],
+)
+async def test_a_render_that_changes_nothing_that_is_seen_is_no_change(hand: Hand, script: str) -> None:
+    await hand.show(f"<table><tbody id=t>{ROWS}</tbody></table>")
+
+    assert await told(hand, script) == []
+
+
+async def test_text_that_is_rendered_anew_is_no_change(hand: Hand) -> None:
+    await hand.show(f"<div id=d>{FILLER}</div>")
+
+    assert await told(hand, "d.innerHTML = d.innerHTML") == []
+
+
+async def test_buttons_that_are_made_anew_are_told_as_replaced_and_nothing_else(hand: Hand) -> None:
+    view = await hand.show(f"<div id=d><p>Words</p><button>Save</button><button>Send</button></div>{FILLER}")
+
+    lines = await changes(hand, "d.innerHTML = d.innerHTML")
+
+    assert [(change.op, change.node.name) for change in lines] == [("replaced", "Save"), ("replaced", "Send")]
+    assert lines[0].before is not None
+    assert lines[0].before.index == view.index("Save")
+    assert lines[0].node.index != view.index("Save")
+
+
+async def test_a_button_that_gets_another_name_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(f"<button id=b>Follow</button>{FILLER}")
+
+    (line,) = await changes(hand, "b.textContent = 'Following'")
+
+    assert (line.op, line.node.name, line.node.index) == ("changed", "Following", view.index("Follow"))
+    assert line.before is not None
+    assert line.before.name == "Follow"
+
+
+async def test_a_state_that_changes_is_one_line(hand: Hand) -> None:
+    await hand.show(f"<label><input type=checkbox id=c> Agree</label><button id=b>Go</button>{FILLER}")
+
+    assert [line.split()[0] for line in await told(hand, "c.checked = true; b.disabled = true")] == [
+        "changed"
+    ] * 2
+
+
+async def test_a_value_set_by_script_is_told(hand: Hand) -> None:
+    await hand.show(f"<input id=i aria-label=Total value=1>{FILLER}")
+
+    (line,) = await told(hand, "i.value = '99'")
+
+    assert 'value="99"' in line
+
+
+async def test_an_element_that_moves_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(f"<div id=a><button id=b>Wander</button></div>{FILLER}<div id=z></div>")
+
+    lines = await changes(hand, "z.append(b)")
+
+    assert {change.node.index for change in lines} == {view.index("Wander")}
+    assert (await hand.look()).index("Wander") == view.index("Wander")
+
+
+async def test_a_sort_keeps_every_index(hand: Hand) -> None:
+    view = await hand.show(f"<table><tbody id=t>{ROWS}</tbody></table>")
+
+    await hand.script("t.append(...[...t.rows].reverse())")
+
+    again = await hand.look()
+    assert again.index("Edit 3") == view.index("Edit 3")
+    assert [node.name for node in again.elements] == [node.name for node in reversed(view.elements)]
+
+
+async def test_an_element_hidden_and_shown_again_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(f"<button id=b>Peek</button>{FILLER}")
+
+    assert [line.split()[0] for line in await told(hand, "b.hidden = true")] == ["removed"]
+    (line,) = await changes(hand, "b.hidden = false")
+
+    assert (line.op, line.node.index) == ("added", view.index("Peek"))
+
+
+async def test_an_element_taken_out_and_put_back_keeps_its_index(hand: Hand) -> None:
+    view = await hand.show(f"<button id=b>Peek</button>{FILLER}")
+    await told(hand, "window.kept = b; kept.remove()")
+
+    (line,) = await changes(hand, "document.body.prepend(kept)")
+
+    assert line.node.index == view.index("Peek")
+
+
+async def test_the_value_of_a_field_typed_into_is_the_only_change(hand: Hand) -> None:
+    view = await hand.show(f"<input aria-label=Name>{FILLER}")
+
+    result = await hand.do("input_text", index=view.index("Name"), text="Ann")
+
+    assert words_of(result).count("\n") == 0
+    assert 'value="Ann"' in words_of(result)
+
+
+async def test_changes_between_calls_are_told_with_the_next_result(hand: Hand) -> None:
+    view = await hand.show(f"<button>Idle</button><div id=d></div>{FILLER}")
+    await hand.script(
+        "new Promise(done => setTimeout(() => { d.textContent = 'The parcel has arrived'; done() }, 200))"
+    )
+
+    result = await hand.click(view.index("Idle"))
+
+    assert "The parcel has arrived" in words_of(result)
+    assert "The parcel has arrived" not in words_of(await hand.click(view.index("Idle")))
+
+
+async def test_changes_in_shadow_trees_and_frames_are_told(hand: Hand) -> None:
+    inner = hand.site.page("<p id=p>Inner</p>")
+    far = inner.replace(hand.site.url, hand.site.other)
+    await hand.show(
+        f"<iframe src='{inner}'></iframe><iframe src='{far}'></iframe><div id=h></div>{FILLER}"
+        "<script>const r = h.attachShadow({mode: 'closed'}); r.innerHTML = '<p>Shadow</p>'</script>"
+    )
+    await hand.tab.page.wait_for_load_state()
+    await hand.look()
+
+    lines = await told(hand, "r.firstChild.textContent = 'Darker'; frames[0].p.textContent = 'Within'")
+    for frame in hand.tab.page.frames:
+        if frame.url == far:
+            await frame.evaluate("p.textContent = 'Abroad'")
+    lines += await told(hand, "0")
+
+    assert all(any(word in line for line in lines) for word in ("Darker", "Within", "Abroad"))
+
+
+async def test_a_new_document_is_told_whole(hand: Hand) -> None:
+    there = hand.site.page("<h1>Other page</h1>")
+    view = await hand.show(f"<a href='{there}'>Go there</a>{FILLER}")
+
+    result = await hand.click(view.index("Go there"))
+
+    assert result.observation is not None
+    assert result.observation.snapshot is not None
+    assert result.observation.snapshot.url == there
+    assert "Other page" in words_of(result)
+
+
+async def test_an_index_of_the_page_before_never_means_an_element_of_this_one(hand: Hand) -> None:
+    old = (await hand.show("<button>Delete everything</button>")).index("Delete everything")
+    new = (await hand.show("<button>Keep everything</button>")).index("Keep everything")
+
+    assert new != old
+    with pytest.raises(ActionError, match="Delete everything"):
+        await hand.click(old)
+
+
+async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(hand: Hand) -> None:
+    view = await hand.show(
+        '<button onclick="for (let i = 0; i < 20000; i++) '
+        "d.append(Object.assign(document.createElement('p'),"
+        f" {{textContent: 'New line ' + i}}))\">More</button><div id=d></div>{FILLER}"
+    )
+
+    result = await hand.click(view.index("More"))
+
+    observation = result.observation
+    assert observation is not None
+    if observation.changes is not None:
+        assert sum(len(str(change.node)) for change in observation.changes.changes) < 1500 * 4
+        assert observation.changes.omitted > 19_000
+    else:
+        assert observation.snapshot is not None
+        assert sum(len(str(node)) for node in observation.snapshot.nodes) < 6000 * 4
+        assert observation.snapshot.below > 15_000

@@ -1,0 +1,61 @@
+"""Roles and names are those of the standards, and agree with Chromium's own accessibility tree."""
+
+from pathlib import Path
+
+from tests.snapshot.hand import Hand
+from tests.snapshot.oracle import Pair, pairs, same_words
+
+CASES = Path(__file__).parent / "naming.html"
+
+OTHERWISE = {
+    "Hidden label": "accname 2A uses a hidden label of a native control; Chromium gives no name at all",
+    "Empty value": "HTML-AAM goes on to the title where value is empty; Chromium stops at the empty value",
+    "Total 5": "accname 2F takes the text of any descendant; Chromium leaves out <output>, a live region",
+    "see x = 1": "accname 2F takes the text of any descendant; Chromium leaves out <math>",
+    "Custom element": "the role and name that a component sets by ElementInternals cannot be read by any script",
+    "Clip": "Chromium reports the error of a player without a source in place of its name",
+    "Embedded 42": "a rendered space stands between the words; Chromium drops it beside a hidden element",
+}
+"""Names by which we differ from Chromium on the page of cases, and why."""
+
+
+async def cases(hand: Hand) -> list[tuple[str, str, str, str]]:
+    """Role and name that the standard gives, and ours, of every case on the page."""
+    view = await hand.visit(hand.site.publish(CASES.read_bytes()))
+    found: list[tuple[str, str, str, str]] = []
+    for node in view.elements:
+        assert node.index is not None
+        handle = await hand.tab.dom.handle(node.index)
+        role, name = await handle.evaluate("element => [element.dataset.role ?? null, element.dataset.name]")
+        if role is not None:
+            found.append((role, name, node.role, node.name))
+    return found
+
+
+async def test_every_case_has_the_role_and_name_that_the_standards_give(hand: Hand) -> None:
+    found = await cases(hand)
+
+    wrong = [case for case in found if case[0] != case[2] or not same_words(case[3], case[1])]
+    assert not wrong, "\n".join(map(str, wrong))
+    assert len(found) == CASES.read_text(encoding="utf-8").count(" data-role=") - len(NOT_SHOWN)
+
+
+NOT_SHOWN: tuple[str, ...] = ()
+"""Cases that nobody can see and that are therefore not told."""
+
+
+def report(found: list[Pair], known: dict[str, str]) -> list[Pair]:
+    """The pairs that differ and are not explained; what is found is printed where the test fails."""
+    return [pair for pair in found if not pair.agrees and pair.ours.name not in known]
+
+
+async def test_the_cases_agree_with_chromium(hand: Hand) -> None:
+    await hand.visit(hand.site.publish(CASES.read_bytes()))
+
+    found = await pairs(hand)
+
+    assert len(found) >= 160
+    differing = [pair for pair in found if not pair.agrees]
+    assert len(differing) <= len(found) * 0.02 + len(OTHERWISE)
+    assert not report(found, OTHERWISE), "\n".join(map(str, report(found, OTHERWISE)))
+    assert {pair.ours.name for pair in differing} == set(OTHERWISE)

@@ -1,0 +1,80 @@
+"""Round trips to the browser: each call makes as few as can be, whatever the page is."""
+
+import pytest
+
+from tests.snapshot.hand import Hand
+from tests.snapshot.trips import counting
+
+ROWS = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(2000))
+
+
+async def test_a_snapshot_is_one_evaluation_however_long_the_page(hand: Hand) -> None:
+    await hand.show(ROWS)
+
+    with counting() as trips:
+        await hand.look()
+
+    assert trips.messages == ["send Runtime.evaluate"]
+
+
+async def test_changes_are_one_evaluation(hand: Hand) -> None:
+    await hand.show(ROWS)
+
+    with counting() as trips:
+        await hand.tab.dom.changes()
+
+    assert trips.messages == ["send Runtime.evaluate"]
+
+
+async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(hand: Hand) -> None:
+    inner = hand.site.page("<button>Inner</button>")
+    far = inner.replace(hand.site.url, hand.site.other)
+    await hand.show(f"<iframe src='{inner}'></iframe>" * 3 + f"<iframe src='{far}'></iframe>" * 2)
+
+    with counting() as trips:
+        view = await hand.look()
+
+    assert len(view.all("Inner")) == 5
+    assert trips.messages.count("send Runtime.evaluate") == 6
+    assert trips.chain <= 3
+
+
+async def test_a_click_that_starts_nothing_is_four_messages(hand: Hand) -> None:
+    view = await hand.show("<button onclick=\"this.textContent = 'Hit'\">Act</button>")
+    await hand.click(view.index("Act"))
+
+    with counting() as trips:
+        await hand.click(view.index("Act"))
+
+    # Ready, mouse (move, down, up), then settle and changes in one.
+    assert trips.messages.count("send Runtime.evaluate") <= 2, trips.messages
+    assert len(trips) <= 6, trips.messages
+    assert trips.chain <= 5, trips.messages
+
+
+@pytest.mark.parametrize(
+    ("action", "name", "arguments"),
+    [
+        ("input_text", "Town", {"text": "Gent"}),
+        ("select_option", "Size", {"options": ["Large"]}),
+        ("set_checked", "Agree", {"checked": True}),
+        ("hover_element", "Agree", {}),
+        ("scroll", None, {"direction": "down"}),
+        ("find_elements", None, {"text": "Town"}),
+        ("get_state", None, {"screenshot": False}),
+    ],
+)
+async def test_every_other_action_stays_small(
+    hand: Hand, action: str, name: str | None, arguments: dict[str, object]
+) -> None:
+    view = await hand.show(
+        "<label>Town <input></label><label>Size <select><option>Small<option>Large</select></label>"
+        "<label><input type=checkbox> Agree</label>" + ROWS
+    )
+    if name is not None:
+        arguments = {**arguments, "index": view.index(name)}
+
+    with counting() as trips:
+        await hand.do(action, **arguments)
+
+    assert len(trips) <= 8, trips.messages

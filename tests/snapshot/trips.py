@@ -1,0 +1,50 @@
+"""Counts the messages sent to the browser by Playwright, and how many of them wait for one another."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright._impl.connection import Connection
+
+
+@dataclass
+class Trips:
+    """Messages in order of sending, and the longest chain of which each was sent after another's answer."""
+
+    messages: list[str] = field(default_factory=list[str])
+    chain: int = 0
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+
+@contextmanager
+def counting() -> Iterator[Trips]:
+    """Count the messages that are sent to the browser's driver within the block."""
+    trips = Trips()
+    send = Connection.send_message_to_server
+    answered = 0
+
+    def counted(self: Connection, instance: Any, method: str, params: Any, options: Any) -> Any:
+        nonlocal answered
+        future = send(self, instance, method, params, options)
+        if method == "__waitInfo__":
+            return future  # A note to the driver, for its logs.
+        inner = params.get("method", "") if isinstance(params, dict) else ""
+        trips.messages.append(f"{method} {inner}".strip())
+        mine = answered + 1
+        trips.chain = max(trips.chain, mine)
+
+        def done(_: object) -> None:
+            nonlocal answered
+            answered = max(answered, mine)
+
+        future.add_done_callback(done)
+        return future
+
+    Connection.send_message_to_server = counted  # type: ignore[method-assign] - taken back below
+    try:
+        yield trips
+    finally:
+        Connection.send_message_to_server = send  # type: ignore[method-assign] - as it was
