@@ -432,6 +432,9 @@ class BrowserSession:
         if self._context is None or self._closed:
             return
         self._lost.clear()
+        if tab.id in self._closing_tabs:
+            self._closing_tabs.discard(tab.id)
+            return
         text = f"Tab {tab.id} ({tab.url[:200]}) was closed."
         self.notice(text)
         if tab is self._current and self._watch is None:
@@ -509,13 +512,22 @@ class BrowserSession:
             if self.current_tab.crashed:
                 raise self.current_tab.why_held()
             if self.current_tab.closed:
-                await self._settle_on_a_tab()
-                part = await self._observer.settle_and_read(watch)
+                part = await self._return_from(self.current_tab, watch)
             await self._refuse_blocked(leave=watch.url)
             return await self._observation(part)
         finally:
             self.unwatch(watch)
             self._moved = None
+
+    async def _return_from(self, closed: Tab, watch: Watch) -> DomSnapshot | DomChanges | None:
+        """Go on in another tab where the action has closed its own, and tell that page as a whole."""
+        self._closing_tabs.add(closed.id)
+        await self._settle_on_a_tab()
+        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
+        part = await self._observer.settle_and_read(watch)
+        if isinstance(part, DomChanges):
+            part = await self._observer.read_page(region=None, part=1)
+        return part
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
         """The whole page within the budget, or the part of it that is asked for.

@@ -86,7 +86,9 @@ async def _add_a_group_in_a_popup(browser: Browser, app: Django) -> list[Any]:
     opened = await browser.click("link", "Add another group")
     assert "Add group" in opened
     await browser.fill("textbox", "Name:", "Editors")
-    await browser.click("button", "Save")
+    closed = await browser.click("button", "Save")
+    assert "tab 1 is the current one" in closed
+    assert "Change user" in closed
     await browser.click("button", "Save")
     groups = app.query(GROUPS, "mira")
     assert groups == [("Editors",)]
