@@ -75,7 +75,7 @@
   const _queryFragment = DocumentFragment.prototype.querySelectorAll;
   const _attributes = getterOf(Element.prototype, "attributes");
   const _scrollIntoView = Element.prototype.scrollIntoView;
-  const _scrollBy = Element.prototype.scrollBy;
+  const _scrollBy = /** @type {(options: ScrollToOptions) => void} */ (Element.prototype.scrollBy);
   const _scrollLeft = getterOf(Element.prototype, "scrollLeft");
   const _scrollTop = getterOf(Element.prototype, "scrollTop");
   const _scrollWidth = getterOf(Element.prototype, "scrollWidth");
@@ -1568,8 +1568,10 @@
 
     /** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */
     function hasPlainHandler(element, role) {
-      if (role !== "listitem" && role !== "article" && role !== "group" && role !== "figure" && role !== "region") return false;
-      return hasHandler(element);
+      if (role === "listitem" || role === "article") return hasHandler(element);
+      if (role !== "group" && role !== "figure" && role !== "region") return false;
+      // A tab stop alone is there to scroll them by keys.
+      return (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
     }
 
     /** @param {Element} element @param {Open} frame */
@@ -1935,7 +1937,8 @@
                 if (at >= 0) discover(at);
               }
             }
-            gather(parent.element, text);
+            // What a slot shows has its box where it was written.
+            gather(parent.list ? /** @type {Element} */ (parentNode(node)) : parent.element, text);
           }
         } else if (type === 1) {
           const element = /** @type {Element} */ (node);
@@ -3260,7 +3263,7 @@
       if (name && !shown.toLowerCase().includes(name)) continue;
       const whole = `${shown} ${line.states.join(" ")}`;
       if (text && !whole.toLowerCase().includes(text)) continue;
-      if (pattern && !pattern.test(line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : shown)) continue;
+      if (pattern && !pattern.test(shown) && !(line.role && pattern.test(`${line.role} "${shown}" ${line.states.join(" ")}`))) continue;
       total++;
       if (found.length < limit && line.node) {
         keep(line.node);
@@ -3330,6 +3333,16 @@
   const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const escapeAttribute = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
   const UNREADABLE = set("script style noscript template link meta");
+  const LIVE = set("value checked selected");
+
+  /** What a field holds now, which its attributes do not tell. @param {Element} element @param {string} tag */
+  function liveAttributes(element, tag) {
+    if (tag === "option") return /** @type {HTMLOptionElement} */ (element).selected ? " selected" : "";
+    if (tag !== "input") return "";
+    const { checked, value } = /** @type {HTMLInputElement} */ (element);
+    const shown = value && !isSecret(element) ? ` value="${escapeAttribute(value)}"` : "";
+    return `${shown}${checked ? " checked" : ""}`;
+  }
 
   /**
    * HTML with shadow trees in place of their hosts' children and marks where frames stand.
@@ -3365,8 +3378,10 @@
           let begin = `<${tag}`;
           for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
             if (name === "value" && isSecret(element)) continue;
+            if (readable && LIVE.has(name)) continue;
             begin += ` ${name}="${escapeAttribute(value)}"`;
           }
+          if (readable) begin += liveAttributes(element, tag);
           if (tag === "iframe" || tag === "frame") {
             const frameId = keep(element);
             frames.push(frameId);
