@@ -4,7 +4,7 @@ import anyio.to_thread
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.markdown import clean, take_part, to_markdown
+from mcp_browser.actions.markdown import take_part, to_markdown, without_scripts
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 
@@ -46,7 +46,7 @@ async def get_html(ctx: ActionContext, params: GetHtmlParams) -> ActionResult:
     """Get the HTML of the page or an element."""
     html = await ctx.tab.ask(ctx.tab.dom.html(params.index))
     if not params.scripts:
-        html = await anyio.to_thread.run_sync(lambda: str(clean(html)), abandon_on_cancel=True)
+        html = without_scripts(html)
     return _part(ctx, "HTML", html, params.index, params.part)
 
 

@@ -35,6 +35,21 @@ async def test_an_element_is_read_alone(hand: Hand) -> None:
     assert "Outside" not in text
 
 
+async def test_fields_are_read_as_they_are_now(hand: Hand) -> None:
+    await hand.open(
+        "<input id=a value=before><input id=b type=password value=pw1><textarea id=c>before</textarea>"
+        "<label><input id=d type=checkbox>Agree</label><select id=e><option>S<option>M</select>"
+    )
+    await hand.js("a.value = 'now'; b.value = 'pw2'; c.value = 'typed'; d.checked = true; e.value = 'M'")
+    text = await hand.do("extract_content")
+    assert "now" in text
+    assert "typed" in text
+    assert "[x] Agree" in text
+    assert "M" in text
+    assert "before" not in text
+    assert "pw" not in text
+
+
 async def test_what_is_hidden_is_not_read(hand: Hand) -> None:
     await hand.open("<p>Seen</p><p style='display:none'>Hidden</p><script>var secret = 1</script>")
     text = await hand.do("extract_content")

@@ -1,5 +1,7 @@
 """Actions of the user's own, and which actions the settings ask for."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,8 +123,9 @@ def entry_point(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, valu
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-actions\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[mcp_browser.actions]\ntheirs = {value}\n")
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.delitem(__import__("sys").modules, "their_actions", raising=False)
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    monkeypatch.delitem(sys.modules, "their_actions", raising=False)
+    importlib.invalidate_caches()
 
 
 @pytest.mark.parametrize("value", ["their_actions", "their_actions:registry"])
