@@ -14,6 +14,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.settings import Settings
 
@@ -63,10 +64,11 @@ class Controller:
     async def _carry_out(
         self, action: RegisteredAction, params: BaseModel, session: BrowserSession
     ) -> ActionResult:
+        await session.ensure_open()
+        self._guard(action, session)
         ctx = ActionContext(session=session, settings=self.settings)
+        tab, url = session.current_tab, session.current_tab.url
         try:
-            await session.ensure_open()
-            self._guard(action, session)
             async with session.watching(action.effect) as watch:
                 result = await action.run(ctx, params)
             if result.observation is not None:
@@ -75,9 +77,12 @@ class Controller:
                 observation = await session.observe(action.effect, watch)
                 result = result.model_copy(update={"observation": observation})
         except PlaywrightError as error:
-            raise _with_notices(as_action_error(error, doing=action.name), session) from error
+            failure = as_action_error(error, doing=action.name)
+            failure.notices = _happened_since(session, tab, url, failure)
+            raise failure from error
         except ActionError as error:
-            raise _with_notices(error, session) from error.__cause__
+            error.notices = _happened_since(session, tab, url, error)
+            raise
         return await self._with_picture(result, ctx)
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
@@ -114,7 +119,16 @@ class Controller:
         return result.model_copy(update={"attachments": (*result.attachments, picture)})
 
 
-def _with_notices(error: ActionError, session: BrowserSession) -> ActionError:
-    """The error, telling also what else happened in the session: a dialog, a new tab, a download."""
-    error.notices = (*error.notices, *session.take_notices())
-    return error
+def _happened_since(session: BrowserSession, tab: Tab, url: str, error: ActionError) -> tuple[str, ...]:
+    """What a failed action has brought about all the same: another page, a dialog, and what else is to be told."""
+    told = [*error.notices]
+    try:
+        now = session.current_tab
+    except ActionError:
+        return (*told, *session.take_notices())
+    if now is tab and now.url != url:
+        told.append(f"The page is {now.url} now.")
+    if now.dialog is not None and not isinstance(error, DialogOpen):
+        what = f'A {now.dialog.kind} dialog is open: "{now.dialog.message}"'
+        told.append(f"{what}; answer it with handle_dialog.")
+    return (*told, *session.take_notices())

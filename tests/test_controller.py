@@ -215,6 +215,33 @@ async def test_a_failed_action_tells_what_else_happened(session: BrowserSession,
     assert "Something else happened." in caught.value.notices
 
 
+async def test_a_failed_action_tells_that_the_page_went_elsewhere_or_a_dialog_opened(
+    session: BrowserSession, site: Site
+) -> None:
+    registry = Registry()
+
+    @registry.action("Go elsewhere, then fail.")
+    async def astray(tab: Tab, url: str) -> None:
+        await tab.goto(url)
+        raise NotActionable("It did not work.")
+
+    @registry.action("Ask, then fail.")
+    async def ask(tab: Tab) -> None:
+        await tab.act(tab.page.evaluate("confirm('Really?')"))
+        raise NotActionable("It did not work.")
+
+    working = controller(registry)
+    await working.execute("go_to_url", {"url": site.page("<p>Page</p>")}, session)
+    elsewhere = site.page("<p>Elsewhere</p>")
+    with pytest.raises(NotActionable) as caught:
+        await working.execute("astray", {"url": elsewhere}, session)
+    assert caught.value.notices == (f"The page is {elsewhere} now.",)
+    with pytest.raises(NotActionable) as caught:
+        await working.execute("ask", {}, session)
+    assert 'confirm dialog is open: "Really?"' in caught.value.notices[0]
+    await working.execute("handle_dialog", {"accept": True}, session)
+
+
 async def test_an_open_dialog_is_named_with_its_answer(session: BrowserSession, site: Site) -> None:
     working = controller()
     page = site.page("<button onclick=\"confirm('Really?')\">Ask</button>")

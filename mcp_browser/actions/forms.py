@@ -82,7 +82,7 @@ class UploadFileParams(ActionParams):
 async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
     """Type text into a field, replacing its content."""
     element = await ctx.tab.element(params.index)
-    told = await _fill(ctx, element, params.text, append=params.append, slowly=params.slowly)
+    told = await _fill(element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
         await ctx.tab.act(ctx.tab.page.keyboard.press("Enter"))
         told += " Pressed Enter."
@@ -164,15 +164,14 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
         case "text":
             if not isinstance(value, str):
                 raise InvalidArguments(f"{element} takes text, not {value!r}.")
-            return await _fill(ctx, element, value, append=False, slowly=False)
+            return await _fill(element, value, append=False, slowly=False)
 
 
-async def _fill(ctx: ActionContext, element: Element, text: str, *, append: bool, slowly: bool) -> str:
+async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
     """Type, then look whether the field took it, and tell both without repeating a secret."""
-    await element.fill(text, append=append, slowly=slowly)
-    if ctx.tab.held:
-        return f"Typed into {element}."
-    field = await element.field()
+    field = await element.fill(text, append=append, slowly=slowly)
+    if field is None:
+        return f"Typed {len(text)} characters into {element}."
     told = _typed(element, text, secret=field.secret)
     if field.holds(text, as_end=append):
         return told

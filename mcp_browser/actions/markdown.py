@@ -6,6 +6,7 @@ are a problem. Broken HTML does no harm.
 """
 
 import re
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -51,8 +52,9 @@ _SCRIPTS = re.compile(
 )
 
 
+@lru_cache(maxsize=2)
 def to_markdown(html: str, *, base_url: str, links: bool) -> str:
-    """The content of HTML as Markdown.
+    """The content of HTML as Markdown. What was converted last is kept, since long pages are read in parts.
 
     Args:
         html: a page or an element, frames and shadow roots in place.

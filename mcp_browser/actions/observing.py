@@ -17,6 +17,8 @@ observing = Registry(group="core")
 
 MOST_FOUND = 200
 
+HANDLE_SECONDS = 1
+
 
 class GetStateParams(ActionParams):
     """Arguments of get_state."""
@@ -117,15 +119,18 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[l
     total = 0
     for frame in ctx.tab.page.frames:
         try:
-            handles = await ctx.tab.ask(frame.locator(selector).element_handles())
+            found = frame.locator(selector)
+            count = await ctx.tab.ask(found.count())
+            for place in range(min(count, limit - len(nodes))):
+                handle = await ctx.tab.ask(found.nth(place).element_handle(timeout=HANDLE_SECONDS * 1000))
+                nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
+                await handle.dispose()
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
             # A frame that went away meanwhile has nothing to find in it.
             continue
-        total += len(handles)
-        for handle in handles[: limit - len(nodes)]:
-            nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
+        total += count
     return nodes, total
 
 

@@ -14,7 +14,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from pydantic import ConfigDict
 
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
-from mcp_browser.errors import NotActionable, NotFound
+from mcp_browser.errors import DialogOpen, NotActionable, NotFound, StaleElement
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-OPENING_SECONDS = 2.0
+OPENING_SECONDS = 3.0
 """How long a list or a file chooser may take to open after the click that opens it."""
 
 POLL_SECONDS = 0.05
@@ -121,11 +121,14 @@ class Element:
         await self._ready("read")
         await self._call("focus")
 
-    async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> None:
+    async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> FieldValue | None:
         """Put text into a field, in place of what it holds or after it.
 
         The text arrives as one insertion; a field that does not take it so gets it key by key, as with
         `slowly`.
+
+        Returns:
+            What the field holds then; None where it cannot be asked, since a dialog opened or it is gone.
 
         Raises:
             NotActionable: it cannot be typed into.
@@ -134,7 +137,7 @@ class Element:
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self._call("setValue", text)
-            return
+            return await self._field()
         keyboard = self._tab.page.keyboard
         await self._call("moveToEnd" if append else "selectText")
         if not text:
@@ -143,13 +146,21 @@ class Element:
             await type_keys(self._tab, text)
         else:
             await self._tab.act(keyboard.insert_text(text))
-            if not append and not self._tab.held and not (await self.field()).holds(text):
-                await self._call("selectText")
-                await type_keys(self._tab, text)
+            field = await self._field()
+            if append or field is None or field.holds(text) or (ready.kind == "rich" and field.value.strip()):
+                return field
+            await self._call("selectText")
+            await type_keys(self._tab, text)
+        return await self._field()
 
-    async def field(self) -> FieldValue:
-        """What the field holds now."""
-        return FieldValue.model_validate(await self._call("value"))
+    async def _field(self) -> FieldValue | None:
+        if self._tab.held:
+            return None
+        try:
+            return FieldValue.model_validate(await self._call("value"))
+        except (StaleElement, DialogOpen):
+            # A field that sends its form when it is full may be gone by now.
+            return None
 
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
@@ -200,19 +211,22 @@ class Element:
         return True
 
     async def drag_to(self, other: "Element") -> None:
-        """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it."""
-        target = await other._ready("hover")
+        """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it.
+
+        Where the two do not fit into the view together, the page is scrolled while the element is held.
+        """
+        await other._ready("hover")
         start = await self._ready("drag")
-        # Scrolling to the start may have moved the target.
-        target = await other._ready("read")
         mouse = self._tab.page.mouse
-        await mouse.move(start.x, start.y)
-        await mouse.down()
+        await self._tab.act(mouse.move(start.x, start.y))
+        await self._tab.act(mouse.down())
         try:
-            await mouse.move((start.x + target.x) / 2, (start.y + target.y) / 2, steps=4)
-            await mouse.move(target.x, target.y, steps=4)
+            await self._tab.act(mouse.move(start.x + 8, start.y + 8, steps=2))
+            target = await other.show()
+            await self._tab.act(mouse.move((start.x + target.x) / 2, (start.y + target.y) / 2, steps=4))
+            await self._tab.act(mouse.move(target.x, target.y, steps=4))
             # A drop target takes the drop only after it has seen the pointer over itself.
-            await mouse.move(target.x, target.y)
+            await self._tab.act(mouse.move(target.x, target.y))
         finally:
             with anyio.CancelScope(shield=True):
                 await self._tab.act(mouse.up())
@@ -309,7 +323,11 @@ class Element:
         """Whether the state is reached soon; many switches follow their click only with the next frame."""
         with anyio.move_on_after(OPENING_SECONDS / 2):
             while True:
-                if await self._call("checked") == checked:
+                try:
+                    if await self._call("checked") == checked:
+                        return True
+                except StaleElement:
+                    # Drawn anew by its click, so the click was noticed.
                     return True
                 await anyio.sleep(POLL_SECONDS)
         return False

@@ -203,6 +203,12 @@ async def test_a_drag_made_of_pointer_events_arrives(hand: Hand) -> None:
     assert await hand.js("bin.textContent") == "Bin got it"
 
 
+async def test_a_drag_goes_to_where_the_page_has_to_be_scrolled(hand: Hand) -> None:
+    await hand.open(POINTER_DRAG)
+    await hand.do("drag_element", index=hand.index("Card"), target=hand.index("Bin"))
+    assert await hand.js("bin.textContent") == "Bin got it"
+
+
 async def test_a_click_that_opens_an_alert_returns_with_the_dialog(hand: Hand) -> None:
     await hand.open("<button onclick=\"alert('Careful'); document.body.append('after')\">Warn</button>")
     text = await hand.do("click_element", index=hand.index("Warn"))

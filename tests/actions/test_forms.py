@@ -82,6 +82,16 @@ async def test_a_field_that_listens_to_keys_only_gets_keys(hand: Hand) -> None:
     assert await hand.js("f.value") == "abc"
 
 
+async def test_a_field_that_goes_with_its_last_character_is_no_failure(hand: Hand) -> None:
+    await hand.open(
+        "<input id=f aria-label=Code><script>"
+        "f.oninput = () => { if (f.value.length === 4) f.outerHTML = '<p>Thank you</p>' }</script>"
+    )
+    text = await hand.do("input_text", index=hand.index("Code"), text="1234")
+    assert text.startswith("Typed 4 characters into")
+    assert "Thank you" in text
+
+
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
