@@ -38,7 +38,7 @@ async def _serve_until_stopped(settings: Settings) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, manager)
         manager.warm()
-        # The protocol's modules take longer to import than a browser's driver takes to start: do both at once.
+        # The protocol's modules take as long to import as a browser takes to start: do both at once.
         transports = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.transports")
         try:
             await transports.serve_stdio(settings, manager)

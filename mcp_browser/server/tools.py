@@ -41,7 +41,9 @@ async def call_tool(
         return _failed(render_error(error))
     except Exception:
         logger.exception("Internal error in %s", name)
-        return _failed(f"Internal error in {name}. The browser session goes on; the server's log has the details.")
+        return _failed(
+            f"Internal error in {name}. The browser session goes on; the server's log has the details."
+        )
     parts = render_result(result, settings=controller.settings)
     return types.CallToolResult(content=[_content(part) for part in parts], is_error=result.error is not None)
 

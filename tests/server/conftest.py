@@ -1,0 +1,52 @@
+"""A server in this process, with a real browser behind it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.server.app import create_server
+from mcp_browser.settings import BrowserSettings, Settings
+
+custom = Registry()
+
+
+@custom.action("Fail in a way that nobody foresaw.", effect="read")
+def stumble() -> str:
+    """Raise what is not meant for callers."""
+    raise KeyError("token=hunter2")
+
+
+@custom.action("Only for one site.", domains=["*.example.com"])
+def only_there() -> str:
+    """Do nothing."""
+    return "done"
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """All actions of the package, and two of a user."""
+    registry = default_registry()
+    registry.include(custom)
+    return registry
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(registry: Registry) -> AsyncIterator[Server[Any]]:
+    """A server with a clean browser session."""
+    settings = Settings(browser=BrowserSettings(headless=True, isolated=True))
+    manager = BrowserManager(settings)
+
+    async def session_of(_ctx: ServerRequestContext[Any, Any]) -> BrowserSession:
+        return await manager.default_session()
+
+    yield create_server(Controller(registry, settings), session_of)
+    await manager.close()

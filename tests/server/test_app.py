@@ -1,0 +1,117 @@
+"""What a client sees of the server, in both protocol eras."""
+
+import json
+import logging
+from typing import Any, Literal
+
+import mcp_types as types
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from mcp_browser.actions import default_registry
+from mcp_browser.server.app import INSTRUCTIONS
+from mcp_browser.server.tools import list_tools
+from tests.support.site import Site
+
+both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
+Era = Literal["auto", "legacy"]
+
+
+def text_of(result: types.CallToolResult) -> str:
+    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
+
+
+def test_the_default_tools_take_less_than_12000_characters() -> None:
+    tools = types.ListToolsResult(tools=list_tools(default_registry().only(["core"])))
+    wire = tools.model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
+    assert len(json.dumps(wire, separators=(",", ":"))) < 12_000
+
+
+def test_the_instructions_take_less_than_2000_characters() -> None:
+    assert len(INSTRUCTIONS) < 2000
+
+
+def test_every_schema_is_closed_and_every_tool_says_what_it_does_to_the_world() -> None:
+    for tool in list_tools(default_registry()):
+        Draft202012Validator.check_schema(tool.input_schema)
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.description
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is not None
+
+
+def test_the_order_of_the_tools_is_fixed() -> None:
+    names = [tool.name for tool in list_tools(default_registry())]
+    assert names == [tool.name for tool in list_tools(default_registry())]
+    assert names[0] == "go_to_url"
+
+
+@both_eras
+async def test_both_eras_list_the_tools_and_browse(server: Server[Any], site: Site, era: Era) -> None:
+    url = site.page("<h1>Hello</h1><button onclick=\"this.textContent='Pressed'\">Press</button>")
+    async with Client(server, mode=era) as client:
+        listed = await client.list_tools()
+        assert {"go_to_url", "click_element", "get_state", "stumble"} <= {tool.name for tool in listed.tools}
+        opened = await client.call_tool("go_to_url", {"url": url})
+        assert not opened.is_error
+        assert '[1] button "Press"' in text_of(opened)
+        clicked = await client.call_tool("click_element", {"index": 1})
+        assert '~ [1] button "Pressed"' in text_of(clicked)
+
+
+@both_eras
+async def test_an_unknown_tool_is_a_protocol_error(server: Server[Any], era: Era) -> None:
+    async with Client(server, mode=era) as client:
+        with pytest.raises(MCPError, match="Unknown tool: nope") as caught:
+            await client.call_tool("nope", {})
+        assert caught.value.code == types.INVALID_PARAMS
+
+
+@both_eras
+async def test_an_unknown_argument_is_named_and_the_known_are_listed(server: Server[Any], era: Era) -> None:
+    async with Client(server, mode=era) as client:
+        result = await client.call_tool("click_element", {"index": 1, "indx": 2})
+        assert result.is_error
+        assert "unknown argument 'indx'" in text_of(result)
+        assert "index" in text_of(result)
+
+
+@both_eras
+async def test_an_unforeseen_error_tells_nothing_but_the_log_does(
+    server: Server[Any], era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Client(server, mode=era) as client:
+        with caplog.at_level(logging.ERROR):
+            result = await client.call_tool("stumble", {})
+        assert result.is_error
+        assert text_of(result).startswith("Internal error in stumble.")
+        assert "hunter2" not in text_of(result)
+        assert "KeyError" in caplog.text
+
+
+async def test_an_action_for_other_sites_says_which(server: Server[Any], site: Site) -> None:
+    async with Client(server) as client:
+        await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
+        result = await client.call_tool("only_there", {})
+        assert result.is_error
+        assert "*.example.com" in text_of(result)
+
+
+async def test_an_error_result_leaves_the_session_as_it_was(server: Server[Any], site: Site) -> None:
+    async with Client(server) as client:
+        await client.call_tool("go_to_url", {"url": site.page("<button>Stay</button>")})
+        assert (await client.call_tool("click_element", {"index": 4711})).is_error
+        assert '[1] button "Stay"' in text_of(await client.call_tool("get_state", {}))
+
+
+async def test_a_picture_comes_as_image_content(server: Server[Any], site: Site) -> None:
+    async with Client(server) as client:
+        await client.call_tool("go_to_url", {"url": site.page("<h1>Picture</h1>")})
+        result = await client.call_tool("screenshot", {})
+        (picture,) = (part for part in result.content if isinstance(part, types.ImageContent))
+        assert picture.mime_type == "image/jpeg"
+        assert len(result.model_dump_json()) < 900_000
