@@ -42,6 +42,8 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleE
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
 CHARACTERS_A_TOKEN = 4
+FRAME_SECONDS = 3.0
+SILENT_SECONDS = 0.2
 MOST_NESTED_FRAMES = 6
 FURTHEST_SCROLL = 1e7
 CONTEXT_LINES = 5
@@ -72,6 +74,13 @@ class FrameState:
     told: Known = NOTHING
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
+    silent: bool = False
+    """Whether it did not answer when it was last asked: its script is busy, in a process of its own."""
+
+    @property
+    def patience(self) -> float:
+        """How long an answer is waited for, in seconds, where the page goes on without it."""
+        return SILENT_SECONDS if self.silent else FRAME_SECONDS
 
 
 @dataclass(slots=True)
@@ -463,12 +472,20 @@ class DomService:
         while rest:
             frame = rest.pop(0)
             try:
-                answer = await frame.world.run(method, *args)
+                if frame is self._main:
+                    answer = await frame.world.run(method, *args)
+                else:
+                    async with asyncio.timeout(frame.patience):
+                        answer = await frame.world.run(method, *args)
+                frame.silent = False
                 yield frame, answer
                 stands = [owner for owner, *_ in answer.get("frames", [])]
                 if stands and depth[id(frame)] < MOST_NESTED_FRAMES:
                     await self._meet(frame, stands)
             except FrameGone:
+                continue
+            except TimeoutError:
+                frame.silent = True
                 continue
             within = [frame.children[owner] for owner in stands if owner in frame.children]
             depth |= {id(child): depth[id(frame)] + 1 for child in within}
@@ -580,9 +597,10 @@ class DomService:
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
-        for owner in [owner for owner, child in frame.children.items() if read.get(id(child), frame) is None]:
-            # The frame's document is in another process now, or was lost on the way.
-            del frame.children[owner]
+        for owner, child in list(frame.children.items()):
+            if read.get(id(child), frame) is None and not child.silent:
+                # The frame's document is in another process now, or was lost on the way.
+                del frame.children[owner]
         await self._meet(frame, list(frame.read.stands))
         late = [
             child
@@ -605,9 +623,15 @@ class DomService:
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> Reading | None:
         try:
-            return await self._read(frame, wish, settle, deep)
+            async with asyncio.timeout(settle + frame.patience):
+                reading = await self._read(frame, wish, settle, deep)
         except FrameGone:
             return None
+        except TimeoutError:
+            frame.silent = True
+            return None
+        frame.silent = False
+        return reading
 
     async def _ask_frame(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
@@ -707,7 +731,11 @@ class DomService:
         return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
 
     def _node(self, item: Shown) -> DomNode:
-        return self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
+        node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
+        within = item.frame.children.get(item.line[ID])
+        if within is None or not within.silent:
+            return node
+        return node.model_copy(update={"states": (*node.states, "not answering")})
 
 
 def _known(answer: dict[str, Any]) -> Known:
