@@ -120,7 +120,7 @@ class Controller:
 
 
 def _happened_since(session: BrowserSession, tab: Tab, url: str, error: ActionError) -> tuple[str, ...]:
-    """What a failed action has brought about all the same: another page, a dialog, and what else is to be told."""
+    """What a failed action has brought about all the same: another page, a dialog, and other notices."""
     told = [*error.notices]
     try:
         now = session.current_tab

@@ -4,8 +4,8 @@ The page script decides whether an element can take an action and where (`DomSer
 goes through Playwright's mouse and keyboard, so that a page sees what it would see from a person.
 """
 
+import contextlib
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -304,7 +304,7 @@ class Element:
                 f"{self} is a native select.", hint="Use select_option, or get_options to see them."
             )
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _held(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
         """Hold modifier keys down, and let go of them whatever happens."""
         keyboard = self._tab.page.keyboard
@@ -348,10 +348,11 @@ class Element:
             options = await self._options_within(OPENING_SECONDS)
         option = _find(options, wanted)
         if option is None and (await self._ready("read")).kind == "text":
-            # A text field with suggestions shows the option only once its name is typed.
-            await self.fill(wanted)
-            options = await self._options_within(OPENING_SECONDS, wanted)
-            option = _find(options, wanted)
+            # A text field with suggestions shows the option only once its name is typed; some take none.
+            with contextlib.suppress(NotActionable):
+                await self.fill(wanted)
+                options = await self._options_within(OPENING_SECONDS, wanted)
+                option = _find(options, wanted)
         option = self._usable(option, wanted, options)
         if option.selected:
             return option.label
