@@ -18,7 +18,7 @@ from playwright.async_api import Frame, Page, Request, Response
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
 
-POLLS = 2
+POLLS = 3
 """An address that a page has asked this often on its own is polled: nobody waits for it."""
 
 LONGEST_PATH = 60
@@ -59,6 +59,7 @@ class Activity:
         self._requested_at = 0.0
         self._requested_number = 0
         self._answered: Response | None = None
+        self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
         self.watched = False
         """Whether an action is under way; what a page asks for outside of one is its own doing."""
@@ -96,14 +97,18 @@ class Activity:
         fresh = time.monotonic() - self._requested_at < REQUEST_GRACE
         return fresh and self._requested_number > since
 
+    def navigating_for(self) -> float | None:
+        """For how many seconds the tab has been on its way to another document; None where it is not."""
+        now = time.monotonic()
+        since = [request.since for request in self._in_flight.values() if request.of_page]
+        if now - self._requested_at < REQUEST_GRACE:
+            since.append(self._requested_at)
+        return now - min(since) if since else None
+
     def begun_since(self, since: int) -> bool:
         """Whether anything awaited began after the mark, ended or not."""
         going_on = self.loading or self.windows_opening > 0
         return going_on or self.navigating(since) or bool(self.in_flight(since))
-
-    def main_request_since(self, since: int) -> bool:
-        """Whether a request for a new document began after the mark and is in flight."""
-        return any(request.of_page and request.number > since for request in self._in_flight.values())
 
     async def change(self, *, limit: float) -> None:
         """Wait until something begins or ends, `limit` seconds at most."""
@@ -139,8 +144,8 @@ class Activity:
 
     @property
     def answered_status(self) -> int | None:
-        """HTTP status of a document that was answered but has not become the page."""
-        return self._answered.status if self._answered is not None else None
+        """HTTP status of the answer to the last request for a new document, also where it became no page."""
+        return self._last_status
 
     def window_opening(self) -> None:
         """The page is about to open a window; it takes a moment until there is a tab."""
@@ -170,6 +175,7 @@ class Activity:
             for known in list(self._redirected_from(request)):
                 self._in_flight.pop(known, None)
             self._requested_at = 0.0
+            self._last_status = None
         self._in_flight[request] = InFlight(
             number=next(self._numbers),
             method=request.method,
@@ -199,6 +205,7 @@ class Activity:
     def _on_response(self, response: Response) -> None:
         if response.request.resource_type == "document" and self._is_of_page(response.request):
             self._answered = response
+            self._last_status = response.status
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame.parent_frame is not None:
@@ -207,6 +214,8 @@ class Activity:
         address = frame.url.partition("#")[0]
         if answered is not None and answered.url.partition("#")[0] == address:
             self.status = answered.status
+            # It is the page now, although more of it may be on its way.
+            self._in_flight.pop(answered.request, None)
             self._begin_document()
         elif not address.startswith(("http:", "https:")) and address != self._address:
             self.status = None

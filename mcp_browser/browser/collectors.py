@@ -8,7 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 LONGEST = 160
 """Longest message quoted, in characters."""
 
-SHOWN = 2
+SHOWN = 3
 """How many different messages are quoted."""
 
 KINDS = 100

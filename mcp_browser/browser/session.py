@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
-from mcp_browser.browser.observation import Observation, TabInfo
+from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.watching import Effect, Observer, Watch
@@ -69,6 +69,7 @@ class BrowserSession:
         self._output_dir = self._settings.files.output_dir
         self._watch: Watch | None = None
         self._moved: str | None = None
+        self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
         self._own_pages = 0
         self._closing_tabs: set[int] = set()
@@ -140,6 +141,13 @@ class BrowserSession:
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
         for tab in self._tabs.values():
+            dialog = tab.dialog if tab is not self._current else None
+            if dialog is not None and dialog != self._told_dialogs.get(tab.id):
+                self._told_dialogs[tab.id] = dialog
+                self._notices.append(
+                    f'A {dialog.kind} dialog is open in tab {tab.id}: "{dialog.message}". To answer it, '
+                    f"switch_tab there and use handle_dialog."
+                )
             if complaint := tab.console.take():
                 self._notices.append(complaint if tab is self._current else f"Tab {tab.id}: {complaint}")
         notices, self._notices = tuple(dict.fromkeys(self._notices)), []
@@ -408,11 +416,6 @@ class BrowserSession:
         if dialog.page is not None:
             tab = self._adopt(dialog.page)
             tab.dialog_opened(dialog)
-            if tab is not self._current:
-                self.notice(
-                    f'A {dialog.type} dialog is open in tab {tab.id}: "{dialog.message}". To answer it, '
-                    f"switch_tab there and use handle_dialog."
-                )
 
     def _on_tab_close(self, tab: Tab) -> None:
         if tab.id not in self._tabs or self._context is None:
@@ -469,6 +472,8 @@ class BrowserSession:
                 text,
                 hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
             )
+        if effect != "navigation":
+            await self.current_tab.arrive()
         marks = {tab.id: tab.activity.mark() for tab in self._tabs.values()}
         watch = Watch(effect, self.current_tab, self.current_tab.url, marks)
         for tab in self._tabs.values():
@@ -536,6 +541,7 @@ class BrowserSession:
             DeadlineExceeded: the page does not answer.
             BlockedUrl: the page's address is not allowed.
         """
+        await self.current_tab.arrive()
         await self._refuse_blocked(leave=None)
         snapshot = None
         if self.current_tab.dialog is None:

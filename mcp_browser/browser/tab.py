@@ -44,8 +44,8 @@ ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0
 """How long an opened page may take to have its DOM complete before it is shown as it is."""
 
-STUCK_SECONDS = 2.0
-"""How long the page that is left may hold up a navigation before its script is stopped."""
+FREE_SECONDS = 1.0
+"""How long the page that is left may not answer before its script is broken off."""
 
 CONTROL_SECONDS = 2.0
 """Limit for what the browser itself answers, without the page."""
@@ -240,6 +240,11 @@ class Tab:
             async with asyncio.timeout(limit):
                 outcome = await self.guarded(work)
         except TimeoutError as error:
+            if self.activity.navigating_for() is not None:
+                raise DeadlineExceeded(
+                    f"The page cannot be read: it has been on its way to another one for {limit:g} s.",
+                    hint="Wait with wait_for, or open another address.",
+                ) from error
             self.unresponsive = True
             raise DeadlineExceeded(
                 f"The page {self.url[:200]} did not answer within {limit:g} s: its script is busy.",
@@ -275,6 +280,22 @@ class Tab:
     async def forward(self) -> Arrival:
         """Go one step forward in the history. Raises as `goto` does; NavigationError at its end."""
         return await self._travel(1)
+
+    async def arrive(self) -> None:
+        """Wait for the end of a navigation under way, or end it when it takes too long.
+
+        Meanwhile Chromium passes nothing on to the page, neither questions nor input.
+        """
+        limit = self._settings.limits.navigation_timeout
+        while (taken := self.activity.navigating_for()) is not None and not self.held:
+            if taken >= limit:
+                await self._control("Page.stopLoading")
+                self.activity.forget_navigation()
+                self._notice(
+                    f"The next page had not begun to show after {limit:g} s; it is no longer waited for."
+                )
+                return
+            await self.activity.change(limit=min(limit - taken, 0.25))
 
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
         """Answer the dialog that is open: `text` goes to a prompt, which else gets its default.
@@ -346,11 +367,6 @@ class Tab:
             async with asyncio.timeout(self._settings.limits.action_timeout):
                 await self.page.close()
 
-    async def stop_script(self) -> None:
-        """Break off a script that keeps the page busy."""
-        await self._control("Runtime.terminateExecution")
-        self.unresponsive = False
-
     def await_dom(self) -> None:
         """Take the page as loading until its DOM is complete: it was opened by another one, unseen."""
         self.activity.loading = True
@@ -372,32 +388,27 @@ class Tab:
         return self._settings.limits.navigation_timeout * 1000
 
     async def _navigate(self, url: str, start: Callable[[], Coroutine[Any, Any, Response | None]]) -> Arrival:
-        if self.unresponsive:
-            await self.stop_script()
+        await self._free()
         downloads = len(self._downloads)
-        freeing = asyncio.create_task(self._free_when_stuck(self.activity.mark()))
-        try:
-            for last_try in (False, False, True):
-                try:
-                    await self.guarded(start())
-                except DialogOpen as error:
-                    if self._dialog is not None and self._dialog.type == "beforeunload":
-                        raise DialogOpen(
-                            "The page asks before it is left (a beforeunload dialog is open).",
-                            hint="handle_dialog with accept=true leaves it, with accept=false stays.",
-                        ) from error
-                except PlaywrightError as error:
-                    message = plain_message(error)
-                    if "interrupted by another navigation" in message:
-                        if ERROR_PAGE in message and not last_try:
-                            continue
-                    elif await self._is_download(error, downloads):
-                        return Arrival(self.url, self.status, downloaded=True)
-                    else:
-                        raise await self._failed(url, error) from error
-                break
-        finally:
-            freeing.cancel()
+        for last_try in (False, False, True):
+            try:
+                await self.guarded(start())
+            except DialogOpen as error:
+                if self._dialog is not None and self._dialog.type == "beforeunload":
+                    raise DialogOpen(
+                        "The page asks before it is left (a beforeunload dialog is open).",
+                        hint="handle_dialog with accept=true leaves it, with accept=false stays.",
+                    ) from error
+            except PlaywrightError as error:
+                message = plain_message(error)
+                if "interrupted by another navigation" in message:
+                    if ERROR_PAGE in message and not last_try:
+                        continue
+                elif await self._is_download(error, downloads):
+                    return Arrival(self.url, self.status, downloaded=True)
+                else:
+                    raise await self._failed(url, error) from error
+            break
         await self._shown()
         return Arrival(self.url, self.status)
 
@@ -440,13 +451,21 @@ class Tab:
         while self.activity.loading and not self.held and time.monotonic() < deadline:
             await self.activity.change(limit=deadline - time.monotonic())
 
-    async def _free_when_stuck(self, mark: int) -> None:
-        """Stop the script of the page that is left where it does not even let the navigation begin."""
-        document = self.activity.document_number
-        await asyncio.sleep(STUCK_SECONDS)
-        begun = self.activity.main_request_since(mark) or self.activity.document_number != document
-        if not begun and self._dialog is None:
-            await self.stop_script()
+    async def _free(self) -> None:
+        """Break off a script that keeps the page from being left; after the navigation has begun it is too late.
+
+        Chromium passes nothing on to a page while a navigation is under way.
+        """
+        if self.cdp is None or self.held or self.activity.navigating_for() is not None:
+            return
+        try:
+            async with asyncio.timeout(FREE_SECONDS):
+                await self.guarded(_send(self.cdp, "Runtime.evaluate", expression="1"))
+        except TimeoutError:
+            await self._control("Runtime.terminateExecution")
+        except (PlaywrightError, ActionError):
+            return
+        self.unresponsive = False
 
     async def _is_download(self, error: PlaywrightError, before: int) -> bool:
         if "Download is starting" in str(error):
@@ -462,8 +481,11 @@ class Tab:
         """The error for a navigation that came to nothing; leaves the tab ready for the next one."""
         code = network_code(error)
         if isinstance(error, PlaywrightTimeout):
-            await self._control("Page.stopLoading")
+            stopped = await self._control("Page.stopLoading")
             self.activity.forget_navigation()
+            if stopped is None and self.cdp is not None and not self.held:
+                # The answer is there, but the page that is left does not let go: only another tab helps.
+                self._on_crash(self.page)
             limit = self._settings.limits.navigation_timeout
             return DeadlineExceeded(
                 f"{url} did not begin to show within {limit:g} s.",
@@ -472,10 +494,9 @@ class Tab:
         if code is None:
             return as_action_error(error, doing=f"opening {url[:200]}")
         status = self.activity.answered_status
-        if code == "ERR_ABORTED" and status is not None:
+        if status is not None and code in ("ERR_ABORTED", "ERR_HTTP_RESPONSE_CODE_FAILURE"):
             return NavigationError(
-                f"{url} answered HTTP {status} without a page; the tab has stayed where it was.",
-                hint="Try another address.",
+                f"{url} answered HTTP {status} without a page.", hint="Try another address."
             )
         # The browser opens its error page a moment later; what is opened before that would be broken off.
         deadline = time.monotonic() + 1
@@ -522,8 +543,9 @@ class Tab:
         self._hold_up()
 
 
-async def _send(cdp: CDPSession, method: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", await cdp.send(method))  # pyright: ignore[reportUnknownMemberType] (untyped)
+async def _send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
+    send = cast("Callable[..., Awaitable[dict[str, Any]]]", cdp.send)  # pyright: ignore[reportUnknownMemberType]
+    return await send(method, parameters)
 
 
 def _forget(task: "asyncio.Future[Any]") -> None:

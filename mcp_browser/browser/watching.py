@@ -13,7 +13,7 @@ from mcp_browser.browser.playwright_errors import as_action_error, is_context_go
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ PAGE_SECONDS = 3.0
 
 READING_SECONDS = 10.0
 """Longest wait for the page to be read."""
+
+READING_GRACE = 5.0
+"""How much longer than the page takes to come to rest it may take to be read, seconds."""
 
 HOLD_GRACE = 1.0
 """How long an action may go on after something has begun to hold its tab, seconds."""
@@ -95,7 +98,8 @@ class Observer:
                 break
             if left <= 0:
                 self._tell_unfinished(tab, since, limit)
-                part = await self._read(tab, 0, again=read_from is tab)
+                on_its_way = tab.activity.navigating(since)
+                part = None if on_its_way else await self._read(tab, 0, again=read_from is tab)
                 break
             if tab.activity.begun_since(since) or self._session.opening_windows:
                 await tab.activity.change(limit=min(left, GLANCE))
@@ -112,7 +116,7 @@ class Observer:
         tab = self._session.tab_in_use
         if tab is None or tab.held or self._how == "none":
             return None
-        part = await self._or_nothing(lambda: self.ask(tab, tab.dom.changes))
+        part = await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.changes))
         if isinstance(part, DomChanges) and not part.changes and not part.omitted:
             return None
         return part
@@ -127,11 +131,11 @@ class Observer:
         tab = self._session.current_tab
         return await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
 
-    async def ask(self, tab: Tab, question: Callable[[], Awaitable[T]]) -> T:
+    async def ask(self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None) -> T:
         """The answer to a question to the page script; asked again where a navigation came in between."""
         for tries in range(READING_TRIES):
             try:
-                return await tab.ask(question(), limit=self._reading_limit)
+                return await tab.ask(question(), limit=limit or self._reading_limit)
             except FrameGone as error:
                 if tries == READING_TRIES - 1:
                     raise ActionError(
@@ -146,18 +150,24 @@ class Observer:
 
     async def _read(self, tab: Tab, limit: float, *, again: bool) -> Part | None:
         """Let the page come to rest and read it, in one evaluation where changes are wanted."""
+        longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":
             told = await self._or_nothing(
-                lambda: self.ask(tab, lambda: tab.dom.settle_and_changes(limit=limit, again=again))
+                tab,
+                lambda: self.ask(
+                    tab, lambda: tab.dom.settle_and_changes(limit=limit, again=again), limit=longest
+                ),
             )
             return told[1] if told is not None else None
         if limit > 0:
-            await self._or_nothing(lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit)))
+            await self._or_nothing(
+                tab, lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
+            )
         if self._how == "none" or tab.held:
             return None
-        return await self._or_nothing(lambda: self.ask(tab, tab.dom.snapshot))
+        return await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.snapshot))
 
-    async def _or_nothing(self, reading: Callable[[], Awaitable[T]]) -> T | None:
+    async def _or_nothing(self, tab: Tab, reading: Callable[[], Awaitable[T]]) -> T | None:
         """What is read, or nothing where the page cannot be read now: the action itself is done."""
         try:
             return await reading()
@@ -165,6 +175,13 @@ class Observer:
             return None
         except DeadlineExceeded as error:
             self._session.notice(str(error))
+            return None
+        except BrowserUnavailable:
+            # That a tab or the browser has ended is told by the session, once the news is through.
+            if not tab.held:
+                await tab.activity.change(limit=GLANCE)
+            if not tab.held:
+                raise
             return None
 
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:

@@ -1,0 +1,93 @@
+"""Sessions of a real browser, and a hand that acts in them as the controller does."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest_asyncio
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.observation import Observation
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.watching import Effect
+from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
+
+HEADLESS = BrowserSettings(headless=True, isolated=True)
+LIMITS = LimitSettings(navigation_timeout=4, action_timeout=3, settle_timeout=4)
+
+
+class Hand:
+    """Acts in a session: opens it, does something, looks what became of it."""
+
+    def __init__(self, session: BrowserSession) -> None:
+        self.session = session
+
+    @property
+    def tab(self) -> Tab:
+        return self.session.current_tab
+
+    async def do(self, work: Callable[[Tab], Awaitable[Any]], *, effect: Effect = "input") -> Observation:
+        """Do something in the current tab and observe."""
+        with anyio.fail_after(30):
+            async with self.session.lock:
+                await self.session.ensure_open()
+                async with self.session.watching(effect) as watch:
+                    await work(self.tab)
+                return await self.session.observe(effect, watch)
+
+    async def open(self, url: str) -> Observation:
+        return await self.do(lambda tab: tab.goto(url), effect="navigation")
+
+    async def click(self, text: str) -> Observation:
+        """Click what has this text, by a real mouse."""
+        box = await self.tab.page.get_by_text(text, exact=True).first.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        return await self.do(lambda tab: tab.act(tab.page.mouse.click(x, y)))
+
+    async def answer(self, accept: bool, text: str | None = None) -> Observation:
+        return await self.do(lambda tab: tab.answer_dialog(accept, text))
+
+    async def look(self) -> Observation:
+        with anyio.fail_after(30):
+            async with self.session.lock:
+                await self.session.ensure_open()
+                return await self.session.full_observation()
+
+
+def shown(observation: Observation) -> str:
+    """Everything that an observation tells, as text."""
+    lines = [observation.url, observation.title, *observation.notices]
+    if observation.snapshot is not None:
+        lines += map(str, observation.snapshot.nodes)
+    if observation.changes is not None:
+        lines += [str(change.node) for change in observation.changes.changes]
+    if observation.dialog is not None:
+        lines.append(observation.dialog.message)
+    return "\n".join(lines)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def manager() -> AsyncIterator[BrowserManager]:
+    """One browser for all sessions that do it no harm."""
+    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
+    yield manager
+    await manager.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hand(manager: BrowserManager) -> AsyncIterator[Hand]:
+    """A hand in a session of its own."""
+    session = await manager.open_session()
+    await session.ensure_open()
+    yield Hand(session)
+    await session.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_manager() -> AsyncIterator[BrowserManager]:
+    """A manager of its own, for tests that kill its browser."""
+    manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
+    yield manager
+    await manager.close()

@@ -1,0 +1,72 @@
+"""A server that answers as it should not: slowly, by halves, without a body."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+FILE = "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        path, _, seconds = self.path.partition("?")
+        match path:
+            case "/slow.bin":
+                self._send(f"HTTP/1.1 200 OK\r\n{FILE}slow.bin\r\nContent-Length: 6\r\n\r\nabc")
+                self._wait(float(seconds))
+                self._send("def")
+            case "/half.bin":
+                self._send(f"HTTP/1.1 200 OK\r\n{FILE}half.bin\r\nContent-Length: 100000\r\n\r\nabc")
+            case "/nothing":
+                self._send("HTTP/1.1 204 No Content\r\n\r\n")
+            case "/empty-error":
+                self._send("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n")
+            case "/half-page":
+                self._send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Half</title><h1>First half</h1>"
+                )
+                self._wait(float(seconds))
+                self._send("<h1>Second half</h1>")
+            case "/garbage":
+                self._send("this is not HTTP\r\n\r\n")
+            case _:
+                self._send("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n")
+        self.close_connection = True
+
+    def _send(self, text: str) -> None:
+        self.wfile.write(text.encode())
+        self.wfile.flush()
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not _stopping.wait(0.05):
+            pass
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep the test output clean."""
+
+
+_stopping = threading.Event()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Browsers hang up on such a server; that is no news."""
+
+
+@contextmanager
+def raw_server() -> Iterator[str]:
+    """The address of such a server, without a slash at its end."""
+    _stopping.clear()
+    server = _Server(("127.0.0.1", 0), _Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        _stopping.set()
+        server.shutdown()
+        server.server_close()

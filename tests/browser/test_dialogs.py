@@ -1,0 +1,160 @@
+"""JavaScript dialogs: held open, told, answered, closed by others."""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
+from tests.browser.conftest import Hand, shown
+from tests.support.site import Site
+
+
+def button(script: str) -> str:
+    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
+
+
+async def test_a_click_that_opens_a_dialog_returns_and_tells_it(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("out.textContent = confirm('Sure?')")))
+    told = await hand.click("Go")
+    assert told.dialog is not None
+    assert (told.dialog.kind, told.dialog.message) == ("confirm", "Sure?")
+    assert told.snapshot is None
+    assert told.changes is None
+    assert hand.tab.held
+    assert "true" in shown(await hand.answer(True))
+    assert hand.tab.dialog is None
+
+
+async def test_while_a_dialog_is_open_the_page_is_asked_nothing(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("alert('Stop')"), title="Stopped"))
+    await hand.click("Go")
+    with pytest.raises(DialogOpen, match="Stop"):
+        await hand.tab.screenshot()
+    with pytest.raises(DialogOpen, match="handle_dialog"):
+        await hand.tab.ask(hand.tab.page.title())
+    told = await hand.look()
+    assert told.dialog is not None
+    assert told.title == "Stopped", "the browser knows the title without the page"
+    await hand.answer(True)
+
+
+async def test_a_prompt_gets_its_default_unless_told(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("out.textContent = 'got ' + prompt('Name?', 'Bob')")))
+    told = await hand.click("Go")
+    assert told.dialog is not None
+    assert told.dialog.default_value == "Bob"
+    assert "got Bob" in shown(await hand.answer(True))
+    await hand.click("Go")
+    assert "got Ada" in shown(await hand.answer(True, "Ada"))
+    await hand.click("Go")
+    assert "got null" in shown(await hand.answer(False))
+
+
+async def test_the_second_of_two_dialogs_is_told_with_the_answer_to_the_first(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("alert('one'); alert('two'); out.textContent = 'after'")))
+    await hand.click("Go")
+    told = await hand.answer(True)
+    assert told.dialog is not None
+    assert told.dialog.message == "two"
+    assert "after" in shown(await hand.answer(True))
+
+
+async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("alert('Hello'); out.textContent = 'went on'")))
+    await hand.click("Go")
+    assert hand.tab.cdp is not None
+    await hand.tab.cdp.send(  # pyright: ignore[reportUnknownMemberType] (untyped)
+        "Page.handleJavaScriptDialog", {"accept": True}
+    )
+    async with asyncio.timeout(5):
+        while hand.tab.dialog is not None:
+            await hand.tab.activity.change(limit=0.05)
+    assert "went on" in shown(await hand.look())
+    with pytest.raises(NotFound, match="No dialog is open"):
+        await hand.tab.answer_dialog(True)
+
+
+async def test_a_dialog_that_opens_during_a_question_ends_it(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<script>setTimeout(() => alert('Late'), 600)</script>Quiet"))
+    with pytest.raises(DialogOpen, match="Late"):
+        await hand.tab.ask(hand.tab.page.evaluate("new Promise(() => {})"), limit=10)
+    await hand.tab.answer_dialog(False)
+    assert "Quiet" in shown(await hand.look())
+
+
+async def test_an_action_that_a_dialog_holds_is_broken_off(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<script>setTimeout(() => alert('Held'), 500)</script>Quiet"))
+    with pytest.raises(DialogOpen, match="Held"):
+        await hand.do(lambda tab: tab.page.evaluate("new Promise(() => {})"))
+    await hand.answer(True)
+    assert "Quiet" in shown(await hand.look())
+
+
+async def test_a_page_that_asks_before_it_is_left_stays_or_goes_as_told(hand: Hand, site: Site) -> None:
+    there = site.page("<h1>Elsewhere</h1>")
+    await hand.open(site.page("<h1>Draft</h1><script>onbeforeunload = e => e.preventDefault()</script>"))
+    await hand.click("Draft")
+    for accept, arrived in ((False, "Draft"), (True, "Elsewhere")):
+        with pytest.raises(DialogOpen, match="beforeunload"):
+            await hand.open(there)
+        await hand.answer(accept)
+        assert arrived in shown(await hand.look())
+
+
+async def test_a_dialog_at_load_does_not_hold_the_navigation(hand: Hand, site: Site) -> None:
+    told = await hand.open(site.page("<script>alert('Welcome')</script><h1>Behind</h1>"))
+    assert told.dialog is not None
+    assert "Behind" in shown(await hand.answer(True))
+
+
+async def test_a_dialog_of_another_tab_is_told_and_leaves_this_one_usable(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<script>setTimeout(() => alert('Behind you'), 400)</script>First"))
+    first = hand.tab
+    told = await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
+    notices = told.notices
+    async with asyncio.timeout(5):
+        while first.dialog is None:
+            await first.activity.change(limit=0.05)
+    told = await hand.look()
+    notices += told.notices
+    assert "Second" in shown(told)
+    assert any("Behind you" in notice and f"tab {first.id}" in notice for notice in notices)
+    told = await hand.do(lambda _: hand.session.switch_tab(first.id), effect="navigation")
+    assert told.dialog is not None
+    await hand.answer(True)
+
+
+async def test_the_dialog_of_a_popup_from_its_first_script_is_held(hand: Hand, site: Site) -> None:
+    popup = site.page("<script>alert('From the popup')</script>Popup body")
+    await hand.open(site.page(button(f"window.open('{popup}')")))
+    told = await hand.click("Go")
+    assert told.dialog is not None
+    assert told.dialog.message == "From the popup"
+    assert "Popup body" in shown(await hand.answer(True))
+
+
+async def test_a_tab_with_an_open_dialog_can_be_closed(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    await hand.do(lambda _: hand.session.new_tab(site.page(button("alert('Stuck')"))), effect="navigation")
+    await hand.click("Go")
+    told = await hand.do(lambda tab: hand.session.close_tab(tab.id), effect="navigation")
+    assert "Base" in shown(await hand.look()) or "Base" in shown(told)
+
+
+async def test_a_cancelled_question_leaves_the_page_usable(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<h1>Here</h1>"))
+    asking = asyncio.create_task(hand.tab.ask(hand.tab.page.evaluate("new Promise(() => {})")))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await asking
+    assert "Here" in shown(await hand.look())
+
+
+async def test_a_closed_tab_answers_nothing(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    tab = await hand.session.new_tab(site.page("Brief"))
+    await hand.session.close_tab(tab.id)
+    with pytest.raises(BrowserUnavailable, match=f"Tab {tab.id} was closed"):
+        await tab.ask(tab.page.title())

@@ -1,0 +1,104 @@
+"""Files that pages give: saved, told, never where a page wants them."""
+
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.browser.downloads import free_path, size_text
+from tests.browser.conftest import Hand, shown
+from tests.browser.raw_server import raw_server
+from tests.support.site import Site
+
+
+async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href='/download/report.txt?text=figures'>Report</a>"))
+    told = await hand.click("Report")
+    (info,) = hand.session.downloads
+    assert info.path.read_text() == "figures"
+    assert info.path.parent == hand.session.output_dir
+    assert info.size == len("figures")
+    assert any(str(info.path) in notice and "7 bytes" in notice for notice in told.notices)
+
+
+async def test_two_downloads_of_one_name_are_two_files(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page("<a href='/download/a.txt?text=1'>One</a> <a href='/download/a.txt?text=2'>Two</a>")
+    )
+    await hand.click("One")
+    await hand.click("Two")
+    assert [info.path.name for info in hand.session.downloads] == ["a.txt", "a-2.txt"]
+    assert [info.path.read_text() for info in hand.session.downloads] == ["1", "2"]
+
+
+async def test_opening_the_address_of_a_file_downloads_it_and_the_page_stays(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<h1>Staying</h1>"))
+    arrivals: list[bool] = []
+
+    async def go(_: object) -> None:
+        arrivals.append((await hand.tab.goto("/download/data.bin?text=bits")).downloaded)
+
+    told = await hand.do(go, effect="navigation")
+    assert arrivals == [True]
+    assert any("data.bin" in notice for notice in told.notices)
+    assert "Staying" in shown(await hand.look())
+
+
+async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href='/download/b.txt' target=_blank>File</a> Base"))
+    await hand.click("File")
+    (info,) = hand.session.downloads
+    assert info.size is not None
+    await hand.do(lambda _: hand.session.new_tab(site.url + "/download/c.txt"), effect="navigation")
+    assert [info.name for info in hand.session.downloads] == ["b.txt", "c.txt"]
+    assert "Base" in shown(await hand.look())
+    assert len(hand.session.tabs) == 1
+
+
+async def test_a_slow_download_is_told_as_under_way_and_later_as_saved(hand: Hand, site: Site) -> None:
+    with raw_server() as slow:
+        await hand.open(site.page(f"<a href='{slow}/slow.bin?6'>Slow</a>"))
+        told = await hand.click("Slow")
+        assert any("under way" in notice for notice in told.notices)
+        await hand.session.finish_downloads(limit=20)
+        (info,) = hand.session.downloads
+        assert info.path.read_text() == "abcdef"
+        assert any("Downloaded slow.bin (6 bytes)" in notice for notice in hand.session.take_notices())
+
+
+async def test_a_download_that_breaks_off_is_told_as_failed_and_leaves_no_file(
+    hand: Hand, site: Site
+) -> None:
+    with raw_server() as broken:
+        await hand.open(site.page(f"<a href='{broken}/half.bin'>Half</a>"))
+        told = await hand.click("Half")
+        (info,) = hand.session.downloads
+        assert info.error
+        assert not info.path.exists()
+        assert any("failed" in notice for notice in told.notices)
+
+
+@pytest.mark.parametrize(
+    ("suggested", "saved"),
+    [
+        ("../../etc/passwd", "etc-passwd"),
+        ("..\\..\\x.txt", "x.txt"),
+        ("/abs/olute.txt", "abs-olute.txt"),
+        ("", "download"),
+        (".bashrc", "bashrc"),
+        ("nul.txt", "_nul.txt"),
+        ("a\x00b\nc.txt", "a-b-c.txt"),
+        ("x\u202etxt.exe", "x-txt.exe"),
+        ("résumé.pdf", "résumé.pdf"),
+        ("long" * 100 + ".pdf", ("long" * 100)[:116] + ".pdf"),
+    ],
+)
+def test_a_suggested_name_is_made_safe(tmp_path: Path, suggested: str, saved: str) -> None:
+    assert free_path(tmp_path / "new", suggested) == tmp_path / "new" / saved
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (2_500_000, "2.5 MB"), (3e9, "3.0 GB")],
+)
+def test_sizes_are_written_for_people(size: float, text: str) -> None:
+    assert size_text(int(size)) == text

@@ -1,0 +1,233 @@
+"""Where a tab goes: good and bad addresses, slow and broken servers, history."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from mcp_browser.errors import BlockedUrl, DeadlineExceeded, NavigationError
+from tests.browser.conftest import Hand, shown
+from tests.browser.raw_server import raw_server
+from tests.support.site import Site
+
+
+@pytest.fixture(scope="module")
+def raw() -> Iterator[str]:
+    with raw_server() as url:
+        yield url
+
+
+def closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
+    for status in (200, 404, 500):
+        told = await hand.open(f"{site.url}/status/{status}")
+        assert told.snapshot is not None
+        assert told.snapshot.status == status
+        assert hand.tab.status == status
+    await hand.do(lambda tab: tab.page.evaluate("history.pushState({}, '', '/elsewhere')"))
+    assert hand.tab.status == 500, "the document is the same"
+    await hand.open("about:blank")
+    assert hand.tab.status is None
+
+
+async def test_the_status_is_that_of_the_last_redirect(hand: Hand, site: Site) -> None:
+    told = await hand.open(f"{site.url}/redirect?to=/status/404")
+    assert hand.tab.status == 404
+    assert told.url == f"{site.url}/status/404"
+
+
+async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href='/status/403'>Closed</a>"))
+    told = await hand.click("Closed")
+    assert told.snapshot is not None
+    assert told.snapshot.status == 403
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("http://127.0.0.1:{closed}/", "connection refused"),
+        ("http://127.0.0.1:1/", "port 1 as unsafe"),
+        ("http://nobody.invalid/", "DNS"),
+        ("https://127.0.0.1:{site}/", "TLS"),
+        ("{raw}/garbage", "not (?:valid )?HTTP|broke|without an answer"),
+        ("{raw}/empty-error", "HTTP 500"),
+        ("{raw}/to-a-file", "redirect"),
+    ],
+)
+async def test_why_an_address_does_not_open_is_told_and_the_next_one_opens(
+    hand: Hand, site: Site, raw: str, address: str, reason: str
+) -> None:
+    url = address.format(closed=closed_port(), site=site.port, raw=raw)
+    with pytest.raises(NavigationError, match=reason) as refusal:
+        await hand.open(url)
+    assert url in str(refusal.value)
+    assert "Call log" not in str(refusal.value)
+    assert "After" in shown(await hand.open(site.page("After")))
+
+
+async def test_an_address_that_answers_no_content_leaves_the_page(hand: Hand, site: Site, raw: str) -> None:
+    await hand.open(site.page("Staying"))
+    with pytest.raises(NavigationError, match="HTTP 204"):
+        await hand.open(f"{raw}/nothing")
+    assert "Staying" in shown(await hand.look())
+
+
+async def test_a_server_that_never_answers_is_given_up_in_time(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Before"))
+    with pytest.raises(DeadlineExceeded, match="/hang did not begin to show within 4 s"):
+        await hand.open(f"{site.url}/hang")
+    assert "Before" in shown(await hand.look())
+    assert "After" in shown(await hand.open(site.page("After")))
+
+
+async def test_a_page_shows_although_an_image_hangs(hand: Hand, site: Site) -> None:
+    async with asyncio.timeout(8):
+        assert "Readable" in shown(await hand.open(site.page("<img src=/hang><h1>Readable</h1>")))
+
+
+async def test_a_page_shows_although_a_script_hangs_and_it_says_so(hand: Hand, site: Site) -> None:
+    async with asyncio.timeout(12):
+        told = await hand.open(site.page("<h1>Above</h1><script src=/hang></script><h1>Below</h1>"))
+    assert "Above" in shown(told)
+    assert any("still loading" in notice.lower() for notice in told.notices)
+
+
+async def test_half_a_page_is_shown_while_the_rest_comes(hand: Hand, raw: str) -> None:
+    async with asyncio.timeout(12):
+        told = await hand.open(f"{raw}/half-page?9")
+    assert "First half" in shown(told)
+    assert any("still loading" in notice.lower() for notice in told.notices)
+
+
+async def test_what_a_page_fetches_at_its_start_is_awaited(hand: Hand, site: Site) -> None:
+    script = "fetch('/slow?s=0.7&text=fetched').then(r => r.text()).then(t => document.body.append(t))"
+    assert "fetched" in shown(await hand.open(site.page(f"<script>{script}</script>")))
+
+
+async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> None:
+    first, second = site.page("One<img src=/hang>"), site.page("Two<img src=/hang>")
+    await hand.open(first)
+    await hand.open(second)
+    async with asyncio.timeout(15):
+        assert "One" in shown(await hand.do(lambda tab: tab.back(), effect="navigation"))
+        assert "Two" in shown(await hand.do(lambda tab: tab.forward(), effect="navigation"))
+        assert "Two" in shown(await hand.do(lambda tab: tab.reload(), effect="navigation"))
+
+
+async def test_going_back_within_a_document(hand: Hand, site: Site) -> None:
+    url = site.page("Base")
+    await hand.open(url)
+    await hand.do(lambda tab: tab.page.evaluate("location.hash = 'part'"))
+    assert hand.tab.url == url + "#part"
+    await hand.do(lambda tab: tab.back(), effect="navigation")
+    assert hand.tab.url == url
+
+
+async def test_there_is_nothing_before_the_first_page_and_after_the_last(hand: Hand, site: Site) -> None:
+    tab = await hand.session.new_tab()
+    await tab.goto(site.page("Only"))
+    await tab.back()
+    with pytest.raises(NavigationError, match="no page to go back to"):
+        await tab.back()
+    await tab.forward()
+    with pytest.raises(NavigationError, match="no page to go forward to"):
+        await tab.forward()
+
+
+async def test_a_path_opens_on_the_site_of_the_page(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    assert "Status 200" in shown(await hand.open("/status/200"))
+
+
+async def test_a_page_that_sends_elsewhere_while_it_loads_is_followed(hand: Hand, site: Site) -> None:
+    there = site.page("Arrived")
+    told = await hand.open(site.page(f"<script>location.href = '{there}'</script>"))
+    assert told.url == there
+    assert "Arrived" in shown(told)
+
+
+async def test_no_click_leads_to_a_file_of_this_machine(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page(
+            "<a href='file:///etc/passwd'>Link</a><a target=_blank href='file:///etc/passwd'>Tab</a>"
+            "<button onclick=\"location.href = 'file:///etc/passwd'\">Script</button>"
+            "<button onclick=\"window.open('file:///etc/passwd')\">Popup</button>"
+            "<iframe src='file:///etc/passwd'></iframe>"
+        )
+    )
+    base = hand.tab
+    for text in ("Link", "Tab", "Script", "Popup"):
+        told = await hand.click(text)
+        assert "root:" not in shown(told)
+        await hand.session.switch_tab(base.id)
+    assert all("file:" not in tab.url for tab in hand.session.tabs.values())
+
+
+async def test_a_file_that_was_reached_all_the_same_is_not_shown_and_left(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    with pytest.raises(BlockedUrl, match="file:///etc/hostname, which is not allowed"):
+        await hand.do(lambda tab: tab.page.goto("file:///etc/hostname"))
+    assert hand.tab.url == "about:blank"
+    await hand.tab.page.goto("file:///etc/hostname")
+    with pytest.raises(BlockedUrl):
+        await hand.look()
+    assert "Base" in shown(await hand.open(site.page("Base")))
+
+
+async def test_a_page_that_loops_for_ever_can_be_left(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button onclick='for (;;);'>Freeze</button>"))
+    with pytest.raises(DeadlineExceeded, match="its script is busy"):
+        await hand.click("Freeze")
+    async with asyncio.timeout(10):
+        assert "Thawed" in shown(await hand.open(site.page("Thawed")))
+
+
+async def test_a_page_that_loops_unnoticed_can_be_left(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base<script>setTimeout(() => { for (;;); }, 1200)</script>"))
+    await asyncio.sleep(1.5)
+    async with asyncio.timeout(12):
+        assert "Thawed" in shown(await hand.open(site.page("Thawed")))
+
+
+async def test_a_page_that_loops_can_be_reloaded(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button onclick='for (;;);'>Freeze</button>"))
+    with pytest.raises(DeadlineExceeded):
+        await hand.click("Freeze")
+    async with asyncio.timeout(10):
+        assert "Freeze" in shown(await hand.do(lambda tab: tab.reload(), effect="navigation"))
+
+
+async def test_a_screenshot_of_the_view_and_of_a_part(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<div style='height: 3000px; background: teal'></div>"))
+    assert (await hand.tab.screenshot()).startswith(b"\xff\xd8")
+    whole = await hand.tab.screenshot(full_page=True)
+    part = await hand.tab.screenshot(clip={"x": 0, "y": 0, "width": 20, "height": 20})
+    assert len(part) < len(whole)
+
+
+async def test_console_errors_are_counted_and_quoted_once(hand: Hand, site: Site) -> None:
+    told = await hand.open(
+        site.page(
+            "<script>console.error('bad thing'); console.error('bad thing'); console.log('fine');"
+            "setTimeout(() => { throw new TypeError('oops') })</script><img src=/missing.png>"
+        )
+    )
+    async with asyncio.timeout(5):
+        notices = told.notices
+        while not any("oops" in notice for notice in notices):
+            notices = (*notices, *(await hand.look()).notices)
+    text = " ".join(notices)
+    assert '"bad thing" (2 times)' in text
+    assert "fine" not in text
+    assert not (await hand.look()).notices
+
+
+async def test_a_status_is_not_told_again_as_a_console_error(hand: Hand, site: Site) -> None:
+    assert not (await hand.open(f"{site.url}/status/404")).notices

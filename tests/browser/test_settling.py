@@ -1,0 +1,139 @@
+"""What an action starts is awaited; what goes on for ever is told, not awaited."""
+
+import asyncio
+import time
+
+import pytest
+
+from tests.browser.conftest import Hand, shown
+from tests.support.site import Site
+
+
+def button(script: str) -> str:
+    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
+
+
+async def test_requests_one_after_another_are_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page(
+            button(
+                "fetch('/slow?s=0.4').then(() => fetch('/slow?s=0.4&text=both')).then(r => r.text())"
+                ".then(t => out.textContent = t)"
+            )
+        )
+    )
+    assert "both" in shown(await hand.click("Go"))
+
+
+async def test_a_script_that_a_click_loads_is_awaited(hand: Hand, site: Site) -> None:
+    address = "/slow?s=0.5&type=text/javascript&text=out.textContent%3D5%2B5"
+    script = f"const s = document.createElement('script'); s.src = '{address}'; document.body.append(s)"
+    await hand.open(site.page(button(script)))
+    assert "10" in shown(await hand.click("Go"))
+
+
+async def test_a_form_and_a_slow_answer_are_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<form action=/slow><input name=s value=1.5><button>Go</button></form>"))
+    assert "late" in shown(await hand.click("Go"))
+
+
+async def test_a_navigation_by_a_timer_is_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("setTimeout(() => location.href = '/slow?s=0.5&text=There', 300)")))
+    told = await hand.click("Go")
+    assert "There" in shown(told)
+    assert "/slow" in told.url
+
+
+async def test_a_navigation_that_hangs_is_told_and_the_page_stays_usable(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href=/hang>Hang</a> Here"))
+    async with asyncio.timeout(10):
+        told = await hand.click("Hang")
+    assert any("had not begun to show" in notice for notice in told.notices)
+    assert "Here" in shown(await hand.look())
+    assert "After" in shown(await hand.open(site.page("After")))
+
+
+async def test_a_request_that_hangs_is_told_with_its_address(hand: Hand, site: Site) -> None:
+    await hand.open(site.page(button("out.textContent = 'asked'; fetch('/hang?secret=1')")))
+    async with asyncio.timeout(10):
+        told = await hand.click("Go")
+    assert "asked" in shown(told)
+    assert "Still loading after 4 s: 1 request (GET /hang)." in told.notices
+
+
+async def test_requests_from_before_the_action_are_not_awaited(hand: Hand, site: Site) -> None:
+    page = "<script>setTimeout(() => fetch('/hang'), 1200)</script>" + button("out.textContent = 'done'")
+    await hand.open(site.page(page))
+    async with asyncio.timeout(5):
+        while not hand.tab.activity.in_flight(0):
+            await hand.tab.activity.change(limit=0.1)
+    told = await hand.click("Go")
+    assert "done" in shown(told)
+    assert not told.notices
+
+
+async def test_polling_is_not_awaited(hand: Hand, site: Site) -> None:
+    polling = "setInterval(() => fetch('/slow?s=3&poll=' + Math.random()), 150)"
+    await hand.open(
+        site.page(f"<script>setTimeout(() => {polling}, 1100)</script>" + button("out.textContent = 1"))
+    )
+    async with asyncio.timeout(5):
+        while sum("poll=" in request for request in site.requests) < 5:
+            await hand.tab.activity.change(limit=0.1)
+    begun = time.monotonic()
+    told = await hand.click("Go")
+    assert not told.notices, f"it waited {time.monotonic() - begun:.1f} s"
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "new WebSocket('ws://127.0.0.1:9/')",
+        "new EventSource('/hang')",
+        "navigator.sendBeacon('/hang')",
+        "new Image().src = '/hang'",
+        "setInterval(() => out.dataset.now = Date.now(), 20)",
+        "(function f() { requestAnimationFrame(f); out.style.left = Math.random() + 'px' })()",
+    ],
+)
+async def test_what_has_no_end_by_its_nature_is_not_told_as_loading(
+    hand: Hand, site: Site, endless: str
+) -> None:
+    await hand.open(site.page(button(f"out.textContent = 'begun'; {endless}")))
+    told = await hand.click("Go")
+    assert "begun" in shown(told)
+    assert not any("loading" in notice.lower() for notice in told.notices)
+
+
+async def test_a_link_within_the_page_is_not_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href='#part'>Go</a><p id=part>Part</p>"))
+    told = await hand.click("Go")
+    assert told.url.endswith("#part")
+    assert not told.notices
+
+
+async def test_a_link_to_another_program_is_not_awaited_as_a_navigation(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<a href='mailto:a@example.com'>Go</a>"))
+    told = await hand.click("Go")
+    assert not told.notices
+    assert "Go" in shown(await hand.look())
+
+
+async def test_the_request_of_a_frame_is_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page(
+            f"<iframe name=inner></iframe><a target=inner href='{site.other}/slow?s=0.6&text=Inner'>Go</a>"
+        )
+    )
+    assert "Inner" in shown(await hand.click("Go"))
+
+
+async def test_late_changes_are_told_by_what_only_looks(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page("<p id=out>Early</p><script>setTimeout(() => out.textContent = 'Late', 1500)</script>")
+    )
+    told = await hand.do(lambda tab: tab.page.wait_for_function("out.textContent == 'Late'"), effect="read")
+    assert "Late" in shown(told)
+    told = await hand.do(lambda tab: tab.page.title(), effect="read")
+    assert told.changes is None
+    assert told.snapshot is None

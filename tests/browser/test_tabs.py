@@ -1,0 +1,136 @@
+"""Tabs: opened, followed, closed, never confused."""
+
+import asyncio
+
+import pytest
+
+from mcp_browser.errors import BlockedUrl, NavigationError, NotFound
+from tests.browser.conftest import Hand, shown
+from tests.support.site import Site
+
+
+async def until_tabs(hand: Hand, number: int) -> None:
+    async with asyncio.timeout(5):
+        while len(hand.session.tabs) != number:
+            await hand.tab.activity.change(limit=0.05)
+
+
+async def test_a_link_into_a_new_tab_is_followed_and_told(hand: Hand, site: Site) -> None:
+    there = site.page("<h1>New one</h1>", title="New")
+    await hand.open(site.page(f"<a href='{there}' target=_blank>Open</a>", title="Old"))
+    old = hand.tab
+    told = await hand.click("Open")
+    assert told.url == there
+    assert "New one" in shown(told)
+    assert hand.tab.opener == old.id
+    assert [(tab.title, tab.current) for tab in told.tabs] == [("Old", False), ("New", True)]
+    assert any(f"new tab {hand.tab.id}" in notice for notice in told.notices)
+
+
+async def test_a_slow_popup_is_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button onclick=\"window.open('/slow?s=1&text=Popped')\">Open</button>"))
+    told = await hand.click("Open")
+    assert "Popped" in shown(told)
+
+
+async def test_a_popup_between_calls_is_told_but_not_followed(hand: Hand, site: Site) -> None:
+    there = site.page("Late one")
+    await hand.open(site.page(f"Base<script>setTimeout(() => window.open('{there}'), 1300)</script>"))
+    base = hand.tab
+    await until_tabs(hand, 2)
+    told = await hand.look()
+    assert hand.tab is base
+    assert "Base" in shown(told)
+    assert any("switch_tab" in notice for notice in told.notices)
+
+
+async def test_a_window_that_closes_itself_gives_way_to_its_opener(hand: Hand, site: Site) -> None:
+    popup = site.page("<button onclick='window.close()'>Close me</button>")
+    await hand.open(site.page(f"<button onclick=\"window.open('{popup}')\">Open</button> Base"))
+    base = hand.tab
+    await hand.click("Open")
+    closing = hand.tab.id
+    told = await hand.click("Close me")
+    await until_tabs(hand, 1)
+    told = await hand.look() if hand.session.current_tab.closed else told
+    assert hand.tab is base
+    assert "Base" in shown(await hand.look())
+    assert closing not in hand.session.tabs
+
+
+async def test_after_its_tab_went_away_between_calls_input_is_refused_once(hand: Hand, site: Site) -> None:
+    popup = site.page("<script>setTimeout(() => window.close(), 1300)</script>Brief")
+    await hand.open(site.page(f"<button onclick=\"window.open('{popup}')\">Open</button>"))
+    await hand.click("Open")
+    brief = hand.tab
+    await until_tabs(hand, 1)
+    await asyncio.sleep(0.1)
+    clicked = False
+
+    async def click(_: object) -> None:
+        nonlocal clicked
+        clicked = True
+
+    with pytest.raises(NotFound, match=f"Tab {brief.id} .* was closed"):
+        await hand.do(click)
+    assert not clicked
+    await hand.do(click)
+    assert clicked
+
+
+async def test_numbers_are_never_used_again(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    first = await hand.session.new_tab()
+    await hand.session.close_tab(first.id)
+    second = await hand.session.new_tab()
+    assert second.id > first.id
+    with pytest.raises(NotFound, match=f"no tab {first.id}.*{second.id}"):
+        await hand.session.switch_tab(first.id)
+    with pytest.raises(NotFound, match="Open tabs"):
+        await hand.session.close_tab(first.id)
+
+
+async def test_closing_the_current_tab_returns_to_its_opener(hand: Hand, site: Site) -> None:
+    base = hand.tab
+    second = await hand.session.new_tab(site.page("Second"))
+    await hand.session.new_tab(site.page("Third"))
+    await hand.session.switch_tab(second.id)
+    await hand.session.close_tab(second.id)
+    assert hand.tab is base
+
+
+async def test_closing_the_last_tab_leaves_a_blank_one(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Only"))
+    last = hand.tab
+    told = await hand.do(lambda _: hand.session.close_tab(last.id), effect="navigation")
+    assert told.url == "about:blank"
+    assert hand.tab.id != last.id
+    assert "Again" in shown(await hand.open(site.page("Again")))
+
+
+@pytest.mark.parametrize("url", ["notaurl", "http://127.0.0.1:1/"])
+async def test_a_tab_whose_address_does_not_open_is_closed_again(hand: Hand, url: str) -> None:
+    before = hand.tab
+    with pytest.raises(NavigationError):
+        await hand.session.new_tab(url)
+    assert hand.tab is before
+    assert list(hand.session.tabs) == [before.id]
+
+
+async def test_a_blocked_address_opens_no_tab(hand: Hand) -> None:
+    with pytest.raises(BlockedUrl):
+        await hand.session.new_tab("file:///etc/passwd")
+    assert len(hand.session.tabs) == 1
+
+
+async def test_sessions_share_neither_tabs_nor_what_sites_store(hand: Hand, site: Site) -> None:
+    url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
+    assert "undefined" in shown(await hand.open(url))
+    other = Hand(await hand.session._manager.open_session())
+    try:
+        assert "undefined" in shown(await other.open(url))
+        assert other.session.id != hand.session.id
+        assert not set(map(id, hand.session.tabs.values())) & set(map(id, other.session.tabs.values()))
+    finally:
+        await other.session.close()
+    assert "mark 1" in shown(await hand.open(url))
