@@ -7,8 +7,8 @@
  */
 (function hook(/** @type {string} */ channel) {
   "use strict";
-  const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"]);
-  const NATIVE = new Set(["a", "button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
+  const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu"]);
+  const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
   const LONGEST_TIMER = 1000;
   const DEEPEST_TIMER = 2;
@@ -35,6 +35,7 @@
   /** @param {unknown} target */
   function note(target) {
     if (!(target instanceof Element) || known.has(target) || NATIVE.has(target.localName)) return;
+    if (target.localName === "a" && target.hasAttribute("href")) return;
     known.add(target);
     listening.add(new WeakRef(target));
   }
@@ -182,11 +183,12 @@
   }
 
   function listen() {
-    apply(add, document, [channel, answer]);
+    // At the window: a popup keeps its window when its blank first document gives way, and runs no script again.
+    apply(add, globalThis, [channel, answer, { capture: true }]);
     for (const name of INPUTS) apply(add, globalThis, [name, onInput, { capture: true, passive: true }]);
   }
   listen();
-  // document.open() takes every listener off the document.
+  // document.open() takes every listener off the document and its window.
   wrap(Document.prototype, "open", (native, self, args) => {
     const result = apply(native, self, args);
     if (self === document) listen();

@@ -35,6 +35,11 @@
    * @property {boolean} block
    * @property {boolean} muted its own text cannot be seen
    * @property {boolean | undefined} hand whether the cursor is that of something to act on
+   * @property {boolean | undefined} suspect whether a style may make its text invisible
+   * @property {number | null} far distance of the child measured last, where all of it is far off
+   * @property {number} run how many children may be taken for as far off as that one
+   * @property {number} guesses how many of them are left
+   * @property {string} kind what they have in common
    * @property {number | null} zone distance from the view of all that is in it, null where lines differ
    * @property {((start: number) => void) | null} close
    *
@@ -101,6 +106,8 @@
   const _getAnimations = Document.prototype.getAnimations;
   const _createRange = Document.prototype.createRange;
   const _execCommand = Document.prototype.execCommand;
+  const _styleSheets = getterOf(Document.prototype, "styleSheets");
+  const _adoptedStyleSheets = getterOf(Document.prototype, "adoptedStyleSheets");
   const _getElementById = Document.prototype.getElementById;
   const _stringify = JSON.stringify;
 
@@ -191,6 +198,14 @@
     const code = text.charCodeAt(end - 1);
     if (code >= 0xd800 && code < 0xdc00) end--;
     return `${text.slice(0, end).trimEnd()}…`;
+  }
+
+  /** @param {string} text */
+  function isBlank(text) {
+    const first = text.charCodeAt(0);
+    // Most texts begin with a letter or, between tags, are nothing but white space.
+    if (first > 32 && first < 0x7f) return false;
+    return text.trim() === "";
   }
 
   const WORDLESS = /^[^\p{L}\p{N}]{0,3}$/u;
@@ -378,13 +393,26 @@
   ]);
   const TEXT_TYPES = set("text search email url tel password number");
   const PICKER_TYPES = set("date time datetime-local month week color range");
+  /** Elements to which every browser gives a cursor of their own. */
+  const OWN_CURSOR = set("label button input select textarea option");
   const HAND = set("pointer grab grabbing move cell copy alias zoom-in zoom-out col-resize row-resize ew-resize ns-resize nwse-resize nesw-resize n-resize e-resize s-resize w-resize se-resize sw-resize ne-resize nw-resize all-scroll");
   const SECRET_FIELDS = /(?:^|[^a-z])(?:cvv|cvc|csc|otp|totp|passw(?:or)?d|passcode|pin-?code|one-?time-?code|card-?(?:number|num|no))(?:$|[^a-z])/i;
   const SECRET_AUTOCOMPLETE = /(?:^|\s)(?:current-password|new-password|one-time-code|cc-number|cc-csc|cc-exp(?:-month|-year)?)(?:\s|$)/i;
   /** Text that libraries hide from the eye by these names. */
   const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 
-  const inputType = (/** @type {Element} */ element) => /** @type {HTMLInputElement} */ (element).type;
+  const _type = getterOf(HTMLInputElement.prototype, "type");
+  /** @type {Element | null} */
+  let typed = null;
+  let typedAs = "";
+  /** The type of an input; asked for many times in a row of the same one. @param {Element} element @returns {string} */
+  function inputType(element) {
+    if (typed !== element) {
+      typedAs = _type.call(element);
+      typed = element;
+    }
+    return typedAs;
+  }
 
   /** @param {Element} element @returns {string} the first role that the attribute names and that exists */
   function explicitRole(element) {
@@ -482,7 +510,7 @@
   /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
   function hasHandler(element) {
     if (heardListeners && listening.has(element)) return true;
-    if (!hasAttributes(element)) return false;
+    if (!(traits(element) & SPECIAL)) return false;
     if (attribute(element, "onclick") !== null || attribute(element, "onmousedown") !== null) return true;
     if (attribute(element, "draggable") === "true") return true;
     const stop = attribute(element, "tabindex");
@@ -493,26 +521,84 @@
 
   const DEEPEST_NAME = 100;
 
-  const SPECIAL = "[role],[tabindex],[onclick],[onmousedown],[contenteditable],[draggable=true],[inert],[aria-hidden]";
-  const STATEFUL =
-    "[aria-checked],[aria-pressed],[aria-expanded],[aria-selected],[aria-current],[aria-valuenow],[aria-valuetext],[aria-disabled],[aria-readonly],[readonly],[aria-required],[required],[aria-invalid],[aria-haspopup],[aria-level],[draggable=true],:disabled,:user-invalid";
-  /** Elements with an attribute that decides what they are: one native search is faster than asking each. @type {WeakSet<Element>} */
-  let special = new WeakSet();
-  /** Elements with an attribute that makes a state. @type {WeakSet<Element>} */
+  /** What an element's attributes may mean, as bits. */
+  const SPECIAL = 1;
+  const STATE = 2;
+  const NAMING = 4;
+  const CLASS = 8;
+  const STYLE = 16;
+  const OWNS = 32;
+  const OTHER = 64;
+  const MEANINGS = new Map([
+    ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
+    ...set(
+      "aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled",
+    )
+      .values()
+      .map((name) => /** @type {[string, number]} */ ([name, STATE])),
+    ...set("aria-label aria-labelledby title placeholder aria-placeholder").values().map((name) => /** @type {[string, number]} */ ([name, NAMING])),
+    ["draggable", SPECIAL | STATE],
+    ["class", CLASS],
+    ["style", STYLE],
+    ["aria-owns", OWNS],
+  ]);
+  const _getAttributeNames = Element.prototype.getAttributeNames;
+  /** @type {Element | null} */
+  let traced = null;
+  let tracedAs = 0;
+
+  /** What the attributes of an element may mean; asked for many times in a row of the same one. @param {Element} element */
+  function traits(element) {
+    if (traced !== element) {
+      let bits = 0;
+      if (hasAttributes(element)) for (const name of _getAttributeNames.call(element)) bits |= MEANINGS.get(name) || OTHER;
+      traced = element;
+      tracedAs = bits;
+    }
+    return tracedAs;
+  }
+
+  /** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
   let stateful = new WeakSet();
+  /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
+  let pointed = new WeakSet();
+  /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
+  let suspected = new WeakSet();
+  /** Whether the two above tell all there is: not where a style sheet of another origin cannot be read. */
+  let surveyed = false;
+  const MOST_SURVEYED = 100;
+  const HIDING_STYLE = /clip|indent|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
   /** @param {Node} root */
   function survey(root) {
-    for (const element of queryAll(root, SPECIAL)) special.add(element);
-    for (const element of queryAll(root, STATEFUL)) stateful.add(element);
+    for (const element of queryAll(root, ":disabled,:user-invalid")) stateful.add(element);
   }
+
+  /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
+  function surveyStyles() {
+    pointed = new WeakSet();
+    suspected = new WeakSet();
+    const { hand, trap, blind } = addedTo(document);
+    surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
+    if (!surveyed) return;
+    if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
+    if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
+  }
+
+  /** Whether an element may have a cursor of its own. @param {Element} element */
+  const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && /cursor/i.test(attribute(element, "style") || ""));
+
+  /** Whether an element may have a style that hides it or its text. @param {Element} element */
+  const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
 
   /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
   let labelsOfRoot = new WeakMap();
+  /** The tree that is being read, where that is the document and no shadow tree. @type {Node | null} */
+  let treeNow = null;
 
   /** @param {Element} element @returns {Element[]} */
   function labelsOf(element) {
-    const root = rootOf(element);
+    const root = treeNow || rootOf(element);
     let labels = labelsOfRoot.get(root);
     if (!labels) {
       labels = new Map();
@@ -555,7 +641,7 @@
    * @returns {string}
    */
   function nameOf(element, tag, role) {
-    const attributed = hasAttributes(element);
+    const attributed = (traits(element) & NAMING) !== 0;
     if (attributed) {
       const by = referred(element, "aria-labelledby");
       if (by.length) {
@@ -734,7 +820,7 @@
    */
   function contentOf(element, asking, deep, hidden) {
     const root = shadowOf(element);
-    const owns = hasAttributes(element) && attribute(element, "aria-owns") !== null;
+    const owns = (traits(element) & OWNS) !== 0;
     if (!root && !owns && childElementCount(element) === 0 && localName(element) !== "slot") {
       const text = textContent(element);
       return around(element, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
@@ -786,10 +872,11 @@
 
   // --- text that style sheets add ---------------------------------------------------------------------------
 
-  /** Selectors of what gets text before or after it, of each tree; null where there are none. @typedef {{before: string | null, after: string | null}} Added */
+  /** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, and of what may be made invisible; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], blind: boolean}} Added */
   /** @type {WeakMap<Node, Added>} */
   let addedIn = new WeakMap();
-  /** @type {WeakMap<CSSStyleSheet, {rules: number, before: string[], after: string[]}>} */
+  /** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[]}} Rules */
+  /** @type {WeakMap<CSSStyleSheet, Rules>} */
   const sheets = new WeakMap();
   const PSEUDO = /::?(before|after)$/;
   const MOST_RULES = 20000;
@@ -808,7 +895,8 @@
     }
     const known = sheets.get(sheet);
     if (known && known.rules === rules.length) return known;
-    const found = { rules: rules.length, before: /** @type {string[]} */ ([]), after: /** @type {string[]} */ ([]) };
+    /** @type {Rules} */
+    const found = { rules: rules.length, before: [], after: [], hand: [], trap: [] };
     let left = MOST_RULES;
     /** @param {CSSRuleList} list @param {string} outer */
     const enter = (list, outer) => {
@@ -823,12 +911,17 @@
               if (match) found[/** @type {"before" | "after"} */ (match[1])].push(one.slice(0, match.index) || "*");
             }
           }
+          const { style } = rule;
+          if (style.cursor) found.hand.push(own);
+          if (mayHide(style)) found.trap.push(own);
           if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
         } else if (rule instanceof CSSImportRule) {
           const inner = rule.styleSheet && addedBy(rule.styleSheet);
           if (inner) {
             found.before.push(...inner.before);
             found.after.push(...inner.after);
+            found.hand.push(...inner.hand);
+            found.trap.push(...inner.trap);
           }
         } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
       }
@@ -836,6 +929,15 @@
     enter(rules, "");
     sheets.set(sheet, found);
     return found;
+  }
+
+  /** Whether a rule may make what it applies to invisible, in a way that checkVisibility() does not know. @param {CSSStyleDeclaration} style */
+  function mayHide(style) {
+    if (style.clip || style.clipPath || style.textIndent) return true;
+    const tiny = /^(?:0|1px|0px|var\(.*)$/;
+    if (tiny.test(style.width) || tiny.test(style.height) || tiny.test(style.maxHeight)) return true;
+    const faint = /transparent|,\s*0\)|\/\s*0%?\)|var\(/;
+    return faint.test(style.color) || faint.test(style.getPropertyValue("-webkit-text-fill-color"));
   }
 
   /** Whether the value of `content` may show letters or figures. @param {string} content */
@@ -869,6 +971,12 @@
     return text.replace(INVISIBLE, "");
   }
 
+  /** @param {Node} root @returns {CSSStyleSheet[]} */
+  function sheetsOf(root) {
+    if (root === document) return [..._styleSheets.call(document), ..._adoptedStyleSheets.call(document)];
+    return root instanceof ShadowRoot ? [...root.styleSheets, ...root.adoptedStyleSheets] : [];
+  }
+
   /** @param {Node} root */
   function addedTo(root) {
     let added = addedIn.get(root);
@@ -877,16 +985,24 @@
     const before = [];
     /** @type {string[]} */
     const after = [];
-    const tree = /** @type {Document | ShadowRoot} */ (root);
-    if (tree.styleSheets) {
-      for (const sheet of [...tree.styleSheets, ...tree.adoptedStyleSheets]) {
-        const own = !sheet.disabled && addedBy(sheet);
-        if (!own) continue;
-        before.push(...own.before);
-        after.push(...own.after);
+    /** @type {string[]} */
+    const hand = [];
+    /** @type {string[]} */
+    const trap = [];
+    let blind = false;
+    for (const sheet of sheetsOf(root)) {
+      if (sheet.disabled) continue;
+      const own = addedBy(sheet);
+      if (!own) {
+        blind = true;
+        continue;
       }
+      before.push(...own.before);
+      after.push(...own.after);
+      hand.push(...own.hand);
+      trap.push(...own.trap);
     }
-    added = { before: working(before), after: working(after) };
+    added = { before: working(before), after: working(after), hand, trap, blind };
     addedIn.set(root, added);
     return added;
   }
@@ -902,7 +1018,7 @@
 
   /** @param {Element} element @param {string} text */
   function around(element, text) {
-    const { before, after } = addedTo(rootOf(element));
+    const { before, after } = addedTo(treeNow || rootOf(element));
     return before === null && after === null ? text : addedText(element, "before") + text + addedText(element, "after");
   }
 
@@ -947,8 +1063,12 @@
     return `options=${quoted(text)}`;
   }
 
+  /** Most addresses of a page's own site need no shortening. */
+  const PLAIN_PATH = /^\/(?!\/)[\w/.~-]{0,100}$/;
+
   /** @param {string} href */
   function shortened(href) {
+    if (PLAIN_PATH.test(href)) return href;
     href = href.trim();
     if (href === "" || href === "#" || /^javascript:/i.test(href)) return "";
     if (/^data:/i.test(href)) return "data:…";
@@ -971,7 +1091,6 @@
   function statesOf(element, tag, role, name) {
     /** @type {string[]} */
     const states = [];
-    const attributed = hasAttributes(element);
     if (tag === "input") inputStates(/** @type {HTMLInputElement} */ (element), role, states);
     else if (tag === "textarea") {
       const field = /** @type {HTMLTextAreaElement} */ (element);
@@ -988,8 +1107,8 @@
     } else if (tag === "video" || tag === "audio") {
       states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
     }
-    if (!attributed) {
-      if (DISABLEABLE.has(tag) && matches(element, ":disabled")) states.push("disabled");
+    if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
+      if (role === "link") linkState(element, states);
       return states;
     }
 
@@ -1030,12 +1149,15 @@
       if (level) states.push(`level=${level}`);
     }
     if (attribute(element, "draggable") === "true") states.push("draggable");
-    if (role === "link") {
-      const href = attribute(element, "href") || attribute(element, "xlink:href");
-      const target = href && shortened(href);
-      if (target) states.push(`→ ${target}`);
-    }
+    if (role === "link") linkState(element, states);
     return states;
+  }
+
+  /** @param {Element} element @param {string[]} states */
+  function linkState(element, states) {
+    const href = attribute(element, "href") || attribute(element, "xlink:href");
+    const target = href && shortened(href);
+    if (target) states.push(`→ ${target}`);
   }
 
   /** @param {HTMLInputElement} input @param {string} role @param {string[]} states */
@@ -1080,7 +1202,11 @@
 
   // --- reading ------------------------------------------------------------------------------------------
 
-  const EXACT_RECTS = 5000;
+  /** @type {string[]} */
+  const NO_MARKS = [];
+  const INERT = ["inert"];
+  const EXACT_RECTS = 2500;
+  const MOST_GUESSES = 63;
   /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
   const TRAP_CHECKS = 8000;
   const MOST_IN_CLICKABLE = 12;
@@ -1102,6 +1228,11 @@
     const lines = [];
     const start = top || body() || rootElement();
     if (!start) return lines;
+    traced = null;
+    stateful = new WeakSet();
+    survey(rootOf(start));
+    treeNow = rootOf(start) === document ? document : null;
+    surveyStyles();
     const width = innerWidth;
     const height = innerHeight;
     const margin = height * 1.5;
@@ -1171,7 +1302,7 @@
 
     /** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @returns {Line} */
     function line(kind, node, id, role, name, states, far) {
-      return { kind, depth, id, role, name, states, marks: inert ? ["inert"] : [], far, node };
+      return { kind, depth, id, role, name, states, marks: inert ? INERT : NO_MARKS, far, node };
     }
 
     /** Turn the gathered text into a line. */
@@ -1188,7 +1319,7 @@
         return;
       }
       const far = place(holder, false);
-      if (far !== far || (checks > 0 && isInvisible(holder))) return;
+      if (far !== far || (isSuspect(holder) && isInvisible(holder))) return;
       if (heading) lines.push(line("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${heading}`], far));
       else lines.push(line("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), [], far));
     }
@@ -1205,7 +1336,7 @@
     /** @param {Element} element @param {string} text */
     function gather(element, text) {
       if (run === "") {
-        if (text.trim() === "") return;
+        if (isBlank(text)) return;
         runHolder = element;
       } else if (edges.length && !/\s$/.test(run) && !/^\s/.test(text)) {
         for (const edge of edges) {
@@ -1219,6 +1350,26 @@
       if (run.length < LONGEST_READ) run += text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
     }
 
+    /** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
+    function handAt(at) {
+      const frame = /** @type {Open} */ (open[at]);
+      if (frame.hand !== undefined) return frame.hand;
+      const { element } = frame;
+      if (!surveyed || shadows > 0 || at === 0 || pointing(element) || shadowOf(element)) {
+        frame.hand = HAND.has(styleOf(element).cursor);
+      } else if (OWN_CURSOR.has(localName(element))) frame.hand = false;
+      else frame.hand = handAt(at - 1);
+      return frame.hand;
+    }
+
+    /** Whether the cursor over an element that is not open is that of something to act on. @param {Element} element */
+    function handOver(element) {
+      if (surveyed && shadows === 0 && open.length && !pointing(element)) {
+        return !OWN_CURSOR.has(localName(element)) && handAt(open.length - 1);
+      }
+      return HAND.has(styleOf(element).cursor);
+    }
+
     /**
      * The outermost open element under whose hand-like cursor the innermost lies.
      * @returns {number} its place in `open`, or -1
@@ -1226,9 +1377,7 @@
     function underHand() {
       let found = -1;
       for (let i = open.length - 1; i >= 0; i--) {
-        const frame = /** @type {Open} */ (open[i]);
-        if (frame.hand === undefined) frame.hand = HAND.has(styleOf(frame.element).cursor);
-        if (!frame.hand) break;
+        if (!handAt(i)) break;
         found = i;
       }
       return found;
@@ -1324,7 +1473,7 @@
 
     /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
     function listensForAll(element) {
-      if (attribute(element, "onclick") !== null || attribute(element, "tabindex") !== null) return false;
+      if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
       if (HAND.has(styleOf(element).cursor)) return false;
       if (parentNode(element) === body()) return true;
       const box = rectOf(element);
@@ -1363,15 +1512,16 @@
         }
         return null;
       }
-      const attributed = hasAttributes(element);
-      const explicit = attributed ? explicitRole(element) : "";
+      const attributed = traits(element) !== 0;
+      const marked = (traits(element) & SPECIAL) !== 0;
+      const explicit = marked ? explicitRole(element) : "";
       let role = explicit && explicit !== "none" && explicit !== "presentation" && explicit !== "generic" ? explicit : "";
       if (!role && (!explicit || isNativelyFocusable(element, tag))) role = nativeRole(element, tag);
       if (role === "none") role = "";
       let what = role ? ROLE_KINDS.get(role) || "interactive" : "";
       let editor = false;
       if (tag === "select") what = "interactive";
-      if (attributed || tag === "body") {
+      if (marked || tag === "body") {
         if (isEditor(element, tag)) {
           editor = true;
           role = role && ROLE_KINDS.get(role) === "interactive" ? role : "textbox";
@@ -1389,6 +1539,11 @@
         block: !inline,
         muted,
         hand: undefined,
+        suspect: undefined,
+        far: null,
+        run: 0,
+        guesses: 0,
+        kind: "",
         zone: parent ? parent.zone : null,
         close: null,
       };
@@ -1397,7 +1552,7 @@
       } else flush();
       frame.start = lines.length;
 
-      if (attributed && !inert && attribute(element, "inert") !== null) {
+      if (marked && !inert && attribute(element, "inert") !== null) {
         inert = true;
         frame.close = () => {
           inert = false;
@@ -1435,12 +1590,11 @@
         if (inside === null && !name && !childElementCount(element)) return null;
       }
       if (attributed) {
-        if (attribute(element, "aria-hidden") === "true" && inside === null && !query(element, CONTROLS)) {
+        if (marked && attribute(element, "aria-hidden") === "true" && inside === null && !query(element, CONTROLS)) {
           if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hushed(frame);
         }
-        if (checks > 0 && tag !== "label" && isTrap(element)) return null;
-        const named = attribute(element, "class");
-        if (named && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
+        if (mayBeTrap(element) && tag !== "label" && isTrap(element)) return null;
+        if (traits(element) & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
       }
       if (inside === null || !parent || !isInsideControl(parent)) {
         if (hasHandler(element) && !muted && element !== body() && element !== rootElement()) {
@@ -1450,16 +1604,27 @@
       if (LEAVES.has(tag)) return null;
       if (!inline && parent && frame.zone === null && childElementCount(element) > 0) {
         if (rects <= 0) {
-          const box = rectOf(element);
-          if (box.width > 0 && box.height > 0) {
-            if (box.bottom < -margin) frame.zone = Math.round(box.bottom);
-            else if (box.top > height + margin) frame.zone = Math.round(box.top - height);
+          // Of many brothers of one kind that lie far off, not each is measured.
+          if (parent.guesses > 0 && parent.far !== null && parent.kind === kindOf(element, tag)) {
+            parent.guesses--;
+            frame.zone = parent.far;
+          } else {
+            const box = rectOf(element);
+            if (box.width > 0 && box.height > 0) {
+              if (box.bottom < -margin) frame.zone = Math.round(box.bottom);
+              else if (box.top > height + margin) frame.zone = Math.round(box.top - height);
+            }
+            const alike = frame.zone !== null && parent.far !== null && frame.zone > 0 && parent.kind === kindOf(element, tag);
+            parent.run = alike ? Math.min(parent.run * 2 + 1, MOST_GUESSES) : 0;
+            parent.guesses = parent.run;
+            parent.far = frame.zone;
+            parent.kind = kindOf(element, tag);
           }
         } else if (attributed && isCollapsed(element)) return null;
       }
-      if (tag !== "slot" && !firstChild(element) && !shadowOf(element) && inside === null && !muted && !adds(element)) {
+      if (!childElementCount(element) && inside === null && !muted && tag !== "slot" && isBlank(textContent(element)) && !shadowOf(element) && !adds(element)) {
         // An empty element that shows a picture and takes clicks: an icon.
-        if (parent && HAND.has(styleOf(element).cursor)) {
+        if (parent && handOver(element)) {
           open.push(frame);
           const at = underHand();
           open.pop();
@@ -1477,6 +1642,9 @@
       return frame;
     }
 
+    /** @param {Element} element @param {string} tag */
+    const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
+
     /** Whether a style sheet gives an element text. @param {Element} element */
     const adds = (element) => (styled || shadows > 0) && around(element, "") !== "";
 
@@ -1485,6 +1653,22 @@
       if (frame.muted || inside === ALL) return;
       const text = addedText(frame.element, where);
       if (text) gather(frame.element, text);
+    }
+
+    /** Whether it is worth asking whether a style clips an element to nothing. @param {Element} element */
+    const mayBeTrap = (element) => (surveyed && shadows === 0 && !shadowOf(element) ? suspicious(element) : checks > 0);
+
+    /** Whether it is worth asking whether an element's text can be seen: its ink is its own or inherited. @param {Element} element */
+    function isSuspect(element) {
+      if (!surveyed || shadows > 0) return checks > 0;
+      if (suspicious(element)) return true;
+      for (let i = open.length - 1; i >= 0; i--) {
+        const frame = /** @type {Open} */ (open[i]);
+        if (frame.suspect !== undefined) return frame.suspect;
+        if (suspicious(frame.element)) return (frame.suspect = true);
+      }
+      for (const frame of open) if (frame.suspect === undefined) frame.suspect = false;
+      return false;
     }
 
     /** Whether a style clips an element to nothing. @param {Element} element */
@@ -1624,7 +1808,7 @@
     function pushControl(element, role, name, states, far, focused) {
       const id = keep(element);
       const own = line("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
-      if (focused) own.marks.push("focused");
+      if (focused) own.marks = [...own.marks, "focused"];
       if (heading) states.push(`h${heading}`);
       if (row) addToCell(reference(id));
       lines.push(own);
@@ -1685,7 +1869,6 @@
       if (needsName === undefined) {
         return hasHandler(element) && inside === null ? enterClickable(element, frame, "") : plain(element, tag, frame);
       }
-      if (tag === "dialog" && !(/** @type {HTMLDialogElement} */ (element).open)) return null;
       let name = nameOf(element, tag, role);
       if (!name && (role === "dialog" || role === "alertdialog")) {
         const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
@@ -1762,6 +1945,7 @@
 
     /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} row */
     function hasOwnHand(row) {
+      if (surveyed && shadows === 0 && !pointing(row) && !(open.length && pointing(/** @type {Open} */ (open[open.length - 1]).element))) return false;
       if (!HAND.has(styleOf(row).cursor)) return false;
       const table = closest(row, "table,[role=table],[role=grid],[role=treegrid]");
       const around = table && flatParent(table);
@@ -1823,6 +2007,10 @@
           return enterInside(name, frame);
         }
       }
+      // The cells of a grid can be chosen and edited one by one, by whatever listens around them.
+      if (role === "gridcell" && attribute(element, "tabindex") !== null && !query(element, CONTROLS)) {
+        addToCell(reference(keep(element)));
+      }
       const before = frame.close;
       frame.close = (at) => {
         flush();
@@ -1836,7 +2024,7 @@
       if (attribute(element, "usemap")) enterMap(element);
       if (inside !== null) return null;
       const name = nameOf(element, tag, role);
-      const cursor = HAND.has(styleOf(element).cursor);
+      const cursor = handOver(element);
       if (cursor) {
         const frame = open.length ? open[open.length - 1] : null;
         if (frame && underHand() >= 0) discover(underHand());
@@ -1920,6 +2108,16 @@
 
     let regionName = "";
 
+    /** Take in a text of an open element. @param {Open} frame @param {Element} holder @param {string} text */
+    function take(frame, holder, text) {
+      if (frame.muted || inside === ALL) return;
+      if (inside === null && frame.hand !== false && !isBlank(text) && handAt(open.length - 1)) {
+        const at = underHand();
+        if (at >= 0) discover(at);
+      }
+      gather(holder, text);
+    }
+
     // The walk itself: `open` holds the elements whose children are being read.
     /** @type {Node | null} */
     let node = start;
@@ -1928,18 +2126,8 @@
         const type = nodeType(node);
         const parent = open.length ? /** @type {Open} */ (open[open.length - 1]) : null;
         if (type === 3) {
-          const text = data(/** @type {Text} */ (node));
-          if (parent && !parent.muted && inside !== ALL) {
-            if (inside === null && text.length && (parent.hand === undefined || parent.hand) && text.trim() !== "") {
-              if (parent.hand === undefined) parent.hand = HAND.has(styleOf(parent.element).cursor);
-              if (parent.hand) {
-                const at = underHand();
-                if (at >= 0) discover(at);
-              }
-            }
-            // What a slot shows has its box where it was written.
-            gather(parent.list ? /** @type {Element} */ (parentNode(node)) : parent.element, text);
-          }
+          // What a slot shows has its box where it was written.
+          if (parent) take(parent, parent.list ? /** @type {Element} */ (parentNode(node)) : parent.element, data(/** @type {Text} */ (node)));
         } else if (type === 1) {
           const element = /** @type {Element} */ (node);
           const frame = enter(element, parent);
@@ -1947,6 +2135,7 @@
             const root = shadowOf(element);
             /** @type {Node | null} */
             let first = null;
+            let leaf = false;
             if (root) first = firstChild(root);
             else if (localName(element) === "slot" && element instanceof HTMLSlotElement) {
               const list = element.assignedNodes();
@@ -1955,19 +2144,20 @@
                 first = /** @type {Node} */ (list[0]);
                 // Text in a slot is styled by the slot.
               } else first = firstChild(element);
-            } else first = firstChild(element);
+            } else if (childElementCount(element) > 0) first = firstChild(element);
+            else leaf = true;
             if (parent && parent.muted && localName(element) === "slot") frame.muted = parent.muted;
             open.push(frame);
             if (styled || shadows > 0) gatherAdded(frame, "before");
             if (root) {
               shadows++;
+              treeNow = null;
+              survey(root);
               meet(root);
             }
-            if (first) {
-              node = first;
-              continue;
-            }
-            node = null;
+            // Nothing but text: one text for all of its nodes.
+            if (leaf) take(frame, element, textContent(element));
+            node = first;
             continue;
           }
         }
@@ -1979,7 +2169,7 @@
       } else {
         const frame = open.pop();
         if (!frame) break;
-        if (shadows > 0 && shadowOf(frame.element)) shadows--;
+        if (shadows > 0 && shadowOf(frame.element) && --shadows === 0) treeNow = document;
         if (styled || shadows > 0) gatherAdded(frame, "after");
         if (frame.block) flush();
         else if (run !== "") edges.push(frame.element);
@@ -1993,6 +2183,7 @@
       }
     }
     flush();
+    treeNow = null;
     return lines;
   }
 
@@ -2002,7 +2193,9 @@
   function isReplaceable(element, tag) {
     if (tag !== "input") return tag === "select";
     const type = inputType(element);
-    return type === "checkbox" || type === "radio" || type === "file" || type === "range";
+    if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
+    // A component's own field may lie unseen over or under what it draws.
+    return explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
   }
 
   /** Whether a hidden or tiny control can be reached all the same: by its own box or by a label that is seen. @param {Element} element @param {string} tag */
@@ -2135,16 +2328,19 @@
     return false;
   }
 
-  const MOST_COVER_TESTS = 150;
+  const MOST_COVER_TESTS = 200;
+  /** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
+  const COVER_TIME = 6;
 
   /** Mark what lies in the view under something else. @param {Line[]} lines */
   function markCovered(lines) {
     let tests = 0;
     /** @type {Map<Element, string>} */
     const covers = new Map();
-    for (const line of lines) {
-      if (line.kind !== "interactive" || line.far !== 0 || !line.node || tests >= MOST_COVER_TESTS) continue;
-      tests++;
+    const until = now() + COVER_TIME;
+    for (const line of spread(lines.filter((line) => line.kind === "interactive" && line.far === 0))) {
+      if (!line.node) continue;
+      if (++tests > MOST_COVER_TESTS || now() > until) break;
       const element = line.node;
       const box = rectOf(element);
       const left = Math.max(box.left, 0);
@@ -2165,8 +2361,15 @@
         text = `covered by ${reference(keep(coverOf(hit, element)))}`;
         covers.set(hit, text);
       }
-      line.marks.push(text);
+      line.marks = [...line.marks, text];
     }
+  }
+
+  /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
+  function spread(lines) {
+    const order = [];
+    for (let first = 0; first < 8; first++) for (let i = first; i < lines.length; i += 8) order.push(/** @type {Line} */ (lines[i]));
+    return order;
   }
 
   /** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
@@ -2276,6 +2479,14 @@
     for (const line of lines) line.node = null;
   }
 
+  /** @param {Line} a @param {Line} b */
+  function sameLine(a, b) {
+    if (a.kind !== b.kind || a.depth !== b.depth || a.role !== b.role || a.states.length !== b.states.length) return false;
+    if (a.name !== b.name && (a.kind !== "row" || signature(a) !== signature(b))) return false;
+    for (let i = 0; i < a.states.length; i++) if (a.states[i] !== b.states[i]) return false;
+    return true;
+  }
+
   /** @param {Line} line */
   const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.kind === "row" ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
 
@@ -2353,7 +2564,6 @@
     markCovered(lines);
     const before = readings.get(wish.base);
     const number = remember(lines, wish.base);
-    for (const line of lines) if (line.kind === "region" && line.node) keep(line.node);
     release(lines);
     const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length };
     if (before && !wish.whole) {
@@ -2404,12 +2614,10 @@
    * @returns {Change[]}
    */
   function compare(before, after) {
-    const oldSigns = new Array(before.length);
     /** @type {Map<number, number[]>} */
     const oldById = new Map();
     for (let i = 0; i < before.length; i++) {
       const line = /** @type {Line} */ (before[i]);
-      oldSigns[i] = signature(line);
       const places = oldById.get(line.id);
       if (places) places.push(i);
       else oldById.set(line.id, [i]);
@@ -2417,15 +2625,13 @@
     /** Which old line each new one was: its place, or -1. */
     const origin = new Int32Array(after.length).fill(-1);
     const used = new Uint8Array(before.length);
-    const newSigns = new Array(after.length);
     let open = 0;
     for (let j = 0; j < after.length; j++) {
       const line = /** @type {Line} */ (after[j]);
-      const sign = (newSigns[j] = signature(line));
       const places = oldById.get(line.id);
       if (places) {
         for (const i of places) {
-          if (!used[i] && oldSigns[i] === sign) {
+          if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
             used[i] = 1;
             origin[j] = i;
             break;
@@ -2459,15 +2665,16 @@
     const oldBySign = new Map();
     for (let i = 0; i < before.length; i++) {
       if (used[i]) continue;
-      const places = oldBySign.get(oldSigns[i]);
+      const sign = signature(/** @type {Line} */ (before[i]));
+      const places = oldBySign.get(sign);
       if (places) places.push(i);
-      else oldBySign.set(oldSigns[i], [i]);
+      else oldBySign.set(sign, [i]);
     }
     /** @type {Map<number, number>} */
     const replacedFrom = new Map();
     for (let j = 0; j < after.length; j++) {
       if (origin[j] !== -1 || changedFrom.has(j)) continue;
-      const places = oldBySign.get(newSigns[j]);
+      const places = oldBySign.get(signature(/** @type {Line} */ (after[j])));
       const i = places && places.shift();
       if (i !== undefined) {
         used[i] = 1;
@@ -2901,7 +3108,7 @@
     if (!point) {
       bringIntoView(target);
       point = pointOn(target, free);
-    } else if (point.hit && !fillsView(point.hit, target)) {
+    } else if (point.hit && (!isOver(point.hit, target) || holds(point.hit, target) || !fillsView(point.hit, target))) {
       const [x, y] = [scrollX, scrollY];
       bringIntoView(target);
       point = pointOn(target, free);
@@ -2920,10 +3127,13 @@
       const labelled = target === element ? labelPoint(control) : null;
       if (!labelled) {
         if (styleOf(target).pointerEvents === "none") return { problem: "no-pointer", ...facts };
-        if (holds(point.hit, element)) return { problem: "clipped", ...facts };
-        return { problem: "covered", by: wire(describe(coverOf(point.hit, element)), false), ...facts };
-      }
-      point = labelled;
+        if (!holds(point.hit, element)) {
+          return { problem: "covered", by: wire(describe(coverOf(point.hit, element)), false), ...facts };
+        }
+        // A component's field that lies unseen under what the component draws: a click there is meant for it.
+        const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
+        if (!under) return { problem: "clipped", ...facts };
+      } else point = labelled;
     }
     return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
   }
@@ -3010,6 +3220,28 @@
     if (property && property.set) property.set.call(field, value);
   }
 
+  const LISTS = "[role=listbox],[role=menu],[role=tree]";
+  const OPTIONS = "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]";
+
+  /**
+   * What a selector matches among the visible elements in an element, shadow roots and slots included.
+   * @param {Element} owner @param {string} selector
+   */
+  function shownWithin(owner, selector) {
+    /** @type {Element[]} */
+    const found = [];
+    /** @param {Element} element */
+    const visit = (element) => {
+      const slotted = element instanceof HTMLSlotElement ? element.assignedElements() : [];
+      for (const child of slotted.length ? slotted : (shadowOf(element) || element).children) {
+        if (matches(child, selector) && isSeen(child)) found.push(child);
+        visit(child);
+      }
+    };
+    visit(owner);
+    return found;
+  }
+
   /** @param {Element} element */
   function allOptions(element) {
     const options = [];
@@ -3031,20 +3263,23 @@
       for (const option of control.list.options) options.push({ label: tidy(option.label || option.text || option.value), value: option.value, selected: false, disabled: option.disabled, group: "" });
       return options;
     }
-    /** @type {Element[]} */
     const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
-    for (const owner of owners) {
-      for (const option of queryAll(owner, "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]")) {
-        if (!isSeen(option)) continue;
-        options.push({
-          label: tidy(nameOf(option, localName(option), "option")),
-          value: attribute(option, "data-value") || attribute(option, "value") || "",
-          selected: attribute(option, "aria-selected") === "true" || attribute(option, "aria-checked") === "true",
-          disabled: isDisabled(option),
-          group: "",
-          id: keep(option),
-        });
-      }
+    let found = new Set(owners.flatMap((owner) => shownWithin(owner, OPTIONS)));
+    if (!found.size && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
+      // The list that is open, wherever the page has put it.
+      const open = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)].filter(isSeen));
+      const last = open[open.length - 1];
+      if (last) found = new Set(shownWithin(last, OPTIONS));
+    }
+    for (const option of found) {
+      options.push({
+        label: tidy(nameOf(option, localName(option), "option")),
+        value: attribute(option, "data-value") || attribute(option, "value") || "",
+        selected: attribute(option, "aria-selected") === "true" || attribute(option, "aria-checked") === "true",
+        disabled: isDisabled(option),
+        group: "",
+        id: keep(option),
+      });
     }
     return options;
   }
@@ -3548,6 +3783,7 @@
     run(method, args) {
       const function_ = Object.hasOwn(methods, method) ? methods[method] : undefined;
       if (!function_) throw new TypeError(`the page script has no method ${method}`);
+      typed = traced = treeNow = null;
       const result = function_(...args);
       return result instanceof Promise ? result.then(encode) : encode(result);
     },
