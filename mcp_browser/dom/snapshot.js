@@ -3169,7 +3169,7 @@
   }
 
   /** Where a point of a frame's page lies in this page, and whether anything covers it. @param {number} id @param {number} x @param {number} y @param {string} purpose */
-  function framePoint(id, x, y, purpose) {
+  async function framePoint(id, x, y, purpose) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const place = () => {
@@ -3192,8 +3192,11 @@
         point = place();
         if (!inView()) {
           scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: /** @type {ScrollBehavior} */ ("instant") });
-          point = place();
         }
+        // Where a frame of another process lies, input is told only when it has been drawn there.
+        await frame();
+        await frame();
+        point = place();
       }
       if (!WITHOUT_HIT.has(purpose)) {
         const hit = at(point.x, point.y);
