@@ -111,7 +111,7 @@ class Controller:
         if not wanted or has_one or ctx.tab.dialog is not None:
             return result
         try:
-            picture = await take_screenshot(ctx)
+            picture = (await take_screenshot(ctx)).attachment
         except (PlaywrightError, ActionError):
             # The action is done: a page that cannot be pictured now must not turn it into a failure.
             logger.warning("No screenshot could be taken", exc_info=True)

@@ -4,13 +4,13 @@ import base64
 import re
 from pathlib import Path
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.cdp import send
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.errors import NotActionable
 
@@ -34,7 +34,8 @@ async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
         raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
     try:
         # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.
-        printed = await tab.ask(_print(tab.cdp), limit=PRINTING_SECONDS)
+        printing = send(tab.cdp, "Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+        printed = await tab.ask(printing, limit=PRINTING_SECONDS)
     except PlaywrightError as error:
         raise NotActionable(
             f"This browser cannot print {tab.url} to a PDF: {plain_message(error)}.",
@@ -46,11 +47,6 @@ async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
         extracted_content=f"Saved the page as {path} ({len(content):,} bytes).",
         attachments=(Attachment(kind="file", mime_type="application/pdf", name=path.name, path=str(path)),),
     )
-
-
-async def _print(cdp: CDPSession) -> dict[str, str]:
-    options = {"printBackground": True, "preferCSSPageSize": True}
-    return await cdp.send("Page.printToPDF", options)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (untyped)
 
 
 def free_path(folder: Path, name: str, suffix: str) -> Path:

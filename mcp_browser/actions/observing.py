@@ -71,7 +71,7 @@ async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
     setting = ctx.settings.screenshots.screenshots
     wanted = params.screenshot if params.screenshot is not None else params.labels or setting == "always"
     if wanted and setting != "never" and observation.dialog is None:
-        pictures = (await take_screenshot(ctx, labels=params.labels),)
+        pictures = ((await take_screenshot(ctx, labels=params.labels)).attachment,)
     return ActionResult(observation=observation, attachments=pictures)
 
 
@@ -104,13 +104,16 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
     if ctx.settings.screenshots.screenshots == "never":
         raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use get_state.")
     if params.index is None:
-        picture = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
+        taken = await take_screenshot(ctx, full_page=params.full_page, labels=params.labels)
         what = "the full page" if params.full_page else "the view"
     else:
         element = await ctx.tab.element(params.index)
-        picture = await take_screenshot(ctx, element=element, labels=params.labels)
+        taken = await take_screenshot(ctx, element=element, labels=params.labels)
         what = str(element)
-    return ActionResult(extracted_content=f"Picture of {what}, {picture.name}.", attachments=(picture,))
+    told = f"Picture of {what}, {taken.attachment.name}."
+    if taken.left_out:
+        told += f" The last {taken.left_out:,} px of the page are not on it: scroll there for more."
+    return ActionResult(extracted_content=told, attachments=(taken.attachment,))
 
 
 async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[list[DomNode], int]:

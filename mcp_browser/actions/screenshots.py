@@ -1,41 +1,68 @@
 """A screenshot of the current tab as an attachment."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import Attachment
+from mcp_browser.browser.cdp import send
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.pictures import make_picture
-from mcp_browser.dom.models import Box, ReadyElement
+from mcp_browser.errors import NotActionable
 
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
 
+    from mcp_browser.browser.tab import Tab
+    from mcp_browser.dom.models import Box
+
+TALLEST = 3
+"""A picture of a full page shows so many times the longest side of a picture; more could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    """A picture, and how many CSS pixels of the page below it were left out."""
+
+    attachment: Attachment
+    left_out: int = 0
+
 
 async def take_screenshot(
     ctx: ActionContext, *, full_page: bool = False, element: Element | None = None, labels: bool = False
-) -> Attachment:
+) -> Screenshot:
     """A picture of the view, the full page or an element, as the settings want pictures.
 
     The attachment's name tells its size in pixels. `labels` draws the indexes of the elements in view.
+
+    Raises:
+        NotActionable: nothing of the element is to be seen.
     """
-    tab = ctx.tab
+    tab, wanted = ctx.tab, ctx.settings.screenshots
     clip: FloatRect | None = None
+    left_out = 0
     if element is not None:
-        clip = _around(await element.show())
+        clip = await _part_in_view(tab, element)
+    elif full_page:
+        _, _, width, height = await _layout(tab)
+        left_out = max(0, height - TALLEST * wanted.screenshot_max_side)
+        clip = (
+            {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
+            if left_out
+            else None
+        )
     raw = await tab.screenshot(full_page=full_page, clip=clip)
-    drawn: list[Box] = []
+    boxes: list[Box] = []
     css_width: int | None = None
     if labels:
         left, top = (clip["x"], clip["y"]) if clip else (0.0, 0.0)
-        drawn = [
+        boxes = [
             box.model_copy(update={"x": box.x - left, "y": box.y - top})
             for box in await tab.ask(tab.dom.boxes())
         ]
-        css_width = round(clip["width"]) if clip else await _view_width(ctx)
-    wanted = ctx.settings.screenshots
+        css_width = round(clip["width"]) if clip else (await _layout(tab))[0]
     picture = await anyio.to_thread.run_sync(
         lambda: make_picture(
             raw,
@@ -43,23 +70,35 @@ async def take_screenshot(
             quality=wanted.screenshot_quality,
             max_side=wanted.screenshot_max_side,
             css_width=css_width,
-            labels=drawn,
+            labels=boxes,
         ),
         abandon_on_cancel=True,
     )
-    return Attachment(
-        kind="image", mime_type=picture.mime_type, name=f"{picture.width}x{picture.height}", data=picture.data
+    size = f"{picture.width}x{picture.height}"
+    return Screenshot(
+        Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data), left_out
     )
 
 
-async def _view_width(ctx: ActionContext) -> int:
-    """Width of the view in CSS pixels."""
-    if size := ctx.tab.page.viewport_size:
-        return size["width"]
-    return int(await ctx.tab.ask(ctx.tab.page.evaluate("innerWidth")))
+async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
+    """The rectangle of an element, as far as the view can show it."""
+    box = await element.show()
+    width, height, _, _ = await _layout(tab)
+    left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)
+    right, bottom = min(width, box.x + box.width / 2), min(height, box.y + box.height / 2)
+    if right - left < 1 or bottom - top < 1:
+        raise NotActionable(
+            f"Nothing of {element} is to be seen.", hint="Take a screenshot of the view instead."
+        )
+    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
 
 
-def _around(element: ReadyElement) -> "FloatRect":
-    """The rectangle of an element, whose x and y are its middle."""
-    left, top = element.x - element.width / 2, element.y - element.height / 2
-    return {"x": left, "y": top, "width": element.width, "height": element.height}
+async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
+    """Width and height of the view, then of the page, in CSS pixels; only Chromium tells the page's."""
+    if tab.cdp is None:
+        size = tab.page.viewport_size
+        width, height = (size["width"], size["height"]) if size else (0, 0)
+        return width, height, width, height
+    metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
+    view, page = metrics["cssLayoutViewport"], metrics["cssContentSize"]
+    return view["clientWidth"], view["clientHeight"], page["width"], page["height"]

@@ -161,6 +161,25 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
     assert picture(hand).size == (200, 50)
 
 
+async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(hand: Hand) -> None:
+    await hand.open("<div style='height:50000px'>Long</div>")
+    text = await hand.do("screenshot", full_page=True)
+    assert "px of the page are not on it" in text
+    assert picture(hand).width > 300
+
+
+async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:
+    await hand.open("<button style='width:300px;height:3000px'>Tall</button>")
+    await hand.do("screenshot", index=hand.index("Tall"))
+    assert picture(hand).size == (300, 720)
+
+
+async def test_an_element_that_cannot_be_seen_is_not_pictured(hand: Hand) -> None:
+    await hand.open("<button id=b>Gone</button>")
+    await hand.js("b.style.display = 'none'")
+    assert "Nothing of" in await hand.fails("screenshot", NotActionable, index=hand.index("Gone"))
+
+
 async def test_pictures_can_be_switched_off(hand: Hand) -> None:
     settings = hand.controller.settings
     never = settings.screenshots.model_copy(update={"screenshots": "never"})
