@@ -28,6 +28,9 @@ SNAPSHOT_LIMIT = 30
 
 TURNS = 10
 
+PAUSE = 2
+"""Seconds that a client takes after it has listed the tools: a person writes, a model thinks."""
+
 console = Console(stderr=True)
 
 Figures = dict[str, float | str]
@@ -71,7 +74,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def measure(name: str, start: Callable[[], servers.Server], site: str, sizes: list[int]) -> Figures:
     """One round of one server: times in milliseconds, sizes in characters, memory in megabytes."""
-    figures: Figures = {}
+    figures: Figures = {"first call": _first_call(start(), site)}
     server = start()
     try:
         figures |= _beginning(server, site) | _turns(server, site)
@@ -106,6 +109,18 @@ def _beginning(server: servers.Server, site: str) -> Figures:
         "tools characters": len(listed),
         "first page": first * 1000,
     }
+
+
+def _first_call(server: servers.Server, site: str) -> float:
+    """Milliseconds from the first call until a small page has been told, a while after the start."""
+    try:
+        time.sleep(PAUSE)
+        begin = time.perf_counter()
+        if "Article 4" not in server.open(f"{site}/5"):
+            server.look()
+        return (time.perf_counter() - begin) * 1000
+    finally:
+        server.connection.close()
 
 
 def _turns(server: servers.Server, site: str) -> Figures:
