@@ -739,6 +739,9 @@
 
   /** Whether a name is being made of what aria-labelledby refers to: from there no other reference is followed. */
   let referring = false;
+  /** What has its own items within it is not called by their names too. */
+  const NESTING = set("treeitem menuitem");
+  const NESTED = set("group tree treeitem menu");
   /** Elements whose aria-owns is being followed. @type {Set<Element>} */
   const owning = new Set();
 
@@ -835,6 +838,7 @@
     }
     const add = (/** @type {Element} */ inner) => {
       if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+      if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
       const added = textOf(inner, asking, deep + 1, hidden);
       if (!added) {
         if (localName(inner) === "br") text += " ";

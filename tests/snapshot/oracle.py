@@ -1,5 +1,6 @@
 """Chromium's own accessibility tree beside our snapshot, element by element."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +21,13 @@ OUR_ROLES = {
     "Audio": "audio",
     "Iframe": "iframe",
     "image": "img",
+    "doc-backlink": "link",
+    "doc-noteref": "link",
 }
 """Chromium's internal names of roles that ARIA does not have, and ours."""
+
+UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ue000-\uf8ff]")
+"""Characters that nobody sees, or only with the font of an icon."""
 
 NO_ROLE = {
     "generic",
@@ -33,6 +39,7 @@ NO_ROLE = {
     "Legend",
     "SvgRoot",
     "RootWebArea",
+    "LayoutTable",
 }
 """What Chromium calls elements that have no role to agree with."""
 
@@ -60,7 +67,7 @@ class Pair:
 
 def same_words(ours: str, theirs: str) -> bool:
     """Whether two names are the same words; ours may be cut, with an ellipsis."""
-    ours, theirs = (" ".join(name.replace("\u00ad", "").split()).casefold() for name in (ours, theirs))
+    ours, theirs = (" ".join(UNSEEN.sub("", name).split()).casefold() for name in (ours, theirs))
     return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1].rstrip()))
 
 
