@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
-from playwright.async_api import TimeoutError as PlaywrightTimeout
 from pydantic import ConfigDict
 
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
@@ -246,14 +245,12 @@ class Element:
             await handle.set_input_files(files)
             return
         ready = await self._ready("click")
-        try:
-            async with self._tab.page.expect_file_chooser(timeout=OPENING_SECONDS * 1000) as opening:
-                await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
-            chooser = await opening.value
-        except PlaywrightTimeout as error:
+        click = self._tab.page.mouse.click(ready.x, ready.y)
+        chooser = await self._tab.file_chooser(click, limit=OPENING_SECONDS)
+        if chooser is None:
             raise NotActionable(
                 f"{self} did not open a file chooser.", hint="Give the index of the file input or its button."
-            ) from error
+            )
         if len(files) > 1 and not chooser.is_multiple():
             raise NotActionable(f"{self} takes one file, not {len(files)}.")
         await chooser.set_files(files)

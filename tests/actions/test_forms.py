@@ -389,6 +389,14 @@ async def test_a_button_that_opens_a_file_chooser_takes_files(hand: Hand, upload
     assert "did not open a file chooser" in error
 
 
+async def test_a_click_that_asks_for_a_file_says_how_to_give_it(hand: Hand) -> None:
+    await hand.open("<input id=f type=file hidden><button onclick='f.click()'>Choose a file</button>")
+    text = await hand.do("click_element", index=hand.index("Choose a file"))
+    if "upload_file" not in text:
+        text = await hand.do("wait_for", seconds=1)
+    assert "The page asks for a file: use upload_file" in text
+
+
 async def test_files_outside_the_allowed_folders_are_not_uploaded(hand: Hand, upload_dir: Path) -> None:
     await hand.open("<input id=f type=file aria-label=Photo>")
     error = await hand.fails(
