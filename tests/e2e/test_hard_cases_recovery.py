@@ -3,11 +3,16 @@
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcp_browser.browser.launch import find_browser
+from mcp_browser.settings import Settings
+from tests.support.apps import free_port, running
 from tests.support.client import browsing
 from tests.support.process import RawServer
 from tests.support.site import Site
@@ -134,3 +139,33 @@ async def test_the_lock_of_a_dead_browser_does_not_hold_a_profile(site: Site, tm
     (profile / "SingletonLock").symlink_to(f"{os.uname().nodename}-4194999")
     async with browsing("auto", "--no-isolated", f"--profile={profile}") as browser:
         assert "Unlocked" in await browser.open(site.page("<h1>Unlocked</h1>"))
+
+
+@reads_proc
+async def test_a_running_browser_that_is_started_anew_is_reached_again(site: Site, tmp_path: Path) -> None:
+    port = free_port()
+    url = site.page("<h1>Somebody else's browser</h1>")
+    async with browsing("auto", f"--cdp-endpoint=http://127.0.0.1:{port}") as browser:
+        for start in ("first", "second"):
+            with running_chromium(port, tmp_path / start):
+                result = await browser.call("go_to_url", url=url)
+                assert not result.is_error, result.text
+                assert "Somebody else" in result.text
+        result = await browser.call("go_to_url", url=url)
+        assert result.is_error
+        assert str(port) in result.text
+
+
+@contextmanager
+def running_chromium(port: int, profile: Path) -> Generator[None]:
+    """A headless browser of its own with an open CDP port, killed at the end."""
+    choice = find_browser(Settings().browser)
+    flags = [
+        "--headless=new",
+        f"--remote-debugging-port={port}",
+        f"--user-data-dir={profile}",
+        "--no-sandbox",
+    ]
+    command = [str(choice.executable), *flags, "--no-first-run", "about:blank"]
+    with running(command, profile.parent, ready=f"http://127.0.0.1:{port}/json/version"):
+        yield
