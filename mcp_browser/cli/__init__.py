@@ -33,7 +33,7 @@ def _run(words: Sequence[str]) -> int:
         case "serve":
             from mcp_browser.cli.serve import serve
 
-            return serve(loaded.settings)
+            serve(loaded.settings)
         case "try":
             from mcp_browser.cli.trial import try_page
 

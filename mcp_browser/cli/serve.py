@@ -2,14 +2,15 @@
 
 import logging
 import sys
+from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.startup import run_stdio
 from mcp_browser.settings import Settings
 
 
-def serve(settings: Settings) -> int:
-    """Serve over stdio until the input ends; does not return where the server has started.
+def serve(settings: Settings) -> NoReturn:
+    """Serve over stdio until the input ends, then end the process.
 
     Raises:
         SettingsError: the actions that the settings name cannot be offered.
@@ -21,11 +22,12 @@ def serve(settings: Settings) -> int:
     )
     try:
         run_stdio(settings)
-    except* SettingsError as wrong:
-        raise _first(wrong) from None
-    return 0
+    except ExceptionGroup as group:
+        # It comes from within the server's task group.
+        wrong = group.subgroup(SettingsError)
+        raise group if wrong is None else _first(wrong) from None
 
 
-def _first(group: BaseExceptionGroup[SettingsError]) -> SettingsError:
+def _first(group: ExceptionGroup[SettingsError]) -> SettingsError:
     error = group.exceptions[0]
-    return error if isinstance(error, SettingsError) else _first(error)
+    return _first(error) if isinstance(error, ExceptionGroup) else error
