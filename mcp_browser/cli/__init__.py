@@ -33,7 +33,7 @@ def _run(words: Sequence[str]) -> int:
         case "serve":
             from mcp_browser.cli.serve import serve
 
-            serve(loaded.settings)
+            return serve(loaded.settings)
         case "try":
             from mcp_browser.cli.trial import try_page
 
