@@ -1,5 +1,6 @@
 """What the page script finds, as values."""
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -8,7 +9,7 @@ NodeKind = Literal["interactive", "text", "heading", "region", "row", "image"]
 ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
-_LOOKS_LIKE_A_LINE = ("[", "*", "#", "|", "…", "+", "-", "~", "=")
+_LINE = re.compile(r'\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+"')
 
 
 class Frozen(BaseModel):
@@ -198,10 +199,5 @@ class Box(Frozen):
 
 
 def _plain(text: str) -> str:
-    """A line of text that cannot be taken for anything else."""
-    return f"\\{text}" if text.startswith(_LOOKS_LIKE_A_LINE) and _is_taken(text) else text
-
-
-def _is_taken(text: str) -> bool:
-    start = text.lstrip("* ")
-    return start.startswith("[") and start[1:2].isdigit()
+    """A line of text that cannot be taken for an element's."""
+    return f"\\{text}" if _LINE.match(text) else text

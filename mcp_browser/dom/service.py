@@ -30,6 +30,7 @@ from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.worlds import (
     WORLD_NAME,
     FrameGone,
+    IsolatedWorld,
     IsolatedWorlds,
     MainWorld,
     MainWorlds,
@@ -153,6 +154,7 @@ class DomService:
             answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part)
             frame = FrameState(world=ref.world, read=_known(answer))
             return self._as_snapshot(Reading(frame, answer), budget, part)
+        self._confirm()
         reading = await self._observe(whole=True, room=budget * part)
         self._confirm()
         return self._as_snapshot(reading, budget, part)
@@ -638,8 +640,13 @@ class DomService:
     ) -> dict[str, Any]:
         wish = {**wish, "base": frame.told.number, "strict": deep > 0}
         if settle > 0:
-            return await frame.world.run("settleAndObserve", settle * 1000, wish)
-        return await frame.world.run("observe", wish)
+            answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
+        else:
+            answer = await frame.world.run("observe", wish)
+        hosts = answer.get("hosts")
+        if hosts and isinstance(frame.world, IsolatedWorld) and await frame.world.open_hosts(hosts):
+            return {**await frame.world.run("observe", wish), "state": answer.get("state", _QUIET)}
+        return answer
 
     def _confirm(self) -> None:
         """What was last read has been told."""
@@ -736,6 +743,9 @@ class DomService:
         if within is None or not within.silent:
             return node
         return node.model_copy(update={"states": (*node.states, "not answering")})
+
+
+_QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0}
 
 
 def _known(answer: dict[str, Any]) -> Known:

@@ -176,6 +176,9 @@
   const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
   const wellFormed = (/** @type {string} */ text) => text.replace(LONE, "\uFFFD");
 
+  /** @param {string} words */
+  const set = (words) => new Set(words.split(" "));
+
   // --- text ---------------------------------------------------------------------------------------------
 
   const LONGEST_NAME = 160;
@@ -183,12 +186,20 @@
   const LONGEST_VALUE = 200;
   const LONGEST_READ = 20000;
   const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE000-\uF8FF\uFEFF]/;
-  const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE000-\uF8FF\uFEFF]/g;
+  const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE002-\uF8FF\uFEFF]/g;
+  /** The characters that references are made of, in a text of the page. */
+  const OUR_SIGNS = /[\uE000\uE001]/g;
 
-  /** One line of text: white space folded, what cannot be seen taken out, cut where it is huge. @param {string} text */
-  function tidy(text) {
+  /**
+   * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
+   * @param {string} text
+   * @param {boolean} referring whether it holds references of ours
+   */
+  function tidy(text, referring = false) {
     if (text.length > LONGEST_READ) text = text.slice(0, LONGEST_READ);
-    return UNTIDY.test(text) ? text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim() : text;
+    if (!UNTIDY.test(text)) return text;
+    text = text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
+    return referring ? text : text.replace(OUR_SIGNS, "");
   }
 
   /** @param {string} text @param {number} limit */
@@ -208,11 +219,15 @@
     return text.trim() === "";
   }
 
+  const WORDS = /[\p{L}\p{N}]/u;
+  /** What only stands between other things. */
+  const SEPARATOR = /^[\s/|›»«‹·•,;()[\]:]{1,3}$/;
   const WORDLESS = /^[^\p{L}\p{N}]{0,3}$/u;
 
   /** Characters that stand for the index of an element until it is known. @param {number} id */
   const reference = (id) => `\uE000${id}\uE001`;
   const REFERENCES = /\uE000\d+\uE001/g;
+  const LAST_REFERENCES = /(?:\s*\uE000\d+\uE001)+[\s/|›»·•,;]*$/;
 
   /** @param {string} value */
   const quoted = (value) => `"${value.replace(/[\\"]/g, "\\$&").replace(/\r\n?|\n/g, "\\n").replace(INVISIBLE, "").replace(/[\t\u2028\u2029\u0085\v\f]/g, " ")}"`;
@@ -266,6 +281,22 @@
   const listening = new WeakSet();
   let heardListeners = false;
   let timers = "";
+
+  /** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
+  let hosts = [];
+  /** @type {WeakSet<Element>} */
+  const lookedAt = new WeakSet();
+  const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
+  const MOST_HOSTS = 16;
+
+  /** Note an element that shows nothing of its own, yet may have something in it. @param {Element} element @param {string} tag */
+  function suspectHost(element, tag) {
+    if (hosts.length >= MOST_HOSTS || lookedAt.has(element) || !(tag.includes("-") || HOSTS.has(tag))) return;
+    const box = rectOf(element);
+    if (box.width < 8 || box.height < 8) return;
+    lookedAt.add(element);
+    hosts.push(element);
+  }
 
   /** Remember a shadow root: what moves or changes in it is seen from nowhere else. @param {ShadowRoot} root */
   function meet(root) {
@@ -341,8 +372,6 @@
 
   // --- tags and roles -----------------------------------------------------------------------------------
 
-  /** @param {string} words */
-  const set = (words) => new Set(words.split(" "));
   const SKIPPED = set(
     "script style template noscript head meta link title base param source track datalist col colgroup wbr defs symbol clipPath mask linearGradient radialGradient metadata filter marker pattern desc rp noframes",
   );
@@ -665,13 +694,13 @@
       const name = tidy(contentOf(element, element, 0, false));
       if (name) return name;
     }
-    if (!attributed) return "";
-    const title = attribute(element, "title");
+    const title = attributed ? attribute(element, "title") : null;
     if (title) {
       const name = tidy(title);
       if (name) return name;
     }
-    return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "");
+    if (tag === "input" && inputType(element) === "file") return "Choose File";
+    return attributed ? tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "") : "";
   }
 
   /** @param {Element} element @param {string} tag @param {string} role */
@@ -1233,6 +1262,7 @@
     const start = top || body() || rootElement();
     if (!start) return lines;
     traced = null;
+    hosts = [];
     stateful = new WeakSet();
     survey(rootOf(start));
     treeNow = rootOf(start) === document ? document : null;
@@ -1259,6 +1289,8 @@
     let run = "";
     /** @type {Element | null} */
     let runHolder = null;
+    /** Links within the gathered text, which holds references to them. @type {Line[]} */
+    let links = [];
     /** Inline elements whose edge lies between the gathered text and the next. @type {Element[]} */
     let edges = [];
     /** The name that what is being read adds nothing to, where it only repeats it. @type {string | null} */
@@ -1313,15 +1345,37 @@
     function flush() {
       edges.length = 0;
       if (run === "") return;
-      const text = tidy(run);
+      let text = tidy(run, links.length > 0);
       const holder = /** @type {Element} */ (runHolder);
       run = "";
       runHolder = null;
+      if (links.length) {
+        const after = links;
+        links = [];
+        // Links at the end of a text stand after it; only one within a sentence is referred to from there.
+        text = text.replace(LAST_REFERENCES, "");
+        if (!WORDS.test(text.replace(REFERENCES, ""))) text = "";
+        const within = text !== "";
+        const from = lines.length;
+        flushText(text, holder);
+        const deeper = within && lines.length > from ? 1 : 0;
+        for (const link of after) {
+          link.depth = depth + (text.includes(reference(link.id)) ? deeper : 0);
+          lines.push(link);
+        }
+        return;
+      }
+      flushText(text, holder);
+    }
+
+    /** @param {string} text @param {Element} holder */
+    function flushText(text, holder) {
       if (text === "" || (inside !== null && (inside.includes(text) || WORDLESS.test(text)))) return;
       if (row) {
         addToCell(cut(text, LONGEST_TEXT));
         return;
       }
+      if (SEPARATOR.test(text)) return;
       const far = place(holder, false);
       if (far !== far || (isSuspect(holder) && isInvisible(holder))) return;
       if (heading) lines.push(line("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${heading}`], far));
@@ -1453,6 +1507,8 @@
         ignoredHand = element;
       };
       if (controls > MOST_IN_CLICKABLE || length > 4000) return drop();
+      // A listener around several controls is there for them, unless the cursor says otherwise.
+      if (controls > 1 && !HAND.has(styleOf(element).cursor)) return drop();
       if (controls > 0 && listensForAll(element)) return drop();
       if (controls === 1 && (texts === 0 || !explainedByListener(element))) return drop();
       if (controls > 1 && !explainedByListener(element)) return drop();
@@ -1466,8 +1522,8 @@
         for (let i = at + 1; i < lines.length; i++) {
           const inner = /** @type {Line} */ (lines[i]);
           if (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image") {
-            own.name = cut(inner.name, LONGEST_NAME);
-            if (inner.name.length <= LONGEST_NAME) lines.splice(i, 1);
+            own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
+            if (controls === 0 && inner.name.length <= LONGEST_NAME) lines.splice(i, 1);
             break;
           }
         }
@@ -1627,6 +1683,7 @@
         } else if (attributed && isCollapsed(element)) return null;
       }
       if (!childElementCount(element) && inside === null && !muted && tag !== "slot" && isBlank(textContent(element)) && !shadowOf(element) && !adds(element)) {
+        suspectHost(element, tag);
         // An empty element that shows a picture and takes clicks: an icon.
         if (parent && handOver(element)) {
           open.push(frame);
@@ -1641,8 +1698,11 @@
             }
           } else if (at >= 0) discover(at);
         }
+        // Highlighted code has its spaces in elements of their own.
+        if (inline && run !== "" && textContent(element) !== "") run += " ";
         return null;
       }
+      if (tag.includes("-") && !shadowOf(element)) suspectHost(element, tag);
       return frame;
     }
 
@@ -1766,7 +1826,9 @@
     function enterLabel(element, frame) {
       const control = /** @type {HTMLLabelElement} */ (element).control;
       if (!control || !isElement(control)) {
-        return hasHandler(element) && inside === null ? enterClickable(element, frame, "") : frame;
+        // In a component the label's listener focuses a control that the label does not know.
+        const component = hasHandler(element) && inside === null && shadows === 0;
+        return component ? enterClickable(element, frame, "") : frame;
       }
       const controlTag = localName(control);
       const role = explicitRole(control) || nativeRole(control, controlTag);
@@ -1846,8 +1908,32 @@
       return inside !== null && parent !== null;
     }
 
+    /** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
+    function isPlainLink(link) {
+      if (shadows > 0 || shadowOf(link)) return false;
+      for (let child = firstChild(link); child; child = nextSibling(child)) {
+        if (nodeType(child) !== 1) continue;
+        const inner = /** @type {Element} */ (child);
+        if (!INLINE.has(localName(inner)) || childElementCount(inner) > 0 || traits(inner) & SPECIAL) return false;
+      }
+      return true;
+    }
+
     /** @param {Element} element @param {string} tag @param {string} role @param {boolean} editor @param {boolean} unseen @param {Open} frame */
     function enterControl(element, tag, role, editor, unseen, frame) {
+      if (tag === "a" && role === "link" && run !== "" && inside === null && !row && !heading && isPlainLink(element)) {
+        const far = place(element, false);
+        const name = far === far ? nameOf(element, tag, role) : "";
+        if (name) {
+          const id = keep(element);
+          const own = line("interactive", element, id, role, cut(name, LONGEST_NAME), statesOf(element, tag, role, name), far);
+          if (element === active) own.marks = [...own.marks, "focused"];
+          gather(element, reference(id));
+          edges.push(element);
+          links.push(own);
+          return null;
+        }
+      }
       flush();
       frame.start = lines.length;
       if (role === "option" && inside === ALL) return null;
@@ -2119,7 +2205,7 @@
         const at = underHand();
         if (at >= 0) discover(at);
       }
-      gather(holder, text);
+      gather(holder, text.includes("\uE000") || text.includes("\uE001") ? text.replace(OUR_SIGNS, "") : text);
     }
 
     // The walk itself: `open` holds the elements whose children are being read.
@@ -2188,7 +2274,22 @@
     }
     flush();
     treeNow = null;
-    return lines;
+    return withoutEchoes(lines);
+  }
+
+  const FIELDS = set("textbox searchbox combobox listbox spinbutton slider checkbox radio switch date time datetime-local month week color");
+
+  /** Lines without the texts that only repeat the name of the field right before or after them. @param {Line[]} lines */
+  function withoutEchoes(lines) {
+    const isEcho = (/** @type {Line} */ line, /** @type {Line | undefined} */ beside) =>
+      !!beside && beside.kind === "interactive" && beside.name === line.name && FIELDS.has(beside.role);
+    let found = false;
+    for (let i = 0; i < lines.length && !found; i++) {
+      const line = /** @type {Line} */ (lines[i]);
+      found = line.kind === "text" && (isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1]));
+    }
+    if (!found) return lines;
+    return lines.filter((line, i) => line.kind !== "text" || !(isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1])));
   }
 
   const ALL = "\uE002";
@@ -2333,14 +2434,21 @@
   }
 
   const MOST_COVER_TESTS = 200;
+  /** How many lines name what covers them; the others only say that they are covered. */
+  const FIRST_COVERED = 3;
   /** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
   const COVER_TIME = 6;
 
   /** Mark what lies in the view under something else. @param {Line[]} lines */
   function markCovered(lines) {
     let tests = 0;
-    /** @type {Map<Element, string>} */
+    /** @type {Map<Element, Element>} */
     const covers = new Map();
+    /** How many lines say what covers them. @type {Map<Element, number>} */
+    const told = new Map();
+    /** @type {Set<Element>} */
+    const shown = new Set();
+    for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) shown.add(line.node);
     const until = now() + COVER_TIME;
     for (const line of spread(lines.filter((line) => line.kind === "interactive" && line.far === 0))) {
       if (!line.node) continue;
@@ -2360,12 +2468,14 @@
       const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
       if (reaches(element, third) || (third && holds(third, element))) continue;
       if (!isOver(hit, element)) continue;
-      let text = covers.get(hit);
-      if (text === undefined) {
-        text = `covered by ${reference(keep(coverOf(hit, element)))}`;
-        covers.set(hit, text);
+      let cover = covers.get(hit);
+      if (cover === undefined) {
+        cover = coverOf(hit, element, shown);
+        covers.set(hit, cover);
       }
-      line.marks = [...line.marks, text];
+      const times = (told.get(cover) || 0) + 1;
+      told.set(cover, times);
+      line.marks = [...line.marks, times > FIRST_COVERED ? "covered" : `covered by ${reference(keep(cover))}`];
     }
   }
 
@@ -2394,22 +2504,45 @@
     return true;
   }
 
-  /** The thing a covering element belongs to: a dialog, a control, or the outermost box that does not hold `element`. @param {Element} hit @param {Element} element @returns {Element} */
-  function coverOf(hit, element) {
+  /**
+   * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
+   * that does not hold `element`.
+   * @param {Element} hit
+   * @param {Element} element
+   * @param {Set<Element> | null} shown the elements that have a line
+   * @returns {Element}
+   */
+  function coverOf(hit, element, shown = null) {
     let best = hit;
     /** @type {Element | null} */
     let control = null;
+    /** @type {Element | null} */
+    let known = null;
     for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
       if (!isElement(node)) continue;
       const outer = /** @type {Element} */ (node);
       if (holds(outer, element)) break;
       const role = explicitRole(outer) || nativeRole(outer, localName(outer));
       if (role === "dialog" || role === "alertdialog") return outer;
+      if (!known && shown && shown.has(outer)) known = outer;
       const what = ROLE_KINDS.get(role);
       if (!control && (what === "interactive" || (what === "region" && REGIONS.has(role)))) control = outer;
       best = outer;
     }
-    return control || best;
+    if (known || control) return known || control || best;
+    // A backdrop stands beside the dialog it belongs to.
+    const dialog = query(best, "dialog,[role=dialog],[role=alertdialog]") || beside(best);
+    return dialog && isSeen(dialog) ? dialog : best;
+  }
+
+  /** A dialog right after a backdrop. @param {Element} backdrop */
+  function beside(backdrop) {
+    for (let node = nextSibling(backdrop); node; node = nextSibling(node)) {
+      if (!isElement(node)) continue;
+      const element = /** @type {Element} */ (node);
+      return matches(element, "dialog,[role=dialog],[role=alertdialog]") ? element : query(element, "[role=dialog],[role=alertdialog]");
+    }
+    return null;
   }
 
   /** A line for any one element, known or not. @param {Element} element @returns {Line} */
@@ -2486,13 +2619,13 @@
   /** @param {Line} a @param {Line} b */
   function sameLine(a, b) {
     if (a.kind !== b.kind || a.depth !== b.depth || a.role !== b.role || a.states.length !== b.states.length) return false;
-    if (a.name !== b.name && (a.kind !== "row" || signature(a) !== signature(b))) return false;
+    if (a.name !== b.name && (!a.name.includes("\uE000") || signature(a) !== signature(b))) return false;
     for (let i = 0; i < a.states.length; i++) if (a.states[i] !== b.states[i]) return false;
     return true;
   }
 
   /** @param {Line} line */
-  const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.kind === "row" ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
+  const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.name.includes("\uE000") ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
 
   /** @param {Line} line */
   const costOf = (line) => {
@@ -2562,6 +2695,23 @@
    * @property {boolean} strict changes, even where the snapshot is shorter
    */
 
+  /** Characters of a snapshot that is told because of what was scrolled to. */
+  const SCROLLED_BUDGET = 10000;
+  /** Ids of the lines that have been told, of texts too. @type {Set<number>} */
+  const toldOnce = new Set();
+
+  /**
+   * Whether something in the view has never been told: it was left out by a budget, and was scrolled to.
+   * @param {Line[]} lines
+   * @param {Change[]} changes
+   */
+  function showsUntold(lines, changes) {
+    const now = new Set();
+    for (const [kind, line] of changes) if (kind === "added") now.add(line.id);
+    for (const line of lines) if (line.far === 0 && !toldOnce.has(line.id) && !now.has(line.id)) return true;
+    return false;
+  }
+
   /** @param {Wish} wish */
   function observe(wish) {
     const lines = read(null);
@@ -2569,9 +2719,12 @@
     const before = readings.get(wish.base);
     const number = remember(lines, wish.base);
     release(lines);
-    const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length };
+    const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
     if (before && !wish.whole) {
       const changes = compare(before, lines);
+      if (!wish.strict && showsUntold(lines, changes)) {
+        return { ...answer, ...snapshotOf(lines, before, Math.max(wish.changes, Math.min(wish.budget, SCROLLED_BUDGET))) };
+      }
       const told = chooseChanges(changes, wish.changes);
       let size = 0;
       for (const line of lines) size += costOf(line);
@@ -2605,6 +2758,7 @@
     const wired = [];
     for (const place of chosen) {
       const line = /** @type {Line} */ (lines[place]);
+      toldOnce.add(line.id);
       wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id)));
     }
     return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost };
@@ -2689,18 +2843,20 @@
       if (!used[i]) changes.push(["removed", /** @type {Line} */ (before[i]), null, i, -1]);
     }
     for (const [j, i] of changedFrom) origin[j] = i;
-    for (const [j, i] of replacedFrom) origin[j] = i;
+    for (const [j, i] of replacedFrom) {
+      origin[j] = i;
+      if (toldOnce.has(/** @type {Line} */ (before[i]).id)) toldOnce.add(/** @type {Line} */ (after[j]).id);
+    }
     const stayed = inOrder(origin);
     for (let j = 0; j < after.length; j++) {
       const line = /** @type {Line} */ (after[j]);
       const i = /** @type {number} */ (origin[j]);
       if (i === -1) changes.push(["added", line, null, -1, j]);
       else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
-      else if (replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || REFERENCES.test(line.name))) {
-        REFERENCES.lastIndex = 0;
+      else if (replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || line.name.includes("\uE000"))) {
         changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
       } else if (!stayed[j]) changes.push(["moved", line, /** @type {Line} */ (before[i]), i, j]);
-      else if (line.kind === "row" && line.name !== /** @type {Line} */ (before[i]).name) {
+      else if (line.name !== /** @type {Line} */ (before[i]).name) {
         changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
       }
     }
@@ -2764,6 +2920,7 @@
     const wired = [];
     for (const i of chosen) {
       const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
+      toldOnce.add(line.id);
       wired.push([kind, wire(line, kind === "added" && line.kind === "interactive"), before && wire(before, false), was, at]);
     }
     return { wire: wired, omitted: changes.length - chosen.length, cost };
@@ -3798,6 +3955,12 @@
     idOf: (element) => keep(element),
     /** @param {number} id */
     element: (id) => byId(id),
+    /** Take in a closed root that nothing in the page tells of. @param {unknown} root */
+    adopt(root) {
+      if (!(root instanceof ShadowRoot) || closedRoots.has(root.host)) return;
+      closedRoots.set(root.host, root);
+      meet(root);
+    },
     /** @param {Element} element */
     describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),
   };

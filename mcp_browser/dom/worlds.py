@@ -114,6 +114,44 @@ class IsolatedWorld:
         )
         return int(given["result"]["value"])
 
+    async def open_hosts(self, ids: Iterable[int]) -> bool:
+        """Give the page script the closed shadow roots of these elements; whether there were any.
+
+        Only CDP knows of closed roots that came with the HTML.
+        """
+        found = await asyncio.gather(*(self._closed_root(element_id) for element_id in ids))
+        return any(found)
+
+    async def _closed_root(self, element_id: int) -> bool:
+        try:
+            host = await self._call("Runtime.evaluate", {"expression": f"{DOOR}.element({element_id})"})
+            described = await self.session.send(
+                "DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}
+            )
+            roots = [
+                root["backendNodeId"]
+                for root in described["node"].get("shadowRoots", [])
+                if root["shadowRootType"] == "closed"
+            ]
+            for root in roots:
+                node = await self.session.send(
+                    "DOM.resolveNode", {"backendNodeId": root, "executionContextId": self._context}
+                )
+                await self.session.send(
+                    "Runtime.callFunctionOn",
+                    {
+                        "objectId": node["object"]["objectId"],
+                        "functionDeclaration": f"function () {{ {DOOR}.adopt(this) }}",
+                    },
+                )
+        except (PlaywrightError, KeyError):
+            return False  # The element or its document went away meanwhile.
+        return bool(roots)
+
+    async def _call(self, method: str, params: dict[str, Any]) -> str:
+        answer = await self.session.send(method, {"contextId": self._context, **params})
+        return str(answer["result"]["objectId"])
+
     async def frame(self) -> Frame:
         """See `World.frame`."""
         return await self._owner.frame_of(self)
