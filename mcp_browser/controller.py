@@ -94,10 +94,7 @@ class Controller:
         """
         tab = session.current_tab
         if tab.dialog is not None and not action.during_dialog:
-            raise DialogOpen(
-                f'A {tab.dialog.kind} dialog is open: "{tab.dialog.message}".',
-                hint="Answer it with handle_dialog first.",
-            )
+            raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
         if action.is_bound_to_pages and not action.offered_on(tab.page):
             raise UnknownAction(
                 f"{action.name} is not offered on {tab.url}.",
@@ -129,6 +126,5 @@ def _happened_since(session: BrowserSession, tab: Tab, url: str, error: ActionEr
     if now is tab and now.url != url:
         told.append(f"The page is {now.url} now.")
     if now.dialog is not None and not isinstance(error, DialogOpen):
-        what = f'A {now.dialog.kind} dialog is open: "{now.dialog.message}"'
-        told.append(f"{what}; answer it with handle_dialog.")
+        told.append(f"{now.dialog}; answer it with handle_dialog.")
     return (*told, *session.take_notices())

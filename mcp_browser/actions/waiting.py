@@ -94,8 +94,7 @@ def _stop_at_dialog(ctx: ActionContext) -> None:
     dialog = ctx.tab.dialog
     if dialog is not None:
         raise DialogOpen(
-            f'While waiting, a {dialog.kind} dialog opened: "{dialog.message}".',
-            hint="Answer it with handle_dialog.",
+            f"{dialog}, so the waiting has ended.", hint="Answer it with handle_dialog, then wait again."
         )
 
 

@@ -13,7 +13,7 @@ import anyio
 from pydantic import ConfigDict
 
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
-from mcp_browser.errors import DialogOpen, NotActionable, NotFound, StaleElement
+from mcp_browser.errors import ActionError, DialogOpen, NotActionable, NotFound, StaleElement
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -184,7 +184,11 @@ class Element:
         ready = await self._ready("select")
         if ready.tag == "select":
             return await self._select_native(wanted, multiple=ready.multiple)
-        return [await self._select_aria(name) for name in wanted]
+        was_open = bool(await self.options())
+        chosen = [await self._select_aria(name) for name in wanted]
+        if not was_open:
+            await self._close_list()
+        return chosen
 
     async def set_checked(self, checked: bool) -> bool:
         """Bring a checkbox, radio or switch into a state; whether that took a click.
@@ -359,6 +363,12 @@ class Element:
         else:
             await (await self._tab.element(option.index)).click()
         return option.label
+
+    async def _close_list(self) -> None:
+        """Close a list that stays open after a choice, as those for several choices do."""
+        with contextlib.suppress(ActionError):
+            if not self._tab.held and await self._call("attribute", "aria-expanded") == "true":
+                await self.click()
 
     async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Option]:
         """The options as soon as there are any, or the wanted one; else those there are at the end."""

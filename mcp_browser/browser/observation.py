@@ -2,6 +2,9 @@
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 
+LONGEST_MESSAGE = 600
+"""How much of a dialog's message is repeated, characters."""
+
 
 class TabInfo(Frozen):
     """One open tab. `id` is stable and never used again in the session."""
@@ -18,6 +21,12 @@ class DialogInfo(Frozen):
     kind: str
     message: str
     default_value: str = ""
+
+    def __str__(self) -> str:
+        """What is open, as the beginning of a sentence: `An alert dialog is open: "Careful"`."""
+        message = " ".join(self.message.split())
+        short = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+        return f'{"An" if self.kind == "alert" else "A"} {self.kind} dialog is open: "{short}"'
 
 
 class Observation(Frozen):

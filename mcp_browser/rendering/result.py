@@ -151,8 +151,7 @@ def _observed(observation: Observation, limit: int, *, beside: bool) -> Iterator
 
 def _dialog(dialog: DialogInfo) -> str:
     default = f' (preset: "{_attribute(dialog.default_value, 200)}")' if dialog.default_value else ""
-    message = _attribute(dialog.message, LONGEST_NOTICE)
-    return f'A {dialog.kind} dialog is open: "{message}"{default}. Answer it with handle_dialog.'
+    return f"{_FRAME.sub('&lt;', str(dialog))}{default}. Answer it with handle_dialog."
 
 
 def _notes(notices: tuple[str, ...]) -> Iterator[str]:

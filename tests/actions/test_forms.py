@@ -228,6 +228,17 @@ async def test_several_options_of_an_aria_listbox_are_clicked(hand: Hand) -> Non
     assert await hand.js("[...list.children].map(o => o.ariaSelected)") == ["true", "true", "false"]
 
 
+async def test_a_list_for_several_choices_is_closed_after_them(hand: Hand) -> None:
+    await hand.open(
+        COMBOBOX.replace("list.hidden = true; box.ariaExpanded = 'false'", "").replace(
+            "box.textContent = option", "box.textContent += option"
+        )
+    )
+    await hand.do("select_option", index=hand.index("Fruit"), options=["Pear", "Apple"])
+    await hand.session.current_tab.page.wait_for_function("list.hidden")
+    assert await hand.js("box.textContent") == "ChoosePearApple"
+
+
 async def test_a_menu_is_walked_down(hand: Hand) -> None:
     await hand.open(
         "<button id=b aria-haspopup=menu aria-controls=m>File</button>"

@@ -104,13 +104,16 @@ Tab 3 (current): "Second" https://b.example/
 
 
 def test_an_open_dialog_says_how_to_answer_it() -> None:
+    alert = DialogInfo(kind="alert", message="x" * 9999)
+    assert str(alert).startswith('An alert dialog is open: "xxx')
+    assert len(str(alert)) < 700
     dialog = DialogInfo(kind="prompt", message='Your "name"?\nNow', default_value="Ann")
     assert text_of(
         ActionResult(extracted_content="Clicked it.", observation=observed(dialog=dialog))
     ) == snapshot(
         """\
 Clicked it.
-A prompt dialog is open: "Your 'name'? Now" (preset: "Ann"). Answer it with handle_dialog.\
+A prompt dialog is open: "Your "name"? Now" (preset: "Ann"). Answer it with handle_dialog.\
 """
     )
 
