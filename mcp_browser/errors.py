@@ -37,6 +37,7 @@ class ActionError(McpBrowserError):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
+        """Join the message and the hint."""
         super().__init__(f"{message} {hint}".rstrip())
         self.message = message
         self.hint = hint

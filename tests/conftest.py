@@ -23,7 +23,9 @@ async def chromium() -> AsyncIterator[Browser]:
     """One headless Chromium for the whole run."""
     async with async_playwright() as playwright:
         settings = Settings()
-        browser = await playwright.chromium.launch(**launch_options(find_browser(settings.browser), headless=True))
+        browser = await playwright.chromium.launch(
+            **launch_options(find_browser(settings.browser), headless=True)
+        )
         yield browser
         await browser.close()
 
