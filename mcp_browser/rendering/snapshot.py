@@ -1,8 +1,8 @@
 """What a model reads of a page: a snapshot, changes. Pure functions.
 
 Each element stands on a line of its own, `[12] button "Buy now" disabled`, a `*` before the bracket marking
-what is new; text, headings (`# …`) and table rows (`| … |`) stand between. What is on the page, and nothing else,
-matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told without brackets at its start.
+what is new; text, headings (`# …`) and table rows (`| … |`) stand between. What is on the page, and nothing
+else, matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told without brackets at its start.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,6 +12,9 @@ from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, 
 INDENT = "  "
 DEEPEST = 12
 """Levels of indentation that are shown; what is nested deeper stands with them."""
+
+LEAST_SCREENS = 0.05
+"""Less than this is 0.0 when it is told."""
 
 
 def render_node(node: DomNode) -> str:
@@ -32,7 +35,7 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     lines += _nodes(snapshot.nodes)
     if snapshot.below:
         lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
-    elif not snapshot.above and (above or below):
+    elif not snapshot.above and max(above, below) >= LEAST_SCREENS:
         lines.append(_position(scroll, above, below))
     if not lines:
         lines.append("(The page shows nothing.)")
@@ -80,7 +83,7 @@ def _count(number: int) -> str:
 
 
 def _screens(screens: float) -> str:
-    return f" ({screens:.1f} screens)" if screens >= 0.05 else ""  # noqa: PLR2004 (what rounds to 0.0)
+    return f" ({screens:.1f} screens)" if screens >= LEAST_SCREENS else ""
 
 
 def _how_to_go_on(snapshot: DomSnapshot) -> str:

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import mcp_types as types
@@ -24,9 +24,12 @@ Era = Literal["auto", "legacy"]
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 
 _ELEMENT = re.compile(
-    r"^\s*(?P<op>[-+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
+    r"^\s*(?P<op>[+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
     r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
 )
+_GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
+_WAS = re.compile(r" \(was .*\)$")
+_REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
 _FRAME = re.compile(r"^<page [^\n]*>$", re.MULTILINE)
 _CHANGE = re.compile(r"^\s*[-+~] ", re.MULTILINE)
 
@@ -164,13 +167,16 @@ class Browser:
             self.elements.clear()
             self.page = ""
         for line in text.splitlines():
-            if found := _ELEMENT.match(line):
-                name = _unescape(found["name"])
-                element = Element(int(found["index"]), found["role"], name, found["states"])
-                if found["op"] == "-":
-                    self.elements.pop(element.index, None)
-                else:
-                    self.elements[element.index] = element
+            if gone := _GONE.match(line):
+                self.elements.pop(int(gone[1]), None)
+            elif found := _ELEMENT.match(line):
+                states = _WAS.sub("", found["states"]) if found["op"] == "~" else found["states"]
+                element = Element(int(found["index"]), found["role"], _unescape(found["name"]), states)
+                self.elements[element.index] = element
+            elif line.startswith("= "):
+                for old, new in _REDRAWN.findall(line):
+                    if element := self.elements.pop(int(old), None):
+                        self.elements[int(new)] = replace(element, index=int(new))
         self.page += text + "\n"
 
 

@@ -1,0 +1,80 @@
+"""Snapshots and changes as text."""
+
+from typing import Any
+
+import pytest
+
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.rendering.snapshot import render_changes, render_snapshot
+
+BUTTON = DomNode(kind="interactive", index=7, role="button", name="Buy now")
+PRICE = DomNode(kind="text", name="12 €")
+
+
+def snapshot(*nodes: DomNode, y: int = 0, page_height: int = 500, **fields: Any) -> DomSnapshot:
+    scroll = Scroll(
+        x=0, y=y, viewport_width=1000, viewport_height=500, page_width=1000, page_height=page_height
+    )
+    return DomSnapshot(url="https://shop.example/", title="Shop", scroll=scroll, nodes=nodes, **fields)
+
+
+def test_a_snapshot_is_its_lines_indented_by_depth() -> None:
+    inner = BUTTON.model_copy(update={"depth": 1, "is_new": True, "states": ("disabled",)})
+
+    assert render_snapshot(snapshot(PRICE, inner)) == '12 €\n  *[7] button "Buy now" disabled'
+
+
+def test_an_empty_page_says_so() -> None:
+    assert render_snapshot(snapshot()) == "(The page shows nothing.)"
+
+
+def test_what_the_budget_left_out_is_counted_with_its_distance() -> None:
+    text = render_snapshot(snapshot(PRICE, y=250, page_height=2000, above=3, below=1))
+
+    assert text.splitlines()[0] == "… 3 more lines above (0.5 screens)"
+    assert text.splitlines()[-1].startswith("… 1 more line below (2.5 screens)")
+
+
+def test_a_long_page_that_is_told_whole_says_how_much_lies_out_of_view() -> None:
+    assert "2.0 screens below" in render_snapshot(snapshot(PRICE, page_height=1500))
+
+
+@pytest.mark.parametrize("page_height", [500, 505])
+def test_a_page_that_fits_the_view_but_for_a_sliver_says_nothing_of_it(page_height: int) -> None:
+    assert render_snapshot(snapshot(PRICE, page_height=page_height)) == "12 €"
+
+
+def test_what_came_and_went_is_marked_and_what_went_does_not_look_like_an_element() -> None:
+    sold = DomNode(kind="text", name="Sold out")
+    changes = DomChanges(changes=(DomChange(op="removed", node=BUTTON), DomChange(op="added", node=sold)))
+
+    assert render_changes(changes) == '- button "Buy now" (was [7])\n+ Sold out'
+
+
+def test_a_changed_line_tells_what_it_was() -> None:
+    now = BUTTON.model_copy(update={"name": "Added", "states": ("disabled",)})
+    changes = DomChanges(changes=(DomChange(op="changed", node=now, before=BUTTON),))
+
+    assert render_changes(changes) == '~ [7] button "Added" disabled (was "Buy now")'
+
+
+def test_elements_that_were_only_drawn_anew_take_one_line_together() -> None:
+    redrawn = tuple(
+        DomChange(
+            op="replaced",
+            node=BUTTON.model_copy(update={"index": new}),
+            before=BUTTON.model_copy(update={"index": old}),
+        )
+        for old, new in ((7, 20), (8, 21))
+    )
+
+    text = render_changes(DomChanges(changes=redrawn))
+
+    assert text.count("\n") == 0
+    assert "[7]→[20]" in text
+    assert "[8]→[21]" in text
+
+
+def test_no_change_and_changes_left_out_are_said() -> None:
+    assert render_changes(DomChanges()) == "Nothing visible changed."
+    assert "40 more changes" in render_changes(DomChanges(omitted=40))
