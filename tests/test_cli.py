@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from mcp_browser import __version__
 from mcp_browser.cli import main
 from mcp_browser.cli.options import all_options
+from mcp_browser.errors import BrowserNotFound
+from mcp_browser.settings import BrowserSettings
 from tests.support.site import Site
 
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
@@ -103,6 +106,26 @@ def test_trying_without_an_address_shows_the_page_that_is_shipped(tmp_path: Path
     path = Path(done.stdout.rpartition("Screenshot: ")[2].strip())
     assert path.parent == tmp_path
     assert path.read_bytes().startswith((b"\x89PNG", b"\xff\xd8"))
+
+
+def test_trying_gets_a_browser_first_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def none_is_found(_settings: BrowserSettings) -> None:
+        raise BrowserNotFound("No browser was found on this machine.")
+
+    def installed(progress: Callable[[str], None], *, settings: BrowserSettings) -> None:
+        progress(f"Installing {settings.browser}.")
+
+    monkeypatch.setattr("mcp_browser.cli.trial.find_browser", none_is_found)
+    monkeypatch.setattr("mcp_browser.cli.trial.install_browser", installed)
+
+    code = main(["try", "--headless", "--output-dir", str(tmp_path)])
+
+    told = capsys.readouterr().out
+    assert code == 0
+    assert told.startswith("There is no browser here yet: getting one.\nInstalling chromium.\n")
+    assert 'button "Add The Tide Tables"' in told
 
 
 def test_trying_shows_the_page_that_is_asked_for(site: Site) -> None:
