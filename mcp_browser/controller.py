@@ -15,6 +15,7 @@ from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.settings import Settings
 
@@ -76,8 +77,8 @@ class Controller:
             else:
                 observation = await session.observe(action.effect, watch)
                 result = result.model_copy(update={"observation": observation})
-        except PlaywrightError as error:
-            failure = as_action_error(error, doing=action.name)
+        except (PlaywrightError, FrameGone) as error:
+            failure = _as_action_error(error, doing=action.name)
             failure.notices = _happened_since(session, tab, url, failure)
             raise failure from error
         except ActionError as error:
@@ -114,6 +115,14 @@ class Controller:
             logger.warning("No screenshot could be taken", exc_info=True)
             return result
         return result.model_copy(update={"attachments": (*result.attachments, picture)})
+
+
+def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> ActionError:
+    if isinstance(error, PlaywrightError):
+        return as_action_error(error, doing=doing)
+    return ActionError(
+        f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
+    )
 
 
 def _happened_since(session: BrowserSession, tab: Tab, url: str, error: ActionError) -> tuple[str, ...]:

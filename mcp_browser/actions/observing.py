@@ -1,5 +1,6 @@
 """Looking: the page's state, elements by what they are, pictures."""
 
+import contextlib
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -126,7 +127,9 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[l
             count = await ctx.tab.ask(found.count())
             for place in range(min(count, limit - len(nodes))):
                 handle = await ctx.tab.ask(found.nth(place).element_handle(timeout=HANDLE_SECONDS * 1000))
-                nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
+                with contextlib.suppress(NotFound):
+                    # What has left the page between two looks is not there to be found.
+                    nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
                 await handle.dispose()
         except PlaywrightError as error:
             if is_selector_error(error):

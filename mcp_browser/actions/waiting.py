@@ -10,6 +10,8 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.playwright_errors import is_context_gone
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
 
 waiting = Registry(group="core")
@@ -79,7 +81,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
     with anyio.move_on_after(limit):
         while open_ones:
             _stop_at_dialog(ctx)
-            open_ones = [name for name in conditions if not await conditions[name]()]
+            open_ones = [name for name in conditions if not await _holds(conditions[name])]
             if open_ones:
                 await anyio.sleep(pause)
                 pause = min(LONGEST_POLL, pause * 1.5)
@@ -88,6 +90,18 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
         f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {ctx.tab.url}.",
         hint="Look with get_state, or wait again with a longer timeout.",
     )
+
+
+async def _holds(condition: Condition) -> bool:
+    """Whether a condition holds; not while the page is on its way to another one."""
+    try:
+        return await condition()
+    except FrameGone:
+        return False
+    except PlaywrightError as error:
+        if is_context_gone(error):
+            return False
+        raise
 
 
 def _stop_at_dialog(ctx: ActionContext) -> None:

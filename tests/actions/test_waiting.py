@@ -40,6 +40,18 @@ async def test_an_address_is_waited_for(hand: Hand) -> None:
     assert "Arrived" in text + await hand.do("get_state")
 
 
+async def test_waiting_goes_on_while_the_page_goes_from_one_address_to_the_next(hand: Hand) -> None:
+    last = hand.site.page("<p>The end</p>")
+    for _ in range(4):
+        last = hand.site.page(
+            f"<p>On the way</p><script>setTimeout(() => {{ location = '{last}' }}, 150)</script>"
+        )
+    await hand.do("open_tab")
+    await hand.session.current_tab.page.goto(last, wait_until="commit")
+    text = await hand.do("wait_for", text="The end", text_gone="On the way")
+    assert "The end" in text
+
+
 async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
     inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
     await hand.open(f"<iframe src='{inner}'></iframe>")
