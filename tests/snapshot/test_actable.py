@@ -306,9 +306,10 @@ async def test_a_top_layer_popover_above_a_modal_dialog_is_reached(hand: Hand) -
 
 async def test_details_hide_their_body_until_they_are_opened(hand: Hand) -> None:
     view = await hand.show(
-        "<details><summary>Shipping</summary><p>Two days</p><button>Track</button></details>"
+        "<details><summary>Shipping</summary>In short: <p>Two days</p><button>Track</button></details>"
     )
     assert not view.says("Two days")
+    assert not view.says("In short")
     assert not view.offers("Track")
     assert "expanded=false" in view.one("Shipping").states
 
@@ -320,13 +321,14 @@ async def test_details_hide_their_body_until_they_are_opened(hand: Hand) -> None
 
 async def test_content_visibility_hidden_is_not_told_and_auto_is(hand: Hand) -> None:
     view = await hand.show(
-        "<div style='content-visibility:hidden'><button>Skipped</button></div>"
+        "<div style='content-visibility:hidden'>Skipped words <button>Skipped</button></div>"
         "<div style='height:3000px'></div>"
         f"{LOG}<div style='content-visibility:auto'><button onclick=\"log.push('far')\">Far "
         "below</button></div>"
     )
 
     assert not view.offers("Skipped")
+    assert not view.says("Skipped words")
     assert await clicks(hand, view, "Far below") == ["far"]
 
 
