@@ -33,6 +33,7 @@ QUIET_ARGS = (
 )
 """Keep Chromium from looking up, fetching or asking anything that the page did not ask for."""
 
+_OS_RELEASE = Path("/etc/os-release")
 _NAMES = {
     "chrome": ("google-chrome-stable", "google-chrome", "chrome"),
     "chromium": ("chromium", "chromium-browser"),
@@ -403,7 +404,7 @@ def _apt_serves_chromium() -> bool:
     if shutil.which("apt-get") is None:
         return False
     try:
-        release = Path("/etc/os-release").read_text(encoding="utf-8")
+        release = _OS_RELEASE.read_text(encoding="utf-8")
     except OSError:
         return False
     return "ID=ubuntu" not in release.splitlines()

@@ -48,6 +48,7 @@ class BrowserManager:
         self._attached: Browser | None = None
         self._profile_context: BrowserContext | None = None
         self._profile_lock: ProfileLock | None = None
+        self._profile_session: BrowserSession | None = None
         self._default: BrowserSession | None = None
         self._sessions: set[BrowserSession] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -131,7 +132,7 @@ class BrowserManager:
             if session.isolated:
                 return await self._isolated_context(session), []
             try:
-                return await self._context_of_profile(), []
+                return await self._context_of_profile(session), []
             except ProfileInUse as error:
                 if self.settings.browser.profile_in_use == "error":
                     raise
@@ -166,9 +167,9 @@ class BrowserManager:
 
         return await self._try_twice(open_context)
 
-    async def _context_of_profile(self) -> "BrowserContext":
+    async def _context_of_profile(self, session: "BrowserSession") -> "BrowserContext":
         if self._profile_context is not None:
-            if not _is_over(self._profile_context):
+            if self._profile_session is not session and not _is_over(self._profile_context):
                 raise BrowserUnavailable(
                     "The profile belongs to another session of this server.",
                     hint="Use an isolated session.",
@@ -190,7 +191,7 @@ class BrowserManager:
         except BaseException:
             lock.release()
             raise
-        self._profile_context, self._profile_lock = context, lock
+        self._profile_context, self._profile_lock, self._profile_session = context, lock, session
         return context
 
     async def _context_of_running_browser(self, session: "BrowserSession") -> "BrowserContext":
@@ -282,7 +283,7 @@ class BrowserManager:
         )
 
     def _release_profile(self) -> None:
-        self._profile_context = None
+        self._profile_context = self._profile_session = None
         if self._profile_lock is not None:
             self._profile_lock.release()
             self._profile_lock = None

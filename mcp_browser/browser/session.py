@@ -33,6 +33,12 @@ from mcp_browser.errors import (
 if TYPE_CHECKING:
     from mcp_browser.browser.manager import BrowserManager
 
+CLOSING_SECONDS = 0.05
+"""How long after its tabs a browser that ends is heard to have ended."""
+
+EVENT_SECONDS = 0.5
+"""How long the news of an end may take."""
+
 QUOTED = 4
 """How many lost tabs are named in a sentence."""
 
@@ -227,10 +233,14 @@ class BrowserSession:
             return self._context is not None
         if await tab.refresh_title():
             return True
-        # Either the browser is gone, or only this tab, and the events that say so are on their way.
-        await asyncio.sleep(0)
+        # Either the browser is gone, or only this tab, and the events that say so are on their way; from a
+        # driver that was killed there are none.
+        if not tab.closed:
+            await tab.activity.change(limit=EVENT_SECONDS)
+        await asyncio.sleep(CLOSING_SECONDS)
         context = self._context
-        return context is not None and (context.browser is None or context.browser.is_connected())
+        browser = context.browser if context is not None else None
+        return context is not None and tab.closed and (browser is None or browser.is_connected())
 
     async def _mend(self) -> None:
         """Open crashed tabs again, and see to it that there is a current tab."""
@@ -426,7 +436,7 @@ class BrowserSession:
         if by_caller or self._closed:
             return
         # The end of the browser closes every tab first; that is told as one thing.
-        asyncio.get_running_loop().call_later(0.05, self._tell_closed, tab)
+        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
         self._lost.append(f"tab {tab.id} ({tab.url[:200]})")
         if tab is self._current:
             self._lost_url = tab.url

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from playwright.async_api import CDPSession, Dialog, Page, Response
+from playwright.async_api import CDPSession, Dialog, FileChooser, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
@@ -112,6 +112,9 @@ class Tab:
         self._main_frame: str | None = None
         self._dialog: Dialog | None = None
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._choosing: asyncio.Future[FileChooser] | None = None
+        # Listening from the start keeps the system's own dialog away, which nobody could answer.
+        page.on("filechooser", self._on_file_chooser)
         page.on("close", self._on_close)
         page.on("crash", self._on_crash)
         page.on("download", lambda download: downloads.start(download, self.activity))
@@ -152,7 +155,7 @@ class Tab:
             )
         if self._dialog is not None:
             return DialogOpen(
-                f'A {self._dialog.type} dialog is open: "{self._dialog.message}".',
+                f"{self.dialog}.",
                 hint="Answer it with handle_dialog.",
             )
         return BrowserUnavailable(f"Tab {self.id} was closed.", hint="Look with get_state what is open now.")
@@ -166,24 +169,27 @@ class Tab:
             cdp.on("Page.javascriptDialogClosed", self._on_dialog_closed)
             self.cdp = cdp
             await self.refresh_title()
-            await _send(cdp, "Page.enable")
+            await send(cdp, "Page.enable")
         except PlaywrightError:
             # Not Chromium, or gone already.
             return
 
     async def refresh_title(self) -> bool:
-        """Ask the browser for the title; it answers even while the page is held. Whether it did."""
+        """Ask the browser for the title; it answers even while the page is held. False where it is gone."""
         if self.cdp is None:
             return not self.closed
         try:
             async with asyncio.timeout(CONTROL_SECONDS):
-                info = (await _send(self.cdp, "Target.getTargetInfo"))["targetInfo"]
-        except (PlaywrightError, TimeoutError):
+                info = (await send(self.cdp, "Target.getTargetInfo"))["targetInfo"]
+        except TimeoutError:
+            return True
+        except PlaywrightError:
             return False
         self._main_frame = info["targetId"]
-        title = str(info["title"])
+        title, url = str(info["title"]), str(info["url"])
         # Chromium puts the address where there is no title.
-        self.title = "" if title and title in info["url"] else title
+        has_none = title.rstrip("/") in (url.rstrip("/"), url.partition("://")[2].rstrip("/"))
+        self.title = "" if has_none else title
         return True
 
     async def guarded(self, work: Awaitable[T]) -> T:
@@ -378,6 +384,23 @@ class Tab:
         """The browser has ended, and the tab with it."""
         self._on_close(self.page)
 
+    async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
+        """The file chooser that some input opens within `limit` seconds; None where it opens none.
+
+        Args:
+            opening: the input, as for `act`.
+            limit: how long to wait for the chooser.
+        """
+        self._choosing = asyncio.get_running_loop().create_future()
+        try:
+            await self.act(opening)
+            async with asyncio.timeout(limit):
+                return await self._choosing
+        except TimeoutError:
+            return None
+        finally:
+            self._choosing = None
+
     def dialog_opened(self, dialog: Dialog) -> None:
         """A dialog has opened; it stays so until it is answered, or its page goes."""
         self._dialog = dialog
@@ -452,7 +475,7 @@ class Tab:
             await self.activity.change(limit=deadline - time.monotonic())
 
     async def _free(self) -> None:
-        """Break off a script that keeps the page from being left; after the navigation has begun it is too late.
+        """Break off a script that keeps the page from being left; later on it would be too late.
 
         Chromium passes nothing on to a page while a navigation is under way.
         """
@@ -460,7 +483,7 @@ class Tab:
             return
         try:
             async with asyncio.timeout(FREE_SECONDS):
-                await self.guarded(_send(self.cdp, "Runtime.evaluate", expression="1"))
+                await self.guarded(send(self.cdp, "Runtime.evaluate", expression="1"))
         except TimeoutError:
             await self._control("Runtime.terminateExecution")
         except (PlaywrightError, ActionError):
@@ -510,7 +533,7 @@ class Tab:
             return None
         try:
             async with asyncio.timeout(CONTROL_SECONDS):
-                return await _send(self.cdp, method)
+                return await send(self.cdp, method)
         except (PlaywrightError, TimeoutError):
             return None
 
@@ -534,6 +557,12 @@ class Tab:
     def _on_dialog_closed(self, _event: dict[str, Any]) -> None:
         self._dialog_gone()
 
+    def _on_file_chooser(self, chooser: FileChooser) -> None:
+        if self._choosing is None:
+            self._notice("The page asks for a file: use upload_file, with the index of what was clicked.")
+        elif not self._choosing.done():
+            self._choosing.set_result(chooser)
+
     def _on_close(self, _page: Page) -> None:
         self.closed = True
         self._hold_up()
@@ -543,9 +572,10 @@ class Tab:
         self._hold_up()
 
 
-async def _send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
-    send = cast("Callable[..., Awaitable[dict[str, Any]]]", cdp.send)  # pyright: ignore[reportUnknownMemberType]
-    return await send(method, parameters)
+async def send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
+    """The answer to a CDP command."""
+    sending = cast("Callable[..., Awaitable[dict[str, Any]]]", cdp.send)  # pyright: ignore[reportUnknownMemberType]
+    return await sending(method, parameters)
 
 
 def _forget(task: "asyncio.Future[Any]") -> None:

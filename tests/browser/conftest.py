@@ -68,6 +68,13 @@ def shown(observation: Observation) -> str:
     return "\n".join(lines)
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that no event tells of."""
+    with anyio.fail_after(10):
+        while not condition():  # noqa: ASYNC110 (it comes from another process)
+            await anyio.sleep(0.01)
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def manager() -> AsyncIterator[BrowserManager]:
     """One browser for all sessions that do it no harm."""

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -59,7 +59,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def raw_server() -> Iterator[str]:
+def raw_server() -> Generator[str]:
     """The address of such a server, without a slash at its end."""
     _stopping.clear()
     server = _Server(("127.0.0.1", 0), _Handler)

@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 
+from mcp_browser.browser.tab import send
 from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
@@ -64,9 +65,7 @@ async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Sit
     await hand.open(site.page(button("alert('Hello'); out.textContent = 'went on'")))
     await hand.click("Go")
     assert hand.tab.cdp is not None
-    await hand.tab.cdp.send(  # pyright: ignore[reportUnknownMemberType] (untyped)
-        "Page.handleJavaScriptDialog", {"accept": True}
-    )
+    await send(hand.tab.cdp, "Page.handleJavaScriptDialog", accept=True)
     async with asyncio.timeout(5):
         while hand.tab.dialog is not None:
             await hand.tab.activity.change(limit=0.05)

@@ -251,10 +251,11 @@ def test_an_installation_that_led_nowhere_says_what_was_tried(
 def test_apt_is_asked_only_where_its_chromium_is_no_snap(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(launch, "_OS_RELEASE", bare_machine / "os-release")
     assert not launch._apt_serves_chromium()
     program(bare_machine / "apt-get")
     for release, served in (("ID=debian\n", True), ("ID=ubuntu\nID_LIKE=debian\n", False)):
-        monkeypatch.setattr(Path, "read_text", lambda _path, encoding=None, text=release: text)
+        (bare_machine / "os-release").write_text(release)
         assert launch._apt_serves_chromium() is served
 
 

@@ -1,0 +1,133 @@
+"""A browser that was running already: driven, never ended."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mcp_browser.browser.launch import find_browser, launch_options
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.errors import BrowserUnavailable
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="starts Chromium by hand as on POSIX")
+
+
+@contextmanager
+def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") -> Generator[str]:
+    """A Chromium that somebody else has started; its CDP address."""
+    choice = find_browser(BrowserSettings())
+    assert choice.executable is not None
+    options = launch_options(choice, headless=True)
+    sandbox = [] if options["chromium_sandbox"] else ["--no-sandbox"]
+    process = subprocess.Popen(
+        [
+            choice.executable,
+            "--headless",
+            f"--remote-debugging-port={port}",
+            f"--user-data-dir={profile}",
+            *sandbox,
+            *options["args"],
+            url,
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if found := re.search(r"listening on ws://([\d.:]+)/", line):
+                break
+        else:
+            raise AssertionError("Chromium did not start")
+        yield f"http://{found[1]}"
+        assert process.poll() is None, "it was ended"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@asynccontextmanager
+async def attached(endpoint: str) -> AsyncGenerator[BrowserManager]:
+    manager = BrowserManager(Settings(browser=BrowserSettings(cdp_endpoint=endpoint), limits=LIMITS))
+    try:
+        yield manager
+    finally:
+        await manager.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    with running_chromium(tmp_path_factory.mktemp("theirs")) as address:
+        yield address
+
+
+async def test_the_tabs_that_are_open_are_taken_over_and_left_open(
+    site: Site, tmp_path: Path, endpoint: str
+) -> None:
+    url = site.page("Opened by its owner")
+    with running_chromium(tmp_path, url=url) as address:
+        for _ in range(2):
+            async with attached(address) as manager:
+                hand = Hand(await manager.default_session())
+                told = await hand.look()
+                assert told.url == url
+                assert "Opened by its owner" in shown(told)
+
+
+async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, endpoint: str) -> None:
+    url = site.page("Left open")
+    async with attached(endpoint) as manager:
+        hand = Hand(await manager.default_session())
+        await hand.open(url)
+    async with attached(endpoint) as manager:
+        hand = Hand(await manager.default_session())
+        assert "Left open" in shown(await hand.look())
+
+
+async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str) -> None:
+    url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
+    async with attached(endpoint) as manager:
+        owner = Hand(await manager.default_session())
+        await owner.open(url)
+        clean = Hand(await manager.open_session(isolated=True))
+        assert "mark undefined" in shown(await clean.open(url))
+        assert "mark 1" in shown(await owner.open(url))
+        await clean.session.close()
+        assert "mark 1" in shown(await owner.open(url))
+
+
+async def test_a_connection_that_drops_is_made_again_with_the_same_browser_address(
+    site: Site, tmp_path: Path
+) -> None:
+    with running_chromium(tmp_path / "one") as address:
+        port = int(address.rpartition(":")[2])
+    async with attached(address) as manager:
+        hand = Hand(await manager.default_session())
+        with pytest.raises(BrowserUnavailable, match="--remote-debugging-port"):
+            await hand.look()
+        for number in range(2):
+            with running_chromium(tmp_path / f"two{number}", port=port):
+                told = await hand.open(site.page(f"Here {number}"))
+                assert f"Here {number}" in shown(told)
+                assert any("connection to the browser was lost" in notice for notice in told.notices) is bool(
+                    number
+                )
+            await until(lambda: hand.session.tab_in_use is None)
+
+
+async def test_an_address_where_no_browser_listens_is_told(tmp_path: Path) -> None:
+    async with attached("http://127.0.0.1:9") as manager:
+        session = await manager.default_session()
+        with pytest.raises(BrowserUnavailable, match="No browser could be reached at the CDP endpoint"):
+            await session.ensure_open()

@@ -1,0 +1,93 @@
+"""What becomes of Playwright's errors, each raised by a real page."""
+
+from collections.abc import Awaitable
+
+import pytest
+from playwright.async_api import Browser, Page
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.playwright_errors import as_action_error, navigation_error
+from mcp_browser.errors import (
+    ActionError,
+    BrowserUnavailable,
+    DeadlineExceeded,
+    NavigationError,
+    StaleElement,
+)
+
+
+async def error_of(work: Awaitable[object]) -> ActionError:
+    with pytest.raises(PlaywrightError) as raised:
+        await work
+    error = as_action_error(raised.value, doing="the test")
+    assert "\n" not in str(error)
+    assert "Call log" not in str(error)
+    assert "Page." not in str(error)
+    return error
+
+
+async def test_a_time_limit(page: Page) -> None:
+    error = await error_of(page.wait_for_selector("#never", timeout=50))
+    assert isinstance(error, DeadlineExceeded)
+    assert "within 0.05 s" in str(error)
+    assert "the test" in str(error)
+
+
+async def test_an_address_that_does_not_open(page: Page) -> None:
+    error = await error_of(page.goto("http://127.0.0.1:9/"))
+    assert isinstance(error, NavigationError)
+    assert "http://127.0.0.1:9/" in str(error)
+
+
+async def test_a_closed_page(page: Page) -> None:
+    await page.close()
+    error = await error_of(page.title())
+    assert isinstance(error, BrowserUnavailable)
+    assert "closed" in str(error)
+
+
+async def test_a_crashed_page(chromium: Browser) -> None:
+    context = await chromium.new_context()
+    page = await context.new_page()
+    async with page.expect_event("crash"):
+        with pytest.raises(PlaywrightError):
+            await page.goto("chrome://crash")
+    error = await error_of(page.title())
+    assert isinstance(error, BrowserUnavailable)
+    assert "crashed" in str(error)
+    await context.close()
+
+
+async def test_a_document_that_goes_away(page: Page) -> None:
+    asking = page.evaluate("setTimeout(() => location.href = 'data:,next'), new Promise(() => {})")
+    error = await error_of(asking)
+    assert "went to another address" in str(error)
+
+
+async def test_an_element_that_goes_away(page: Page) -> None:
+    await page.set_content("<button>Gone</button>")
+    button = await page.query_selector("button")
+    assert button is not None
+    await page.evaluate("document.querySelector('button').remove()")
+    assert isinstance(await error_of(button.scroll_into_view_if_needed()), StaleElement)
+
+
+async def test_anything_else_in_one_sentence(page: Page) -> None:
+    error = await error_of(page.evaluate("(() => { throw new Error('first line\\nsecond line') })()"))
+    assert str(error) == "the test failed: first line."
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("ERR_NAME_NOT_RESOLVED", "host.example:8443 is not known"),
+        ("ERR_CERT_DATE_INVALID", "expired"),
+        ("ERR_CERT_SOMETHING_NEW", "not valid"),
+        ("ERR_NEVER_HEARD_OF", "could not load"),
+        ("ERR_UNSAFE_PORT", "port 8443"),
+    ],
+)
+def test_each_code_of_the_network_has_its_words(code: str, words: str) -> None:
+    error = navigation_error("https://host.example:8443/x", code)
+    assert words in str(error)
+    assert code in str(error)

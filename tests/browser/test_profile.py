@@ -1,0 +1,186 @@
+"""The profile folder: kept between runs, held by one, given back by the dead."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.profile import (
+    CHROMIUM_LOCK,
+    OWN_LOCK,
+    ProfileLock,
+    chromium_holder,
+    profile_folder,
+    profile_holder,
+)
+from mcp_browser.errors import BrowserUnavailable, ProfileInUse
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import LIMITS, Hand, shown
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Chromium's lock is a link on POSIX only")
+
+DEAD = 4194999
+
+
+@asynccontextmanager
+async def browsing(folder: Path, **more: object) -> AsyncGenerator[Hand]:
+    settings = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
+    manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
+    try:
+        yield Hand(await manager.default_session())
+    finally:
+        await manager.close()
+
+
+@contextmanager
+def process(code: str, *arguments: str) -> Generator[subprocess.Popen[str]]:
+    """Another Python process that has got ready (it prints a line) and waits for its end."""
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"{code}\nprint('ready', flush=True)\nimport time\ntime.sleep(60)",
+            *arguments,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+
+
+HOLD = "import fcntl, sys\nf = open(sys.argv[1], 'a+')\nfcntl.flock(f, fcntl.LOCK_EX)"
+
+
+async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: Path) -> None:
+    url = site.page(
+        "<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 'kept'</script>"
+    )
+    async with browsing(tmp_path / "new" / "profile") as hand:
+        assert "undefined" in shown(await hand.open(url))
+    async with browsing(tmp_path / "new" / "profile") as hand:
+        assert "mark kept" in shown(await hand.open(url))
+
+
+async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
+    async with browsing(tmp_path) as first:
+        await first.open(site.page("First"))
+        holder = profile_holder(tmp_path)
+        assert holder is not None
+        assert holder.alive
+        async with browsing(tmp_path) as second:
+            with pytest.raises(ProfileInUse) as refusal:
+                await second.session.ensure_open()
+            for word in (str(tmp_path), "--isolated", "--profile FOLDER", "--profile-in-use temporary"):
+                assert word in str(refusal.value)
+            await first.session._manager.close()
+            assert "Second" in shown(await second.open(site.page("Second")))
+    assert profile_holder(tmp_path) is None
+
+
+async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: Site, tmp_path: Path) -> None:
+    async with browsing(tmp_path) as first, browsing(tmp_path, profile_in_use="temporary") as second:
+        await first.open(site.page("First"))
+        told = await second.open(site.page("Second"))
+        assert any("temporary profile" in notice for notice in told.notices)
+        assert "Second" in shown(told)
+
+
+async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_clean_context(
+    site: Site, tmp_path: Path
+) -> None:
+    async with browsing(tmp_path) as hand:
+        await hand.open(site.page("First"))
+        manager = hand.session._manager
+        other = await manager.open_session(isolated=False)
+        with pytest.raises(BrowserUnavailable, match="isolated session"):
+            await other.ensure_open()
+        clean = Hand(await manager.open_session(isolated=True))
+        assert "Second" in shown(await clean.open(site.page("Second")))
+
+
+async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
+    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
+    (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")
+    async with browsing(tmp_path) as hand:
+        assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
+
+
+async def test_a_profile_is_free_again_once_its_browser_was_killed(site: Site, tmp_path: Path) -> None:
+    async with browsing(tmp_path) as hand:
+        await hand.open(site.page("First"))
+        holder = chromium_holder(tmp_path)
+        assert holder is not None
+        assert holder.pid is not None
+        os.kill(holder.pid, signal.SIGKILL)
+        assert "Again" in shown(await hand.open(site.page("Again")))
+
+
+async def test_the_lock_of_another_host_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / CHROMIUM_LOCK).symlink_to("elsewhere-4711")
+    with pytest.raises(ProfileInUse, match=r"process 4711 on elsewhere.*delete"):
+        await ProfileLock(tmp_path).acquire()
+    assert (tmp_path / CHROMIUM_LOCK).is_symlink()
+
+
+async def test_a_browser_that_lives_holds_its_profile(tmp_path: Path) -> None:
+    with process("pass", "--user-data-dir=here") as other:
+        (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{other.pid}")
+        begun = time.monotonic()
+        with pytest.raises(ProfileInUse, match=f"process {other.pid}"):
+            await ProfileLock(tmp_path).acquire()
+        assert time.monotonic() - begun < 10
+        assert str(profile_holder(tmp_path)) == f"process {other.pid}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process is")
+async def test_another_program_with_the_number_of_a_dead_browser_holds_nothing(tmp_path: Path) -> None:
+    with process("pass") as other:
+        (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{other.pid}")
+        lock = ProfileLock(tmp_path)
+        await lock.acquire()
+        lock.release()
+        lock.release()
+
+
+async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> None:
+    with process(HOLD, str(tmp_path / OWN_LOCK)) as other:
+        with pytest.raises(ProfileInUse):
+            await ProfileLock(tmp_path).acquire()
+        assert profile_holder(tmp_path) is None or not profile_holder(tmp_path).alive  # pyright: ignore[reportOptionalMemberAccess]
+        other.kill()
+        other.wait()
+    lock = ProfileLock(tmp_path)
+    await lock.acquire()
+    assert profile_holder(tmp_path) is not None
+    lock.release()
+    assert profile_holder(tmp_path) is None
+
+
+async def test_a_profile_that_is_no_folder_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(BrowserUnavailable, match=r"cannot be used.*--isolated"):
+        await ProfileLock(file).acquire()
+
+
+def test_each_kind_of_browser_has_a_profile_of_its_own(tmp_path: Path) -> None:
+    assert profile_folder(BrowserSettings(profile=tmp_path)) == tmp_path
+    chromium, chrome = (profile_folder(BrowserSettings(browser=kind)) for kind in ("chromium", "chrome"))
+    assert chromium != chrome
+    assert profile_folder(BrowserSettings(channel="chrome-beta")) not in (chromium, chrome)
+    assert "mcp-browser" in str(chromium)

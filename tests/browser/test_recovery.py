@@ -1,0 +1,236 @@
+"""Browsers and pages that die, and what the session makes of it."""
+
+import asyncio
+import os
+import signal
+import sys
+
+import pytest
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.tab import send
+from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import Hand, shown, until
+from tests.support.family import Process, family
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
+
+
+def browsers() -> list[Process]:
+    """The main processes of the browsers that this test run has started."""
+    return [process for process in family(os.getpid()).values() if is_browser(process)]
+
+
+def is_browser(process: Process) -> bool:
+    return "--user-data-dir" in process.command and "--type=" not in process.command
+
+
+async def kill_browser_of(hand: Hand, before: set[int]) -> None:
+    """Kill the browser that came since, and wait until the session has heard of it."""
+    (mine,) = [process for process in browsers() if process.pid not in before]
+    os.kill(mine.pid, signal.SIGKILL)
+    await until(lambda: hand.session.tab_in_use is None)
+
+
+async def test_a_killed_browser_is_started_again_and_what_was_lost_is_told(
+    own_manager: BrowserManager, site: Site
+) -> None:
+    before = {process.pid for process in browsers()}
+    hand = Hand(await own_manager.open_session())
+    first, second = site.page("One"), site.page("Two")
+    await hand.open(first)
+    await hand.do(lambda _: hand.session.new_tab(second), effect="navigation")
+    ids = set(hand.session.tabs)
+    await kill_browser_of(hand, before)
+    told = await hand.do(lambda tab: tab.page.title(), effect="read")
+    (notice,) = told.notices
+    assert "started again" in notice
+    assert first in notice
+    assert f"The current page was {second}" in notice
+    assert not ids & set(hand.session.tabs)
+    assert "Two" in shown(await hand.open(second))
+
+
+async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserManager, site: Site) -> None:
+    before = {process.pid for process in browsers()}
+    hand = Hand(await own_manager.open_session())
+    url = site.page("Here")
+    await hand.open(url)
+    await kill_browser_of(hand, before)
+    with pytest.raises(NotFound, match=r"started again.*Nothing was done") as refusal:
+        await hand.do(lambda tab: tab.page.mouse.click(5, 5))
+    assert url in str(refusal.value)
+    await hand.do(lambda tab: tab.page.mouse.click(5, 5))
+
+
+async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
+    own_manager: BrowserManager, site: Site
+) -> None:
+    before = {process.pid for process in browsers()}
+    hand = Hand(await own_manager.open_session())
+    await hand.open(site.page("Here"))
+    opening = asyncio.create_task(hand.open(f"{site.url}/hang"))
+    await until(lambda: "GET /hang" in site.requests)
+    await kill_browser_of(hand, before)
+    with pytest.raises(BrowserUnavailable):
+        await opening
+    assert "After" in shown(await hand.open(site.page("After")))
+
+
+async def test_all_sessions_of_a_killed_browser_come_back_apart(
+    own_manager: BrowserManager, site: Site
+) -> None:
+    before = {process.pid for process in browsers()}
+    hands = [Hand(await own_manager.open_session()) for _ in range(2)]
+    for hand in hands:
+        await hand.open(site.page("Here"))
+    await kill_browser_of(hands[0], before)
+    for number, hand in enumerate(hands):
+        assert f"Again {number}" in shown(await hand.open(site.page(f"Again {number}")))
+    assert hands[0].session.context is not hands[1].session.context
+
+
+async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, site: Site) -> None:
+    before = set(family(os.getpid()))
+    hand = Hand(await own_manager.open_session())
+    await hand.open(site.page("Here"))
+    (driver,) = [
+        process
+        for pid, process in family(os.getpid()).items()
+        if pid not in before and "run-driver" in process.command
+    ]
+    os.kill(driver.pid, signal.SIGKILL)
+    await until(lambda: not driver.alive)
+    told = await hand.open(site.page("After"))
+    assert "After" in shown(told)
+    assert any("started again" in notice for notice in told.notices)
+
+
+async def test_a_crashed_page_is_opened_again_as_another_tab(hand: Hand, site: Site) -> None:
+    url = site.page("Fragile")
+    await hand.open(url)
+    crashed = hand.tab
+    await crash(hand)
+    told = await hand.look()
+    assert any(f"Tab {crashed.id} ({url}) had crashed" in notice for notice in told.notices)
+    assert "Fragile" in shown(told)
+    assert hand.tab.id != crashed.id
+    assert crashed.id not in hand.session.tabs
+
+
+async def test_a_page_that_crashes_during_an_action_is_told_as_crashed(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Fragile"))
+    with pytest.raises(BrowserUnavailable, match="crashed"):
+        await hand.do(lambda _: crash(hand))
+    with pytest.raises(NotFound, match=r"opened again.*Nothing was done"):
+        await hand.do(lambda tab: tab.page.mouse.click(5, 5))
+    assert "Fragile" in shown(await hand.look())
+
+
+async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Crashing"))
+    other = hand.tab
+    await hand.do(lambda _: hand.session.new_tab(site.page("Staying")), effect="navigation")
+    staying = hand.tab
+    await crash(hand, tab=other.id)
+    told = await hand.look()
+    assert hand.tab is staying
+    assert "Staying" in shown(told)
+    assert any("had crashed" in notice for notice in told.notices)
+
+
+async def crash(hand: Hand, *, tab: int | None = None) -> None:
+    """Let the process of a tab's page crash."""
+    crashing = hand.tab if tab is None else hand.session.tabs[tab]
+    assert crashing.cdp is not None
+    sending = asyncio.create_task(send(crashing.cdp, "Page.crash"))
+    await until(lambda: crashing.crashed)
+    sending.cancel()
+
+
+async def test_a_call_given_up_while_the_browser_starts_leaves_it_starting(
+    own_manager: BrowserManager, site: Site
+) -> None:
+    session = await own_manager.open_session()
+    starting = asyncio.create_task(session.ensure_open())
+    await asyncio.sleep(0.05)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert "Here" in shown(await Hand(session).open(site.page("Here")))
+
+
+async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: BrowserManager, site: Site) -> None:
+    own_manager.warm()
+    session = await own_manager.default_session()
+    assert "Here" in shown(await Hand(session).open(site.page("Here")))
+    assert await own_manager.default_session() is session
+
+
+async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = BrowserManager(Settings(browser=BrowserSettings(browser="firefox", isolated=True)))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
+    manager.warm()
+    session = await manager.default_session()
+    with pytest.raises(BrowserNotFound, match="playwright install firefox"):
+        await session.ensure_open()
+    with pytest.raises(BrowserNotFound):
+        await manager.start()
+    await manager.close()
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'No usable sandbox! Update your kernel' >&2; exit 1", "--no-sandbox"),
+        ("echo 'Missing X server or $DISPLAY' >&2; exit 1", "--headless"),
+        ("echo 'x: error while loading shared libraries: libnss3.so' >&2; exit 127", "install-deps"),
+        ("exit 3", "could not be started"),
+    ],
+)
+async def test_a_browser_that_does_not_start_is_told_with_what_to_do(
+    tmp_path_factory: pytest.TempPathFactory, script: str, said: str
+) -> None:
+    executable = tmp_path_factory.mktemp("bin") / "browser"
+    executable.write_text(f"#!/bin/sh\n{script}\n")
+    executable.chmod(0o755)
+    manager = BrowserManager(Settings(browser=BrowserSettings(executable=executable, isolated=True)))
+    session = await manager.open_session()
+    with pytest.raises(BrowserUnavailable, match=said):
+        await session.ensure_open()
+    await manager.close()
+
+
+async def test_a_closed_session_stays_closed(own_manager: BrowserManager) -> None:
+    session = await own_manager.open_session()
+    await session.ensure_open()
+    await session.close()
+    await session.close()
+    with pytest.raises(BrowserUnavailable, match="closed"):
+        await session.ensure_open()
+
+
+async def test_a_session_that_is_not_open_has_no_tab(own_manager: BrowserManager) -> None:
+    session = await own_manager.open_session()
+    with pytest.raises(BrowserUnavailable, match="not running"):
+        _ = session.current_tab
+    with pytest.raises(BrowserUnavailable, match="not running"):
+        _ = session.context
+
+
+async def test_a_manager_that_closes_ends_every_process_it_started(site: Site) -> None:
+    before = set(family(os.getpid()))
+    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
+    hand = Hand(await manager.open_session())
+    await hand.open(site.page("<button onclick=\"alert('open')\">Go</button>"))
+    await hand.click("Go")
+    started = [process for pid, process in family(os.getpid()).items() if pid not in before]
+    assert len(started) > 3
+    async with asyncio.timeout(8):
+        await manager.close()
+        await until(lambda: not any(process.alive for process in started))
+    session = await manager.open_session()
+    with pytest.raises(BrowserUnavailable, match="ending"):
+        await session.ensure_open()
