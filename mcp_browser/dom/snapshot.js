@@ -596,7 +596,7 @@
   /** Whether the two above tell all there is: not where a style sheet of another origin cannot be read. */
   let surveyed = false;
   const MOST_SURVEYED = 100;
-  const HIDING_STYLE = /clip|indent|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+  const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
   /** @param {Node} root */
   function survey(root) {
@@ -966,7 +966,7 @@
 
   /** Whether a rule may make what it applies to invisible, in a way that checkVisibility() does not know. @param {CSSStyleDeclaration} style */
   function mayHide(style) {
-    if (style.clip || style.clipPath || style.textIndent) return true;
+    if (style.clip || style.clipPath || style.textIndent || style.contentVisibility === "hidden") return true;
     const tiny = /^(?:0|1px|0px|var\(.*)$/;
     if (tiny.test(style.width) || tiny.test(style.height) || tiny.test(style.maxHeight)) return true;
     const faint = /transparent|,\s*0\)|\/\s*0%?\)|var\(/;
@@ -1506,9 +1506,14 @@
         for (let i = at; i < lines.length; i++) /** @type {Line} */ (lines[i]).depth--;
         ignoredHand = element;
       };
-      if (controls > MOST_IN_CLICKABLE || length > 4000) return drop();
+      const many = controls > MOST_IN_CLICKABLE || length > 4000;
       // A listener around several controls is there for them, unless the cursor says otherwise.
-      if (controls > 1 && !HAND.has(styleOf(element).cursor)) return drop();
+      if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {
+        if (!own.name) return drop();
+        own.kind = "region";
+        own.role = explicitRole(element) || "group";
+        return undefined;
+      }
       if (controls > 0 && listensForAll(element)) return drop();
       if (controls === 1 && (texts === 0 || !explainedByListener(element))) return drop();
       if (controls > 1 && !explainedByListener(element)) return drop();
@@ -1597,7 +1602,7 @@
         at: 0,
         start: lines.length,
         block: !inline,
-        muted,
+        muted: muted || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open)),
         hand: undefined,
         suspect: undefined,
         far: null,
@@ -1759,7 +1764,7 @@
     function isInvisible(element) {
       checks--;
       const style = styleOf(element);
-      if (parseFloat(style.textIndent) < -500) return true;
+      if (parseFloat(style.textIndent) < -500 || style.contentVisibility === "hidden") return true;
       const color = style.getPropertyValue("-webkit-text-fill-color");
       if (!/^rgba\(.*,\s*0\)$/.test(color)) return false;
       // A picture or gradient that shows through the letters is seen.
