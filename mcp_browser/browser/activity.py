@@ -26,6 +26,9 @@ LONGEST_PATH = 60
 REQUEST_GRACE = 0.5
 """How long after a page has asked for a navigation its request may take to show up, seconds."""
 
+NO_CONTENT = (204, 205)
+"""HTTP statuses of answers after which the page that asked stays."""
+
 
 @dataclass(slots=True, eq=False)
 class InFlight:
@@ -199,7 +202,11 @@ class Activity:
     def _on_failed(self, request: Request) -> None:
         known = self._in_flight.get(request)
         if known is not None and known.of_page:
-            self._answered = None
+            answered, self._answered = self._answered, None
+            if answered is not None and answered.request == request and answered.status not in NO_CONTENT:
+                # An answer that becomes no page is a file; the news of the download is on its way.
+                self._requested_at = time.monotonic()
+                self._requested_number = known.number
         self._on_end(request)
 
     def _on_response(self, response: Response) -> None:
