@@ -151,8 +151,7 @@ class BrowserSession:
             if dialog is not None and dialog != self._told_dialogs.get(tab.id):
                 self._told_dialogs[tab.id] = dialog
                 self._notices.append(
-                    f'A {dialog.kind} dialog is open in tab {tab.id}: "{dialog.message}". To answer it, '
-                    f"switch_tab there and use handle_dialog."
+                    f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
             if complaint := tab.console.take():
                 self._notices.append(complaint if tab is self._current else f"Tab {tab.id}: {complaint}")
