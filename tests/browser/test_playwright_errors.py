@@ -1,12 +1,14 @@
 """What becomes of Playwright's errors, each raised by a real page."""
 
+import asyncio
 from collections.abc import Awaitable
 
 import pytest
-from playwright.async_api import Browser, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error
+from mcp_browser.browser.tab import send
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
@@ -46,20 +48,19 @@ async def test_a_closed_page(page: Page) -> None:
     assert "closed" in str(error)
 
 
-async def test_a_crashed_page(chromium: Browser) -> None:
-    context = await chromium.new_context()
-    page = await context.new_page()
+async def test_a_crashed_page(page: Page) -> None:
+    asking = asyncio.ensure_future(page.evaluate("new Promise(() => {})"))
+    cdp = await page.context.new_cdp_session(page)
     async with page.expect_event("crash"):
-        with pytest.raises(PlaywrightError):
-            await page.goto("chrome://crash")
-    error = await error_of(page.title())
+        crashing = asyncio.create_task(send(cdp, "Page.crash"))
+    error = await error_of(asking)
     assert isinstance(error, BrowserUnavailable)
     assert "crashed" in str(error)
-    await context.close()
+    crashing.cancel()
 
 
 async def test_a_document_that_goes_away(page: Page) -> None:
-    asking = page.evaluate("setTimeout(() => location.href = 'data:,next'), new Promise(() => {})")
+    asking = page.evaluate("setTimeout(() => location.href = 'about:blank?next'), new Promise(() => {})")
     error = await error_of(asking)
     assert "went to another address" in str(error)
 
