@@ -5,13 +5,14 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from playwright.async_api import CDPSession, Dialog, FileChooser, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.activity import Activity
+from mcp_browser.browser.cdp import send
 from mcp_browser.browser.collectors import ConsoleErrors
 from mcp_browser.browser.downloads import Downloads
 from mcp_browser.browser.egress import check_url
@@ -570,12 +571,6 @@ class Tab:
     def _on_crash(self, _page: Page) -> None:
         self.crashed = True
         self._hold_up()
-
-
-async def send(cdp: CDPSession, method: str, **parameters: Any) -> dict[str, Any]:
-    """The answer to a CDP command."""
-    sending = cast("Callable[..., Awaitable[dict[str, Any]]]", cdp.send)  # pyright: ignore[reportUnknownMemberType]
-    return await sending(method, parameters)
 
 
 def _forget(task: "asyncio.Future[Any]") -> None:

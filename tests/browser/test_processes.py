@@ -1,0 +1,72 @@
+"""No process outlives the one that started it, however that one ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.family import family
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find what is left over")
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.settings import BrowserSettings, Settings
+
+async def main(profile, url, what):
+    settings = BrowserSettings(headless=True, profile=Path(profile), isolated=profile == "none")
+    manager = BrowserManager(Settings(browser=settings))
+    session = await manager.default_session()
+    if what == "starting":
+        manager.warm()
+        await asyncio.sleep(0.6)
+    else:
+        await session.ensure_open()
+        page = session.current_tab.page
+        await page.goto(url + "/status/200")
+        works = {
+            "navigating": lambda: page.goto(url + "/hang"),
+            "asked": lambda: page.evaluate("alert('Sure?')"),
+            "busy": lambda: page.evaluate("for (;;);"),
+        }
+        if what in works:
+            work = asyncio.ensure_future(works[what]())
+            await asyncio.wait({work}, timeout=0.3)
+    print("ready", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("profile", ["none", "kept"])
+@pytest.mark.parametrize("what", ["starting", "idle", "navigating", "asked", "busy"])
+def test_a_killed_server_leaves_no_process_behind(
+    site: Site, tmp_path: Path, profile: str, what: str
+) -> None:
+    folder = "none" if profile == "none" else str(tmp_path)
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, folder, site.url, what], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        started = family(server.pid)
+        assert len(started) > 1
+    finally:
+        server.kill()
+        server.wait()
+    deadline = time.monotonic() + 5
+    while (left := [p.command[:100] for p in started.values() if p.alive]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for process in started.values():
+        if process.alive:
+            os.kill(process.pid, signal.SIGKILL)
+    assert not left

@@ -1,0 +1,113 @@
+"""What the settings say about the browser, as a page sees it."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import Hand, shown
+from tests.support.site import Site
+
+WHAT_A_PAGE_SEES = """() => ({
+    size: `${innerWidth}x${innerHeight}`,
+    scale: devicePixelRatio,
+    language: navigator.language,
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    agent: navigator.userAgent,
+})"""
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_page_sees_what_the_settings_say(
+    site: Site, tmp_path_factory: pytest.TempPathFactory, kept: bool
+) -> None:
+    settings = BrowserSettings.model_validate(
+        {
+            "headless": True,
+            "isolated": not kept,
+            "profile": tmp_path_factory.mktemp("profile"),
+            "viewport": "640x480",
+            "device_scale": 2,
+            "locale": "de-DE",
+            "timezone": "Asia/Tokyo",
+            "user_agent": "Tester/1.0",
+            "browser_args": ["--host-resolver-rules=MAP made-up.example 127.0.0.1"],
+        }
+    )
+    manager = BrowserManager(Settings(browser=settings))
+    try:
+        hand = Hand(await manager.default_session())
+        await hand.open(f"http://made-up.example:{site.port}/status/200")
+        assert await hand.tab.page.evaluate(WHAT_A_PAGE_SEES) == {
+            "size": "640x480",
+            "scale": 2,
+            "language": "de-DE",
+            "zone": "Asia/Tokyo",
+            "agent": "Tester/1.0",
+        }
+    finally:
+        await manager.close()
+
+
+async def test_a_session_may_have_options_of_its_own(manager: BrowserManager, site: Site) -> None:
+    session = await manager.open_session(context_options={"viewport": {"width": 400, "height": 300}})
+    hand = Hand(session)
+    await hand.open(site.page("Small"))
+    assert await hand.tab.page.evaluate("`${innerWidth}x${innerHeight}`") == "400x300"
+    await session.close()
+
+
+@contextmanager
+def proxy(asked: list[tuple[str, str | None]]) -> Generator[str]:
+    """A proxy that answers everything itself and wants to know who asks."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            credentials = self.headers.get("Proxy-Authorization")
+            asked.append((self.path, credentials))
+            self.send_response(200 if credentials else 407)
+            self.send_header("Proxy-Authenticate", 'Basic realm="proxy"')
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<h1>From the proxy</h1>")
+
+        def do_CONNECT(self) -> None:
+            asked.append((self.path, None))
+            self.send_error(403)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keep the test output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+async def test_requests_go_through_the_proxy_whose_password_is_in_no_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked: list[tuple[str, str | None]] = []
+    caplog.set_level("DEBUG")
+    with proxy(asked) as address:
+        settings = BrowserSettings(headless=True, isolated=True, proxy=f"http://me:s3cret@{address}")
+        manager = BrowserManager(Settings(browser=settings))
+        try:
+            hand = Hand(await manager.default_session())
+            assert "From the proxy" in shown(await hand.open("http://nowhere.example/"))
+        finally:
+            await manager.close()
+    assert ("http://nowhere.example/", "Basic bWU6czNjcmV0") in asked
+    assert "s3cret" not in caplog.text
+    assert "s3cret" not in repr(settings)
+    assert not any("nowhere.example" not in path for path, _ in asked), (
+        "the browser asked for something itself"
+    )
