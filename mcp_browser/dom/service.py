@@ -638,7 +638,7 @@ class DomService:
     async def _ask_frame(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> dict[str, Any]:
-        wish = {**wish, "base": frame.told.number, "strict": deep > 0}
+        wish = {**wish, "base": frame.told.number, "of": frame.told.document, "strict": deep > 0}
         if settle > 0:
             answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
         else:

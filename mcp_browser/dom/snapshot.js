@@ -2694,6 +2694,7 @@
   /**
    * @typedef {object} Wish what an observation is to tell
    * @property {number} base number of the reading that was told last, 0 for none
+   * @property {string} of key of the document that was read then
    * @property {boolean} whole a snapshot, even where changes could be told
    * @property {number} budget characters of a snapshot
    * @property {number} changes characters of changes
@@ -2721,7 +2722,8 @@
   function observe(wish) {
     const lines = read(null);
     markCovered(lines);
-    const before = readings.get(wish.base);
+    // Readings are counted in each document: what was told of the one before has a number that may stand here too.
+    const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
     const number = remember(lines, wish.base);
     release(lines);
     const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
@@ -3093,6 +3095,8 @@
     if (body !== element) return areaBox(element, body);
     const box = rectOf(element);
     if (box.width > 0 && box.height > 0) return box;
+    const style = styleOf(element);
+    if (style.overflowX !== "visible" && style.display !== "inline" && style.display !== "contents") return box;
     const range = /** @type {Range} */ (_createRange.call(document));
     range.selectNodeContents(element);
     const inner = range.getBoundingClientRect();
@@ -3781,11 +3785,13 @@
         if (!skip) {
           let begin = `<${tag}`;
           for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-            if (name === "value" && isSecret(element)) continue;
+            if (name === "value" && (isSecret(element) || (readable && tag === "input"))) continue;
+            if (readable && (name === "checked" || name === "selected")) continue;
             if (readable && LIVE.has(name)) continue;
             begin += ` ${name}="${escapeAttribute(value)}"`;
           }
           if (readable) begin += liveAttributes(element, tag);
+          if (readable) begin += currentState(element, tag);
           if (tag === "iframe" || tag === "frame") {
             const frameId = keep(element);
             frames.push(frameId);
@@ -3819,6 +3825,19 @@
       node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
     }
     return { doc: documentKey, html: out.join(""), frames };
+  }
+
+  /** What a field holds now, as attributes; nothing of a secret one. @param {Element} element @param {string} tag */
+  function currentState(element, tag) {
+    if (tag === "option") return /** @type {HTMLOptionElement} */ (element).selected ? ' selected=""' : "";
+    if (tag !== "input") return "";
+    const input = /** @type {HTMLInputElement} */ (element);
+    const type = inputType(input);
+    if (type === "checkbox" || type === "radio") {
+      const value = attribute(input, "value");
+      return (value === null ? "" : ` value="${escapeAttribute(value)}"`) + (input.checked ? ' checked=""' : "");
+    }
+    return type === "file" || !input.value || isSecret(input) ? "" : ` value="${escapeAttribute(input.value)}"`;
   }
 
   /** @param {Element} element */
