@@ -5,7 +5,6 @@ What an action of one's own needs can be imported from here: `Registry`, `Action
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
     from mcp_browser.browser.tab import Tab
     from mcp_browser.errors import ActionError
+
+    __version__: str
 
 __all__ = [
     "ActionContext",
@@ -27,8 +28,6 @@ __all__ = [
     "Tab",
     "__version__",
 ]
-
-__version__ = version("mcp-browser")
 
 _HOMES = {
     "ActionContext": "mcp_browser.actions.context",
@@ -44,6 +43,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: the server starts faster without them all."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("mcp-browser")
     try:
         return getattr(import_module(_HOMES[name]), name)
     except KeyError:

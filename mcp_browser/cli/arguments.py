@@ -2,12 +2,12 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
-from mcp_browser import __version__
 from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
@@ -63,6 +63,16 @@ class _Parser(argparse.ArgumentParser):
         raise SettingsError(f"{message}; see --help.")
 
 
+class _Version(argparse.Action):
+    """Prints the version; looks it up only then, since that takes a server's start too long."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from mcp_browser import __version__  # noqa: PLC0415
+
+        sys.stdout.write(f"mcp-browser {__version__}\n")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mcp-browser",
@@ -76,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=_wide,
         argument_default=argparse.SUPPRESS,
     )
-    parser.add_argument("--version", action="version", version=f"mcp-browser {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.add_argument(
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
