@@ -4,6 +4,30 @@ import json
 from functools import cache
 from importlib import resources
 
+PARTS = (
+    "types",
+    "natives",
+    "text",
+    "ids",
+    "bridge",
+    "roles",
+    "names",
+    "styles",
+    "states",
+    "reading",
+    "maps",
+    "covering",
+    "changes",
+    "settling",
+    "ready",
+    "fields",
+    "scrolling",
+    "finding",
+    "html",
+    "door",
+)
+"""The files of the page script in their order: each may use what those before it have set up."""
+
 
 def hook_script(channel: str) -> str:
     """The script for the page's own world, to run before the page's scripts (`add_init_script`).
@@ -11,27 +35,31 @@ def hook_script(channel: str) -> str:
     Args:
         channel: a random name that the page script is given too.
     """
-    return f"{_source('hooks.js')}({json.dumps(channel)});"
+    return f"{_expression('hooks.js')}({json.dumps(channel)});"
 
 
 @cache
 def page_script() -> str:
     """The page script: an expression for a function that takes the channel and gives the script's door."""
-    return _source("snapshot.js")
+    parts = "\n".join(_source(f"page/{part}.js") for part in PARTS)
+    return f'(function install(channel) {{\n"use strict";\n{parts}\nreturn door;\n}})'
 
 
 @cache
 def receive_script() -> str:
     """A function for the page's own world that waits for an element from the page script."""
-    return _source("receive.js")
+    return _expression("receive.js")
 
 
 @cache
 def send_script() -> str:
     """A function for the page's own world that sends an element to the page script."""
-    return _source("send.js")
+    return _expression("send.js")
+
+
+def _expression(name: str) -> str:
+    return _source(name).rstrip().removesuffix(";")
 
 
 def _source(name: str) -> str:
-    text = (resources.files("mcp_browser.dom") / name).read_text(encoding="utf-8")
-    return text.rstrip().removesuffix(";")
+    return resources.files("mcp_browser.dom").joinpath(*name.split("/")).read_text(encoding="utf-8")

@@ -1,0 +1,100 @@
+/** What the hook in the page's own world tells: closed shadow roots, listeners, timers. And the flat tree. */
+
+/** @type {WeakMap<Element, ShadowRoot>} */
+const closedRoots = new WeakMap();
+/** @type {Set<WeakRef<ShadowRoot>>} */
+const rootList = new Set();
+/** @type {WeakSet<ShadowRoot>} */
+const knownRoots = new WeakSet();
+/** @type {WeakSet<Element>} */
+const listening = new WeakSet();
+let heardListeners = false;
+let timers = "";
+
+/** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
+let hosts = [];
+/** @type {WeakSet<Element>} */
+const lookedAt = new WeakSet();
+const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
+const MOST_HOSTS = 16;
+
+/** Note an element that shows nothing of its own, yet may have something in it. @param {Element} element @param {string} tag */
+function suspectHost(element, tag) {
+  if (hosts.length >= MOST_HOSTS || lookedAt.has(element) || !(tag.includes("-") || HOSTS.has(tag))) return;
+  const box = rectOf(element);
+  if (box.width < 8 || box.height < 8) return;
+  lookedAt.add(element);
+  hosts.push(element);
+}
+
+/** Remember a shadow root: what moves or changes in it is seen from nowhere else. @param {ShadowRoot} root */
+function meet(root) {
+  if (knownRoots.has(root)) return;
+  knownRoots.add(root);
+  rootList.add(new WeakRef(root));
+}
+/** @param {Event} event */
+function onRoot(event) {
+  const inner = /** @type {SubmitEvent} */ (event).submitter;
+  const root = inner && rootOf(inner);
+  if (root instanceof ShadowRoot && !closedRoots.has(root.host)) {
+    closedRoots.set(root.host, root);
+    meet(root);
+  }
+}
+/** @param {Event} event */
+function onElement(event) {
+  const element = /** @type {SubmitEvent} */ (event).submitter;
+  if (element) listening.add(element);
+  heardListeners = true;
+}
+/** @param {Event} event */
+function onElements(event) {
+  for (const range of /** @type {InputEvent} */ (event).getTargetRanges()) {
+    if (isElement(range.startContainer)) listening.add(/** @type {Element} */ (range.startContainer));
+  }
+  heardListeners = true;
+}
+/** @param {Event} event */
+function onTimers(event) {
+  timers = String(/** @type {CustomEvent} */ (event).detail);
+}
+
+/** Ask the hook in the page's world; it answers before this returns, or is not there. @param {string} what */
+function ask(what) {
+  if (!channel) return;
+  // Adding a listener again does nothing, and document.open() may have taken them away.
+  _addEventListener.call(document, `${channel}:root`, onRoot);
+  _addEventListener.call(document, `${channel}:element`, onElement);
+  _addEventListener.call(document, `${channel}:elements`, onElements);
+  _addEventListener.call(document, `${channel}:timers`, onTimers);
+  _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
+}
+
+/** Timers that the last input has started: how many, and until when. */
+function pendingTimers() {
+  timers = "0 0";
+  ask("timers");
+  const [count, left] = timers.split(" ");
+  return { count: Number(count), left: Number(left) };
+}
+
+/** @param {Element} element */
+const shadowOf = (element) => openRoot(element) || closedRoots.get(element) || null;
+
+/** The node that an element stands in as people see it: slot, host or parent. @param {Node} node @returns {Node | null} */
+function flatParent(node) {
+  if (isElement(node)) {
+    const slot = assignedSlot(/** @type {Element} */ (node));
+    if (slot) return slot;
+  }
+  const parent = parentNode(node);
+  if (parent) return parent instanceof ShadowRoot ? parent.host : parent;
+  return node instanceof ShadowRoot ? node.host : null;
+}
+
+/** @param {Node} outer @param {Node | null} inner */
+function holds(outer, inner) {
+  for (let node = inner; node; node = flatParent(node)) if (node === outer) return true;
+  return false;
+}

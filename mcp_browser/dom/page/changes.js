@@ -1,0 +1,341 @@
+/** What was told, what has changed since, and what there is room for. */
+
+/** The last readings by number, so that one can be compared with. @type {Map<number, Line[]>} */
+const readings = new Map();
+let lastReading = 0;
+/** @type {Map<number, Line> | null} */
+let told = null;
+
+function toldById() {
+  if (!told) {
+    told = new Map();
+    for (const line of readings.get(lastReading) || []) if (line.role) told.set(line.id, line);
+  }
+  return told;
+}
+
+/** @param {Line[]} lines @param {number} base */
+function remember(lines, base) {
+  lastReading++;
+  readings.set(lastReading, lines);
+  for (const number of readings.keys()) if (number !== lastReading && number !== base) readings.delete(number);
+  told = null;
+  return lastReading;
+}
+
+/** @param {Line[]} lines */
+function release(lines) {
+  for (const line of lines) line.node = null;
+}
+
+/** @param {Line} a @param {Line} b */
+function sameLine(a, b) {
+  if (a.kind !== b.kind || a.depth !== b.depth || a.role !== b.role || a.states.length !== b.states.length) return false;
+  if (a.name !== b.name && (!a.name.includes("\uE000") || signature(a) !== signature(b))) return false;
+  for (let i = 0; i < a.states.length; i++) if (a.states[i] !== b.states[i]) return false;
+  return true;
+}
+
+/** @param {Line} line */
+const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.name.includes("\uE000") ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
+
+/** @param {Line} line */
+const costOf = (line) => {
+  let cost = line.depth * 2 + line.name.length + (line.role ? line.role.length + 9 : 1) + 1;
+  for (const state of line.states) cost += state.length + 1;
+  for (const mark of line.marks) cost += mark.length + 1;
+  return cost;
+};
+
+/** @param {Line} line @param {boolean} isNew @returns {WireLine} */
+function wire(line, isNew) {
+  const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
+  return [line.kind, line.depth, line.id, line.role, line.name, states, isNew ? 1 : 0, line.far];
+}
+
+/**
+ * Choose the lines that a budget has room for: what is in the view first, then what is near it.
+ * @param {Line[]} lines
+ * @param {number} budget in characters
+ * @returns {{chosen: number[], cost: number}} places in `lines`, in reading order, and what all lines cost
+ */
+function choose(lines, budget) {
+  const count = lines.length;
+  const costs = new Int32Array(count);
+  let total = 0;
+  for (let i = 0; i < count; i++) total += costs[i] = costOf(/** @type {Line} */ (lines[i]));
+  const chosen = [];
+  if (total <= budget) {
+    for (let i = 0; i < count; i++) chosen.push(i);
+    return { chosen, cost: total };
+  }
+  const order = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const far = /** @type {Line} */ (lines[i]).far;
+    order[i] = Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i;
+  }
+  order.sort();
+  let used = 0;
+  for (let i = 0; i < count; i++) {
+    const place = /** @type {number} */ (order[i]) % 1e7;
+    used += /** @type {number} */ (costs[place]);
+    if (used > budget && i > 0) break;
+    chosen.push(place);
+  }
+  chosen.sort((a, b) => a - b);
+  return { chosen, cost: total };
+}
+
+function view() {
+  const page = scroller();
+  return [
+    Math.round(scrollX),
+    Math.round(scrollY),
+    innerWidth,
+    innerHeight,
+    page ? _scrollWidth.call(page) : innerWidth,
+    page ? _scrollHeight.call(page) : innerHeight,
+  ];
+}
+
+/**
+ * @typedef {object} Wish what an observation is to tell
+ * @property {number} base number of the reading that was told last, 0 for none
+ * @property {string} of key of the document that was read then
+ * @property {boolean} whole a snapshot, even where changes could be told
+ * @property {number} budget characters of a snapshot
+ * @property {number} changes characters of changes
+ * @property {boolean} strict changes, even where the snapshot is shorter
+ */
+
+/** Characters of a snapshot that is told because of what was scrolled to. */
+const SCROLLED_BUDGET = 10000;
+/** Ids of the lines that have been told, of texts too. @type {Set<number>} */
+const toldOnce = new Set();
+
+/**
+ * Whether something in the view has never been told: it was left out by a budget, and was scrolled to.
+ * @param {Line[]} lines
+ * @param {Change[]} changes
+ */
+function showsUntold(lines, changes) {
+  const now = new Set();
+  for (const [kind, line] of changes) if (kind === "added") now.add(line.id);
+  for (const line of lines) if (line.far === 0 && !toldOnce.has(line.id) && !now.has(line.id)) return true;
+  return false;
+}
+
+/** @param {Wish} wish */
+function observe(wish) {
+  const lines = read(null);
+  markCovered(lines);
+  // Readings are counted in each document: what was told of the one before has a number that may stand here too.
+  const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
+  const number = remember(lines, wish.base);
+  release(lines);
+  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
+  if (before && !wish.whole) {
+    const changes = compare(before, lines);
+    if (!wish.strict && showsUntold(lines, changes)) {
+      return { ...answer, ...snapshotOf(lines, before, Math.max(wish.changes, Math.min(wish.budget, SCROLLED_BUDGET))) };
+    }
+    const told = chooseChanges(changes, wish.changes);
+    let size = 0;
+    for (const line of lines) size += costOf(line);
+    const changed = told.cost + (told.omitted ? wish.changes : 0);
+    if (wish.strict || changed < Math.min(size, wish.budget) || !changes.length) {
+      return { ...answer, changes: told.wire, omitted: told.omitted };
+    }
+  }
+  return { ...answer, ...snapshotOf(lines, before, wish.budget) };
+}
+
+/** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
+function framesIn(lines) {
+  const frames = [];
+  for (let i = 0; i < lines.length; i++) {
+    const line = /** @type {Line} */ (lines[i]);
+    if (line.role === "iframe") frames.push([line.id, i, line.depth, line.far]);
+  }
+  return frames;
+}
+
+/** @param {Line[]} lines @param {Line[] | undefined} before @param {number} budget */
+function snapshotOf(lines, before, budget) {
+  const { chosen, cost } = choose(lines, budget);
+  /** @type {Set<number> | null} */
+  let old = null;
+  if (before) {
+    old = new Set();
+    for (const line of before) old.add(line.id);
+  }
+  const wired = [];
+  for (const place of chosen) {
+    const line = /** @type {Line} */ (lines[place]);
+    toldOnce.add(line.id);
+    wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id)));
+  }
+  return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost };
+}
+
+/**
+ * @typedef {["added" | "removed" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
+ *   what happened, the line, the line before, its place before and now, -1 for none
+ * @param {Line[]} before
+ * @param {Line[]} after
+ * @returns {Change[]}
+ */
+function compare(before, after) {
+  /** @type {Map<number, number[]>} */
+  const oldById = new Map();
+  for (let i = 0; i < before.length; i++) {
+    const line = /** @type {Line} */ (before[i]);
+    const places = oldById.get(line.id);
+    if (places) places.push(i);
+    else oldById.set(line.id, [i]);
+  }
+  /** Which old line each new one was: its place, or -1. */
+  const origin = new Int32Array(after.length).fill(-1);
+  const used = new Uint8Array(before.length);
+  let open = 0;
+  for (let j = 0; j < after.length; j++) {
+    const line = /** @type {Line} */ (after[j]);
+    const places = oldById.get(line.id);
+    if (places) {
+      for (const i of places) {
+        if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
+          used[i] = 1;
+          origin[j] = i;
+          break;
+        }
+      }
+    }
+    if (origin[j] === -1) open++;
+  }
+  /** @type {Change[]} */
+  const changes = [];
+  if (open === 0 && before.length === after.length && isRising(origin)) return changes;
+  // The same element, told differently.
+  /** @type {Map<number, number>} */
+  const changedFrom = new Map();
+  for (let j = 0; j < after.length; j++) {
+    if (origin[j] !== -1) continue;
+    const line = /** @type {Line} */ (after[j]);
+    const places = oldById.get(line.id);
+    if (!places) continue;
+    for (const i of places) {
+      const old = /** @type {Line} */ (before[i]);
+      if (!used[i] && (old.kind === line.kind || (old.role && line.role))) {
+        used[i] = 1;
+        changedFrom.set(j, i);
+        break;
+      }
+    }
+  }
+  // Another element, told just the same: drawn anew.
+  /** @type {Map<string, number[]>} */
+  const oldBySign = new Map();
+  for (let i = 0; i < before.length; i++) {
+    if (used[i]) continue;
+    const sign = signature(/** @type {Line} */ (before[i]));
+    const places = oldBySign.get(sign);
+    if (places) places.push(i);
+    else oldBySign.set(sign, [i]);
+  }
+  /** @type {Map<number, number>} */
+  const replacedFrom = new Map();
+  for (let j = 0; j < after.length; j++) {
+    if (origin[j] !== -1 || changedFrom.has(j)) continue;
+    const places = oldBySign.get(signature(/** @type {Line} */ (after[j])));
+    const i = places && places.shift();
+    if (i !== undefined) {
+      used[i] = 1;
+      replacedFrom.set(j, i);
+    }
+  }
+  for (let i = 0; i < before.length; i++) {
+    if (!used[i]) changes.push(["removed", /** @type {Line} */ (before[i]), null, i, -1]);
+  }
+  for (const [j, i] of changedFrom) origin[j] = i;
+  for (const [j, i] of replacedFrom) {
+    origin[j] = i;
+    if (toldOnce.has(/** @type {Line} */ (before[i]).id)) toldOnce.add(/** @type {Line} */ (after[j]).id);
+  }
+  const stayed = inOrder(origin);
+  for (let j = 0; j < after.length; j++) {
+    const line = /** @type {Line} */ (after[j]);
+    const i = /** @type {number} */ (origin[j]);
+    if (i === -1) changes.push(["added", line, null, -1, j]);
+    else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
+    else if (replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || line.name.includes("\uE000"))) {
+      changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
+    } else if (!stayed[j]) changes.push(["moved", line, /** @type {Line} */ (before[i]), i, j]);
+    else if (line.name !== /** @type {Line} */ (before[i]).name) {
+      changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
+    }
+  }
+  return changes;
+}
+
+/** @param {Int32Array} origin */
+function isRising(origin) {
+  for (let j = 1; j < origin.length; j++) if (/** @type {number} */ (origin[j]) < /** @type {number} */ (origin[j - 1])) return false;
+  return true;
+}
+
+/**
+ * Which lines have kept their order among one another: the longest rising run of old places.
+ * @param {Int32Array} origin old place of each new line, -1 for none
+ */
+function inOrder(origin) {
+  const stayed = new Uint8Array(origin.length);
+  const before = new Int32Array(origin.length);
+  /** The new places that end the best run of each length. @type {number[]} */
+  const ends = [];
+  for (let j = 0; j < origin.length; j++) {
+    const place = /** @type {number} */ (origin[j]);
+    if (place === -1) continue;
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (/** @type {number} */ (origin[/** @type {number} */ (ends[middle])]) < place) low = middle + 1;
+      else high = middle;
+    }
+    before[j] = low > 0 ? /** @type {number} */ (ends[low - 1]) : -1;
+    ends[low] = j;
+  }
+  for (let j = ends.length ? /** @type {number} */ (ends[ends.length - 1]) : -1; j >= 0; j = /** @type {number} */ (before[j])) stayed[j] = 1;
+  return stayed;
+}
+
+/** @param {Change[]} changes @param {number} budget */
+function chooseChanges(changes, budget) {
+  const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
+  const order = changes.map((_, i) => i);
+  let total = 0;
+  for (const cost of costs) total += cost;
+  let cost = 0;
+  if (total > budget) {
+    const rank = (/** @type {number} */ i) => {
+      const [kind, line] = /** @type {Change} */ (changes[i]);
+      return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
+    };
+    order.sort((a, b) => rank(a) - rank(b) || a - b);
+  }
+  const chosen = [];
+  for (const i of order) {
+    const own = /** @type {number} */ (costs[i]);
+    if (cost + own > budget) break;
+    cost += own;
+    chosen.push(i);
+  }
+  chosen.sort((a, b) => a - b);
+  const wired = [];
+  for (const i of chosen) {
+    const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
+    toldOnce.add(line.id);
+    wired.push([kind, wire(line, kind === "added" && line.kind === "interactive"), before && wire(before, false), was, at]);
+  }
+  return { wire: wired, omitted: changes.length - chosen.length, cost };
+}

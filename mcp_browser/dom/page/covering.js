@@ -1,0 +1,179 @@
+/** What lies over what, and one line for any element. */
+
+/** The innermost element drawn at a point of the view. @param {number} x @param {number} y @returns {Element | null} */
+function at(x, y) {
+  let element = /** @type {Element | null} */ (_elementFromPoint.call(document, x, y));
+  while (element) {
+    const root = shadowOf(element);
+    const inner = root && root.elementFromPoint(x, y);
+    if (!inner || inner === element) break;
+    element = inner;
+  }
+  return element;
+}
+
+/** Whether a click that hits `hit` reaches `element`. @param {Element} element @param {Element | null} hit */
+function reaches(element, hit) {
+  if (!hit) return false;
+  if (holds(element, hit)) return true;
+  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
+    if (node instanceof HTMLLabelElement) {
+      const control = node.control;
+      return !!control && (control === element || holds(element, control));
+    }
+  }
+  return false;
+}
+
+const MOST_COVER_TESTS = 200;
+/** How many lines name what covers them; the others only say that they are covered. */
+const FIRST_COVERED = 3;
+/** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
+const COVER_TIME = 6;
+
+/** Mark what lies in the view under something else. @param {Line[]} lines */
+function markCovered(lines) {
+  let tests = 0;
+  /** @type {Map<Element, Element>} */
+  const covers = new Map();
+  /** How many lines say what covers them. @type {Map<Element, number>} */
+  const told = new Map();
+  /** @type {Set<Element>} */
+  const shown = new Set();
+  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) shown.add(line.node);
+  const until = now() + COVER_TIME;
+  for (const line of spread(lines.filter((line) => line.kind === "interactive" && line.far === 0))) {
+    if (!line.node) continue;
+    if (++tests > MOST_COVER_TESTS || now() > until) break;
+    const element = line.node;
+    const box = rectOf(element);
+    const left = Math.max(box.left, 0);
+    const right = Math.min(box.right, innerWidth);
+    const top = Math.max(box.top, 0);
+    const bottom = Math.min(box.bottom, innerHeight);
+    if (right - left < 2 || bottom - top < 2) continue;
+    const y = (top + bottom) / 2;
+    let hit = at((left + right) / 2, y);
+    if (!hit || reaches(element, hit) || holds(hit, element)) continue;
+    const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
+    if (reaches(element, second) || (second && holds(second, element))) continue;
+    const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);
+    if (reaches(element, third) || (third && holds(third, element))) continue;
+    if (!isOver(hit, element)) continue;
+    let cover = covers.get(hit);
+    if (cover === undefined) {
+      cover = coverOf(hit, element, shown);
+      covers.set(hit, cover);
+    }
+    const times = (told.get(cover) || 0) + 1;
+    told.set(cover, times);
+    line.marks = [...line.marks, times > FIRST_COVERED ? "covered" : `covered by ${reference(keep(cover))}`];
+  }
+}
+
+/** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
+function spread(lines) {
+  const order = [];
+  for (let first = 0; first < 8; first++) for (let i = first; i < lines.length; i += 8) order.push(/** @type {Line} */ (lines[i]));
+  return order;
+}
+
+/** Whether `hit` is drawn over `element`, rather than beside it where it is clipped. @param {Element} hit @param {Element} element */
+function isOver(hit, element) {
+  const box = rectOf(element);
+  const x = (Math.max(box.left, 0) + Math.min(box.right, innerWidth)) / 2;
+  const y = (Math.max(box.top, 0) + Math.min(box.bottom, innerHeight)) / 2;
+  const [inner, whole] = [body(), rootElement()];
+  for (let node = flatParent(element); node && node !== inner; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const outer = /** @type {Element} */ (node);
+    if (outer === whole) break;
+    const style = styleOf(outer);
+    if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+    const clip = rectOf(outer);
+    if (x < clip.left || x > clip.right || y < clip.top || y > clip.bottom) return false;
+  }
+  return true;
+}
+
+/**
+ * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
+ * that does not hold `element`.
+ * @param {Element} hit
+ * @param {Element} element
+ * @param {Set<Element> | null} shown the elements that have a line
+ * @returns {Element}
+ */
+function coverOf(hit, element, shown = null) {
+  let best = hit;
+  /** @type {Element | null} */
+  let control = null;
+  /** @type {Element | null} */
+  let known = null;
+  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const outer = /** @type {Element} */ (node);
+    if (holds(outer, element)) break;
+    const role = explicitRole(outer) || nativeRole(outer, localName(outer));
+    if (role === "dialog" || role === "alertdialog") return outer;
+    if (!known && shown && shown.has(outer)) known = outer;
+    const what = ROLE_KINDS.get(role);
+    if (!control && (what === "interactive" || (what === "region" && REGIONS.has(role)))) control = outer;
+    best = outer;
+  }
+  if (known || control) return known || control || best;
+  // A backdrop stands beside the dialog it belongs to.
+  const dialog = query(best, "dialog,[role=dialog],[role=alertdialog]") || beside(best);
+  return dialog && isSeen(dialog) ? dialog : best;
+}
+
+/** A dialog right after a backdrop. @param {Element} backdrop */
+function beside(backdrop) {
+  for (let node = nextSibling(backdrop); node; node = nextSibling(node)) {
+    if (!isElement(node)) continue;
+    const element = /** @type {Element} */ (node);
+    return matches(element, "dialog,[role=dialog],[role=alertdialog]") ? element : query(element, "[role=dialog],[role=alertdialog]");
+  }
+  return null;
+}
+
+/** A line for any one element, known or not. @param {Element} element @returns {Line} */
+function describe(element) {
+  const tag = localName(element);
+  const role = (explicitRole(element) || nativeRole(element, tag)).replace(/^(none|presentation|generic)$/, "");
+  const what = ROLE_KINDS.get(role);
+  const known = toldById().get(idOf(element));
+  const id = keep(element);
+  // What these are called depends on what is in them, as it was read.
+  if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row")) {
+    return { ...known, depth: 0, marks: [], node: element };
+  }
+  if (tag === "label" && !role) {
+    const control = /** @type {HTMLLabelElement} */ (element).control;
+    if (control) {
+      const controlTag = localName(control);
+      const controlRole = explicitRole(control) || nativeRole(control, controlTag);
+      const name = nameOf(control, controlTag, controlRole);
+      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, node: element };
+    }
+  }
+  labelsOfRoot = new WeakMap();
+  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
+  let name = nameOf(element, tag, shown) || tidy(contentOf(element, element, 0, false));
+  if (!name || (!what && name.length > 80)) name = hintOf(element) || name;
+  if (what === "region") {
+    const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
+    name = cut(title, 80);
+  }
+  return {
+    kind: what === "region" ? "region" : "interactive",
+    depth: 0,
+    id,
+    role: shown,
+    name: cut(name, LONGEST_NAME),
+    states: what === "region" ? [] : statesOf(element, tag, shown, name),
+    marks: [],
+    far: 0,
+    node: element,
+  };
+}

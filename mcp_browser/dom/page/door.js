@@ -1,0 +1,142 @@
+/** The door: the methods that can be called from outside. */
+
+/** @type {Element | null} */
+let caught = null;
+
+/** @type {Record<string, (...args: any[]) => unknown>} */
+const methods = {
+  observe,
+  settle,
+  async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
+    const state = await settle(limit);
+    return { state, ...observe(wish) };
+  },
+  ready,
+  framePoint,
+  find,
+  nearest,
+  scroll: scrollBox,
+  scrollToText,
+  html,
+  call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
+    const element = byId(id);
+    if (!element) return { problem: "stale", lasting: true };
+    const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
+    if (!helper) throw new TypeError(`the page script has no helper ${name}`);
+    return { value: helper(element, ...args) ?? null };
+  },
+  describe(/** @type {number} */ id) {
+    const element = byId(id);
+    return element ? { node: wire(describe(element), false) } : { problem: "stale", lasting: true };
+  },
+  /** A part of the page as lines. */
+  part(/** @type {number} */ id, /** @type {number} */ budget) {
+    const element = byId(id);
+    if (!element) return { problem: "stale", lasting: true };
+    const lines = read(element);
+    markCovered(lines);
+    for (const line of lines) line.far = 0;
+    release(lines);
+    return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, undefined, budget) };
+  },
+  /** The element at a point of the view, as a line; the frame's id where a frame is there. */
+  atPoint(/** @type {number} */ x, /** @type {number} */ y) {
+    let element = at(x, y);
+    if (!element) return { doc: documentKey, node: null };
+    const known = toldById();
+    for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+      if (!isElement(node)) continue;
+      const own = known.get(idOf(/** @type {Element} */ (node)));
+      if (own && own.kind === "interactive") {
+        element = /** @type {Element} */ (node);
+        break;
+      }
+    }
+    const tag = localName(element);
+    return { doc: documentKey, node: wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
+  },
+  /** Catch the element that the page's world is about to send under a name. */
+  expect(/** @type {string} */ name) {
+    caught = null;
+    const take = (/** @type {Event} */ event) => {
+      const submitter = event instanceof SubmitEvent ? event.submitter : null;
+      const range = event instanceof InputEvent ? event.getTargetRanges()[0] : null;
+      const path = event.composedPath();
+      const target = submitter || (range && range.startContainer) || (path.length ? path[0] : event.target);
+      if (target instanceof Element) caught = target;
+      event.stopImmediatePropagation();
+    };
+    addEventListener(name, take, { once: true, capture: true });
+    return true;
+  },
+  caught() {
+    if (!caught) return { problem: "stale", lasting: true };
+    const element = caught;
+    caught = null;
+    return { doc: documentKey, node: wire(describe(element), false) };
+  },
+  /** Send an element to the page's world, where a listener waits for the name. */
+  send(/** @type {number} */ id, /** @type {string} */ name) {
+    const element = byId(id);
+    if (!element) return { problem: "stale", lasting: true };
+    if (element instanceof HTMLElement) _dispatchEvent.call(document, new SubmitEvent(name, { submitter: element }));
+    else if (rootOf(element) === document) {
+      _dispatchEvent.call(document, new InputEvent(name, { targetRanges: [new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 })] }));
+    } else _dispatchEvent.call(element, new Event(name, { bubbles: true, composed: true }));
+    return true;
+  },
+  doc: () => documentKey,
+  stands() {
+    const lines = read(null);
+    const frames = framesIn(lines);
+    release(lines);
+    return { doc: documentKey, frames };
+  },
+  /** The boxes of what is in the view and can be acted on: id, left, top, width, height. */
+  boxes() {
+    const boxes = [];
+    for (const [id, line] of toldById()) {
+      const element = line.kind === "interactive" ? byId(id) : null;
+      if (!element) continue;
+      const box = boxOf(element);
+      if (box.bottom <= 0 || box.right <= 0 || box.top >= innerHeight || box.left >= innerWidth) continue;
+      if (box.width > 0 && box.height > 0) boxes.push([id, box.left, box.top, box.width, box.height]);
+    }
+    return { doc: documentKey, boxes };
+  },
+  /** Run a method about an element, if this is still its document. */
+  ofDocument(/** @type {string} */ document_, /** @type {string} */ method, /** @type {unknown[]} */ args) {
+    if (document_ !== documentKey) return { problem: "stale", lasting: true };
+    const function_ = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (!function_) throw new TypeError(`the page script has no method ${method}`);
+    return function_(...args);
+  },
+};
+
+const door = {
+  doc: documentKey,
+  /**
+   * @param {string} method
+   * @param {unknown[]} args
+   * @returns {string | Promise<string>}
+   */
+  run(method, args) {
+    const function_ = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (!function_) throw new TypeError(`the page script has no method ${method}`);
+    typed = traced = treeNow = null;
+    const result = function_(...args);
+    return result instanceof Promise ? result.then(encode) : encode(result);
+  },
+  /** @param {Element} element */
+  idOf: (element) => keep(element),
+  /** @param {number} id */
+  element: (id) => byId(id),
+  /** Take in a closed root that nothing in the page tells of. @param {unknown} root */
+  adopt(root) {
+    if (!(root instanceof ShadowRoot) || closedRoots.has(root.host)) return;
+    closedRoots.set(root.host, root);
+    meet(root);
+  },
+  /** @param {Element} element */
+  describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),
+};

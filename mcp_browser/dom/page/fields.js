@@ -1,0 +1,190 @@
+/** Fields: their values, options, focus and selection. */
+
+/** @param {Element} element @param {string} type */
+function emit(element, type) {
+  _dispatchEvent.call(
+    element,
+    type === "input" ? new InputEvent("input", { bubbles: true, composed: true }) : new Event(type, { bubbles: true }),
+  );
+}
+
+/** @param {Element} field @param {string} value */
+function setNative(field, value) {
+  const prototype = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
+  const property = Object.getOwnPropertyDescriptor(prototype, "value");
+  if (property && property.set) property.set.call(field, value);
+}
+
+const LISTS = "[role=listbox],[role=menu],[role=tree]";
+const OPTIONS = "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]";
+
+/**
+ * What a selector matches among the visible elements in an element, shadow roots and slots included.
+ * @param {Element} owner @param {string} selector
+ */
+function shownWithin(owner, selector) {
+  /** @type {Element[]} */
+  const found = [];
+  /** @param {Element} element */
+  const visit = (element) => {
+    const slotted = element instanceof HTMLSlotElement ? element.assignedElements() : [];
+    for (const child of slotted.length ? slotted : (shadowOf(element) || element).children) {
+      if (matches(child, selector) && isSeen(child)) found.push(child);
+      visit(child);
+    }
+  };
+  visit(owner);
+  return found;
+}
+
+/** @param {Element} element */
+function allOptions(element) {
+  const options = [];
+  const control = controlOf(element);
+  if (control instanceof HTMLSelectElement) {
+    for (const option of control.options) {
+      const group = option.parentElement instanceof HTMLOptGroupElement ? tidy(option.parentElement.label) : "";
+      options.push({
+        label: tidy(option.label || option.text),
+        value: option.value,
+        selected: option.selected,
+        disabled: option.disabled || (option.parentElement instanceof HTMLOptGroupElement && option.parentElement.disabled),
+        group,
+      });
+    }
+    return options;
+  }
+  if (control instanceof HTMLInputElement && control.list) {
+    for (const option of control.list.options) options.push({ label: tidy(option.label || option.text || option.value), value: option.value, selected: false, disabled: option.disabled, group: "" });
+    return options;
+  }
+  const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
+  let found = new Set(owners.flatMap((owner) => shownWithin(owner, OPTIONS)));
+  if (!found.size && attribute(control, "aria-expanded") === "true" && !matches(control, LISTS)) {
+    // The list that is open, wherever the page has put it.
+    const open = allRoots().flatMap((root) => [...root.querySelectorAll(LISTS)].filter(isSeen));
+    const last = open[open.length - 1];
+    if (last) found = new Set(shownWithin(last, OPTIONS));
+  }
+  for (const option of found) {
+    options.push({
+      label: tidy(nameOf(option, localName(option), "option")),
+      value: attribute(option, "data-value") || attribute(option, "value") || "",
+      selected: attribute(option, "aria-selected") === "true" || attribute(option, "aria-checked") === "true",
+      disabled: isDisabled(option),
+      group: "",
+      id: keep(option),
+    });
+  }
+  return options;
+}
+
+/** Helpers that Python can run on an element. @type {Record<string, (element: Element, ...args: any[]) => unknown>} */
+const helpers = {
+  focus(element) {
+    const control = /** @type {HTMLElement} */ (controlOf(element));
+    if (deepActive() !== control) _focus.call(control, { preventScroll: true });
+    return deepActive() === control;
+  },
+  blur(element) {
+    /** @type {HTMLElement} */ (controlOf(element)).blur();
+  },
+  /** Replace the text of a field as typing would, in a way that frameworks notice. */
+  setValue(element, /** @type {string} */ value) {
+    const field = controlOf(element);
+    ask("input");
+    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
+    const kind = valueKind(field);
+    if (kind === "rich") {
+      selectAll(field);
+      // The only way to edit that rich text editors take for typing.
+      const done = value === "" ? _execCommand.call(document, "delete") : _execCommand.call(document, "insertText", false, value);
+      if (!done) {
+        field.textContent = value;
+        emit(field, "input");
+      }
+      return textContent(field);
+    }
+    if (kind !== "text" && kind !== "picker") return { problem: "not-editable" };
+    const input = /** @type {HTMLInputElement} */ (field);
+    const longest = input.maxLength;
+    if (kind === "text" && longest >= 0 && value.length > longest) value = value.slice(0, longest);
+    setNative(field, value);
+    emit(field, "input");
+    emit(field, "change");
+    return input.value;
+  },
+  selectText(element) {
+    const field = controlOf(element);
+    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
+    selectAll(field);
+  },
+  /** Put the caret behind the last character. */
+  moveToEnd(element) {
+    const field = controlOf(element);
+    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
+    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
+      try {
+        field.setSelectionRange(field.value.length, field.value.length);
+      } catch {
+        // Fields of type email or number have no caret to set.
+      }
+      return;
+    }
+    const selection = getSelection();
+    if (selection) {
+      selection.selectAllChildren(field);
+      selection.collapseToEnd();
+    }
+  },
+  /** What a field holds, and whether that must not be shown. */
+  value(element) {
+    const field = controlOf(element);
+    const secret = isSecret(field);
+    if (valueKind(field) === "rich") return { value: String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""), secret };
+    if (field instanceof HTMLSelectElement) return { value: selectedText(field), secret };
+    return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
+  },
+  options: (element) => allOptions(element),
+  /** Choose exactly these options of a native select, by their places. */
+  selectOptions(element, /** @type {number[]} */ places) {
+    const select = controlOf(element);
+    if (!(select instanceof HTMLSelectElement)) throw new TypeError("not a select");
+    ask("input");
+    _focus.call(select, { preventScroll: true });
+    for (let i = 0; i < select.options.length; i++) {
+      const option = /** @type {HTMLOptionElement} */ (select.options[i]);
+      const selected = places.includes(i);
+      if (option.selected !== selected) option.selected = selected;
+    }
+    emit(select, "input");
+    emit(select, "change");
+    return null;
+  },
+  text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
+  checked: (element) => checkedState(controlOf(element)),
+  attribute: (element, /** @type {string} */ name) => attribute(element, name),
+  href: (element) => /** @type {HTMLAnchorElement} */ (closest(element, "a[href],area[href]") || element).href || null,
+  box(element) {
+    const box = boxOf(element);
+    return { x: box.left, y: box.top, width: box.width, height: box.height };
+  },
+  scrollIntoView(element) {
+    bringIntoView(element);
+  },
+  /** Click without a mouse, for what no point reaches. */
+  press(element) {
+    ask("input");
+    /** @type {HTMLElement} */ (element).click();
+  },
+};
+
+/** @param {Element} field */
+function selectAll(field) {
+  if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
+    field.select();
+    return;
+  }
+  const selection = getSelection();
+  if (selection) selection.selectAllChildren(field);
+}

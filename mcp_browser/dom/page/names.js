@@ -1,0 +1,356 @@
+/** Accessible names, by the steps of the standards (accname, HTML-AAM). */
+
+const DEEPEST_NAME = 100;
+
+/** What an element's attributes may mean, as bits. */
+const SPECIAL = 1;
+const STATE = 2;
+const NAMING = 4;
+const CLASS = 8;
+const STYLE = 16;
+const OWNS = 32;
+const OTHER = 64;
+const MEANINGS = new Map([
+  ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
+  ...set(
+    "aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled",
+  )
+    .values()
+    .map((name) => /** @type {[string, number]} */ ([name, STATE])),
+  ...set("aria-label aria-labelledby title placeholder aria-placeholder").values().map((name) => /** @type {[string, number]} */ ([name, NAMING])),
+  ["draggable", SPECIAL | STATE],
+  ["class", CLASS],
+  ["style", STYLE],
+  ["aria-owns", OWNS],
+]);
+const _getAttributeNames = Element.prototype.getAttributeNames;
+/** @type {Element | null} */
+let traced = null;
+let tracedAs = 0;
+
+/** What the attributes of an element may mean; asked for many times in a row of the same one. @param {Element} element */
+function traits(element) {
+  if (traced !== element) {
+    let bits = 0;
+    if (hasAttributes(element)) for (const name of _getAttributeNames.call(element)) bits |= MEANINGS.get(name) || OTHER;
+    traced = element;
+    tracedAs = bits;
+  }
+  return tracedAs;
+}
+
+/** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
+let stateful = new WeakSet();
+/** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
+let pointed = new WeakSet();
+/** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
+let suspected = new WeakSet();
+/** Whether the two above tell all there is: not where a style sheet of another origin cannot be read. */
+let surveyed = false;
+const MOST_SURVEYED = 100;
+const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+
+/** @param {Node} root */
+function survey(root) {
+  for (const element of queryAll(root, ":disabled,:user-invalid")) stateful.add(element);
+}
+
+/** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
+function surveyStyles() {
+  pointed = new WeakSet();
+  suspected = new WeakSet();
+  const { hand, trap, blind } = addedTo(document);
+  surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
+  if (!surveyed) return;
+  if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
+  if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
+}
+
+/** Whether an element may have a cursor of its own. @param {Element} element */
+const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && /cursor/i.test(attribute(element, "style") || ""));
+
+/** Whether an element may have a style that hides it or its text. @param {Element} element */
+const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
+
+/** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
+let labelsOfRoot = new WeakMap();
+/** The tree that is being read, where that is the document and no shadow tree. @type {Node | null} */
+let treeNow = null;
+
+/** @param {Element} element @returns {Element[]} */
+function labelsOf(element) {
+  const root = treeNow || rootOf(element);
+  let labels = labelsOfRoot.get(root);
+  if (!labels) {
+    labels = new Map();
+    for (const label of queryAll(root, "label")) {
+      const control = /** @type {HTMLLabelElement} */ (label).control;
+      if (!control) continue;
+      const list = labels.get(control);
+      if (list) list.push(label);
+      else labels.set(control, [label]);
+    }
+    labelsOfRoot.set(root, labels);
+  }
+  return labels.get(element) || [];
+}
+
+/** @param {Element} element @param {string} name */
+function referred(element, name) {
+  const value = attribute(element, name);
+  if (!value) return [];
+  const root = rootOf(element);
+  const found = [];
+  for (const id of value.split(/\s+/)) {
+    if (!id) continue;
+    const target =
+      root === document
+        ? /** @type {Element | null} */ (_getElementById.call(document, id))
+        : root instanceof ShadowRoot
+          ? root.getElementById(id)
+          : null;
+    if (target) found.push(target);
+  }
+  return found;
+}
+
+/**
+ * The accessible name, by the standard's steps (accname, HTML-AAM).
+ * @param {Element} element
+ * @param {string} tag
+ * @param {string} role
+ * @returns {string}
+ */
+function nameOf(element, tag, role) {
+  const attributed = (traits(element) & NAMING) !== 0;
+  if (attributed) {
+    const by = referred(element, "aria-labelledby");
+    if (by.length) {
+      let name = "";
+      referring = true;
+      // Of what is hidden itself all counts, of what is shown only what is shown.
+      for (const target of by) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;
+      referring = false;
+      name = tidy(name);
+      if (name) return name;
+    }
+    const label = attribute(element, "aria-label");
+    if (label) {
+      const name = tidy(label);
+      if (name) return name;
+    }
+  }
+  const native = nativeName(element, tag, role);
+  if (native) return native;
+  if (NAMED_BY_CONTENT.has(role) && tag !== "input") {
+    const name = tidy(contentOf(element, element, 0, false));
+    if (name) return name;
+  }
+  const title = attributed ? attribute(element, "title") : null;
+  if (title) {
+    const name = tidy(title);
+    if (name) return name;
+  }
+  if (tag === "input" && inputType(element) === "file") return "Choose File";
+  return attributed ? tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "") : "";
+}
+
+/** @param {Element} element @param {string} tag @param {string} role */
+function nativeName(element, tag, role) {
+  switch (tag) {
+    case "input": {
+      const type = inputType(element);
+      if (type === "button" || type === "submit" || type === "reset") {
+        const value = tidy(/** @type {HTMLInputElement} */ (element).value);
+        if (value) return value;
+        const labelled = labelText(element);
+        if (labelled || type === "button" || attribute(element, "value") !== null) return labelled;
+        return type === "submit" ? "Submit" : "Reset";
+      }
+      if (type === "image") {
+        return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
+      }
+      return labelText(element);
+    }
+    case "select":
+    case "textarea":
+    case "button":
+    case "progress":
+    case "meter":
+    case "output":
+      return labelText(element);
+    case "img":
+    case "area":
+      return tidy(attribute(element, "alt") || "");
+    case "fieldset":
+      return childText(element, "legend");
+    case "table":
+      return childText(element, "caption");
+    case "figure":
+      return childText(element, "figcaption");
+    case "iframe":
+    case "frame":
+      return tidy(attribute(element, "title") || attribute(element, "name") || "");
+    case "svg":
+      return childText(element, "title");
+    case "dialog":
+      return "";
+    default:
+      if (role && tag.includes("-")) return labelText(element);
+      return element instanceof SVGElement ? childText(element, "title") : "";
+  }
+}
+
+/** @param {Element} element @param {string} tag */
+function childText(element, tag) {
+  for (let child = firstChild(element); child; child = nextSibling(child)) {
+    if (isElement(child) && localName(/** @type {Element} */ (child)) === tag) {
+      return tidy(textOf(/** @type {Element} */ (child), element, 0, false));
+    }
+  }
+  return "";
+}
+
+/** @param {Element} element */
+function labelText(element) {
+  let name = "";
+  for (const label of labelsOf(element)) name += ` ${textOf(label, element, 0, false)}`;
+  return name && tidy(name);
+}
+
+/** Whether a name is being made of what aria-labelledby refers to: from there no other reference is followed. */
+let referring = false;
+/** What has its own items within it is not called by their names too. */
+const NESTING = set("treeitem menuitem");
+const NESTED = set("group tree treeitem menu");
+/** Elements whose aria-owns is being followed. @type {Set<Element>} */
+const owning = new Set();
+
+/**
+ * What an element adds to a name.
+ * @param {Element} element
+ * @param {Element} asking the element that is being named
+ * @param {number} deep 0 for a label or what a reference names
+ * @param {boolean} hidden whether hidden things count too
+ * @returns {string}
+ */
+function textOf(element, asking, deep, hidden) {
+  const tag = localName(element);
+  if (SKIPPED.has(tag) && tag !== "title") return "";
+  if (deep > DEEPEST_NAME) return textContent(element);
+  if (element === asking) {
+    // In its own label a control adds nothing; referring to itself it adds what it would be called otherwise.
+    if (deep > 0) return "";
+    return attribute(element, "aria-label") || nativeName(element, tag, "") || contentOf(element, asking, deep, hidden);
+  }
+  const attributed = hasAttributes(element);
+  if (attributed && !hidden && deep > 0 && attribute(element, "aria-hidden") === "true") return "";
+  if (deep > 0 && attributed && !referring && attribute(element, "aria-labelledby")) {
+    let name = "";
+    referring = true;
+    for (const target of referred(element, "aria-labelledby")) name += ` ${textOf(target, element, 0, !isSeen(target) && isHidden(target))}`;
+    referring = false;
+    if (name.trim()) return name;
+  }
+  const role = explicitRole(element) || nativeRole(element, tag);
+  if (deep > 0 || tag === "input" || tag === "select" || tag === "textarea") {
+    const value = embedded(element, tag, role);
+    if (value !== null) return value;
+  }
+  if (attributed) {
+    const label = attribute(element, "aria-label");
+    if (label && label.trim()) return label;
+  }
+  if (tag === "img" || tag === "area") return attribute(element, "alt") || attribute(element, "title") || "";
+  if (tag === "svg") return childText(element, "title");
+  const content = contentOf(element, asking, deep, hidden);
+  return content === "" && deep > 0 && attributed ? attribute(element, "title") || "" : content;
+}
+
+/**
+ * What the value of a control within another's label adds to its name; null for what has no value.
+ * @param {Element} element
+ * @param {string} tag
+ * @param {string} role
+ * @returns {string | null}
+ */
+function embedded(element, tag, role) {
+  if (tag === "input") {
+    const type = inputType(element);
+    if (type === "button" || type === "submit" || type === "reset") return nativeName(element, tag, "button");
+    if (type === "checkbox" || type === "radio" || type === "file" || type === "image" || type === "hidden") return null;
+    return isSecret(element) ? "" : /** @type {HTMLInputElement} */ (element).value;
+  }
+  if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
+  if (tag === "select") return selectedText(/** @type {HTMLSelectElement} */ (element));
+  if (role === "slider" || role === "spinbutton") {
+    return attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || null;
+  }
+  if (role === "textbox" || role === "searchbox") return textContent(element);
+  if (role === "listbox" || role === "combobox") {
+    const chosen = query(element, '[aria-selected="true"]');
+    return chosen ? textContent(chosen) : "";
+  }
+  return null;
+}
+
+/**
+ * The text of an element's children as people see them.
+ * @param {Element} element
+ * @param {Element} asking
+ * @param {number} deep
+ * @param {boolean} hidden
+ * @returns {string}
+ */
+function contentOf(element, asking, deep, hidden) {
+  const root = shadowOf(element);
+  const owns = (traits(element) & OWNS) !== 0;
+  if (!root && !owns && childElementCount(element) === 0 && localName(element) !== "slot") {
+    const text = textContent(element);
+    return around(element, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
+  }
+  let text = "";
+  const tag = localName(element);
+  /** @type {Node[] | null} */
+  let slotted = null;
+  if (!root && tag === "slot") {
+    slotted = /** @type {HTMLSlotElement} */ (element).assignedNodes();
+    if (!slotted.length) slotted = null;
+  }
+  const add = (/** @type {Element} */ inner) => {
+    if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+    if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
+    const added = textOf(inner, asking, deep + 1, hidden);
+    if (!added) {
+      if (localName(inner) === "br") text += " ";
+      return;
+    }
+    if (INLINE.has(localName(inner)) && !isBlockLevel(inner)) text += added;
+    else text += ` ${added} `;
+  };
+  let child = slotted ? slotted[0] : firstChild(root || element);
+  for (let i = 0; child && text.length < LONGEST_READ; child = slotted ? slotted[++i] || null : nextSibling(child)) {
+    const type = nodeType(child);
+    if (type === 3) text += data(/** @type {Text} */ (child));
+    else if (type === 1) add(/** @type {Element} */ (child));
+  }
+  if (owns && !owning.has(element)) {
+    owning.add(element);
+    for (const owned of referred(element, "aria-owns")) if (!holds(element, owned) && !holds(owned, element)) add(owned);
+    owning.delete(element);
+  }
+  return around(element, text);
+}
+
+/** Whether an element that is not seen hides all that is in it from names too. @param {Element} element */
+function isHidden(element) {
+  const style = styleOf(element);
+  if (style.display === "contents") return false;
+  return style.display === "none" || style.visibility !== "visible";
+}
+
+/** @param {Element} element */
+function isBlockLevel(element) {
+  const display = styleOf(element).display;
+  return display !== "inline" && display !== "contents" && !display.startsWith("ruby");
+}

@@ -1,0 +1,346 @@
+/** Making an element ready for an action, or saying what is in the way. */
+
+/** @param {Element} element the control behind a label, or the element itself */
+function controlOf(element) {
+  if (localName(element) === "label") {
+    const control = /** @type {HTMLLabelElement} */ (element).control;
+    if (control) return control;
+  }
+  return element;
+}
+
+/** @param {Element} element */
+function valueKind(element) {
+  const tag = localName(element);
+  if (tag === "input") {
+    const type = inputType(element);
+    if (TEXT_TYPES.has(type)) return "text";
+    if (PICKER_TYPES.has(type)) return "picker";
+    if (type === "checkbox" || type === "radio") return "check";
+    if (type === "file") return "file";
+    return "none";
+  }
+  if (tag === "textarea") return "text";
+  if (tag === "select") return "select";
+  if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
+  return "none";
+}
+
+/** @param {Element} element */
+function checkedState(element) {
+  if (localName(element) === "input") {
+    const type = inputType(element);
+    if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked;
+  }
+  const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected");
+  return given === "true" ? true : given === "false" || given === "mixed" ? false : null;
+}
+
+/** The parts of an element's boxes that lie in the view. @param {Element} element @returns {{left: number, top: number, right: number, bottom: number}[]} */
+function boxesInView(element) {
+  const boxes = [];
+  const body = bodyOf(element);
+  let rects = body === element ? Array.from(_getClientRects.call(element)) : [areaBox(element, body)];
+  if (!rects.some((rect) => rect.width > 0 && rect.height > 0)) {
+    const range = /** @type {Range} */ (_createRange.call(document));
+    range.selectNodeContents(element);
+    rects = Array.from(range.getClientRects());
+  }
+  for (const rect of rects.slice(0, 4)) {
+    const left = Math.max(rect.left, 0);
+    const top = Math.max(rect.top, 0);
+    const right = Math.min(rect.right, innerWidth);
+    const bottom = Math.min(rect.bottom, innerHeight);
+    if (right - left >= 1 && bottom - top >= 1) boxes.push({ left, top, right, bottom });
+  }
+  return boxes;
+}
+
+/** @param {Element} element @returns {DOMRect} the box of an element, or of what is in it where it has none */
+function boxOf(element) {
+  const body = bodyOf(element);
+  if (body !== element) return areaBox(element, body);
+  const box = rectOf(element);
+  if (box.width > 0 && box.height > 0) return box;
+  const style = styleOf(element);
+  if (style.overflowX !== "visible" && style.display !== "inline" && style.display !== "contents") return box;
+  const range = /** @type {Range} */ (_createRange.call(document));
+  range.selectNodeContents(element);
+  const inner = range.getBoundingClientRect();
+  return inner.width > 0 && inner.height > 0 ? inner : box;
+}
+
+const POINTS = [
+  [0.5, 0.5],
+  [0.25, 0.5],
+  [0.75, 0.5],
+  [0.5, 0.2],
+  [0.5, 0.8],
+  [0.08, 0.5],
+  [0.92, 0.5],
+  [0.1, 0.1],
+  [0.9, 0.1],
+  [0.1, 0.9],
+  [0.9, 0.9],
+];
+
+/**
+ * A point of the view where a click reaches the element.
+ * @param {Element} element
+ * @param {boolean} anything take the middle, whatever lies there
+ * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
+ */
+function pointOn(element, anything) {
+  const boxes = boxesInView(element);
+  const first = boxes[0];
+  if (!first) return null;
+  /** @type {Element | null} */
+  let blocker = null;
+  for (const box of boxes) {
+    for (const [fx, fy] of POINTS) {
+      const x = box.left + (box.right - box.left) * /** @type {number} */ (fx);
+      const y = box.top + (box.bottom - box.top) * /** @type {number} */ (fy);
+      const hit = at(x, y);
+      if (anything || reaches(element, hit)) return { x, y, hit: null };
+      if (!blocker) blocker = hit;
+    }
+  }
+  return { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
+}
+
+/** @param {Element} element */
+function bringIntoView(element) {
+  _scrollIntoView.call(bodyOf(element), { block: "center", inline: "center", behavior: "instant" });
+}
+
+/** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
+function fillsView(hit, element) {
+  const cover = coverOf(hit, element);
+  for (const part of [cover, hit]) {
+    const box = rectOf(part);
+    const wide = Math.min(box.right, innerWidth) - Math.max(box.left, 0);
+    const high = Math.min(box.bottom, innerHeight) - Math.max(box.top, 0);
+    if (wide * high > innerWidth * innerHeight * 0.5) return true;
+  }
+  return false;
+}
+
+/** Whether an animation or transition moves the element or something around it. @param {Element} element */
+function isMoving(element) {
+  for (const animation of animations()) {
+    if (animation.playState !== "running") continue;
+    const effect = animation.effect;
+    const target = effect instanceof KeyframeEffect ? effect.target : null;
+    if (!target || !holds(target, element)) continue;
+    if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
+    const timing = effect && effect.getComputedTiming();
+    if (timing && Number(timing.endTime) === Infinity && !movesBox(/** @type {KeyframeEffect} */ (effect))) continue;
+    return true;
+  }
+  return false;
+}
+
+/** @param {KeyframeEffect} effect */
+function movesBox(effect) {
+  for (const keyframe of effect.getKeyframes()) {
+    for (const property of ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"]) {
+      if (property in keyframe) return true;
+    }
+  }
+  return false;
+}
+
+const PATIENCE = 1000;
+const WITHOUT_BOX = new Set(["upload", "read"]);
+const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
+
+/**
+ * Make an element ready for an action, or say why it is not.
+ * @param {number} id
+ * @param {string} purpose
+ * @param {boolean} force skip the checks that a person could not pass
+ * @returns {Promise<object>}
+ */
+async function ready(id, purpose, force) {
+  const start = now();
+  for (;;) {
+    const answer = await tryReady(id, purpose, force);
+    const problem = /** @type {Problem} */ (answer).problem;
+    // The mouse that comes now may start something before any button or key goes down.
+    if (!problem && purpose !== "read") ask("input");
+    if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
+    await pause(50);
+  }
+}
+
+/** @param {number} id @param {string} purpose @param {boolean} force @returns {Promise<object>} */
+async function tryReady(id, purpose, force) {
+  const element = byId(id);
+  if (!element) return { problem: "stale", lasting: true };
+  const control = controlOf(element);
+  const tag = localName(control);
+  const kind = valueKind(control);
+  const line = describe(element);
+  const facts = {
+    node: wire(line, false),
+    tag,
+    type: tag === "input" ? inputType(control) : "",
+    kind,
+    checked: checkedState(control),
+    multiple: !!(/** @type {HTMLInputElement} */ (control).multiple),
+    focused: deepActive() === control,
+  };
+  if (purpose === "upload") {
+    const file = tag === "input" ? control : query(element, "input[type=file]");
+    if (!file || localName(file) !== "input" || inputType(file) !== "file") return { problem: "not-file", lasting: true, ...facts };
+    return { ...facts, target: keep(file), x: 0, y: 0, width: 0, height: 0 };
+  }
+  if (purpose === "read" || force) {
+    const box = boxOf(element);
+    if (force && purpose !== "read") {
+      if (!boxesInView(element).length) bringIntoView(element);
+      const point = pointOn(element, true);
+      if (!point) return { problem: "no-size", ...facts };
+      return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
+    }
+    return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
+  }
+  if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
+  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich") {
+    return { problem: "not-editable", lasting: true, ...facts };
+  }
+  if (purpose !== "hover") {
+    if (isDisabled(control) || closest(control, '[aria-disabled="true"]')) return { problem: "disabled", ...facts };
+  }
+  if (purpose === "fill") {
+    if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea")) return { problem: "readonly", ...facts };
+    if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
+  }
+  if (inertAround(element)) return { problem: "inert", ...facts };
+  if (!isSeen(bodyOf(element))) {
+    const style = styleOf(element);
+    const away = style.display !== "contents" && !(isReplaceable(element, tag) && style.display !== "none" && style.visibility === "visible");
+    if (away) return { problem: "hidden", how: hiddenHow(element), ...facts };
+  }
+  let box = boxOf(element);
+  /** @type {Element} */
+  let target = element;
+  if (box.width < 1 || box.height < 1) {
+    const label = labelsOf(control).find((candidate) => isSeen(candidate));
+    if (!label) return { problem: "no-size", ...facts };
+    target = label;
+    box = boxOf(label);
+  }
+  if (isMoving(target)) {
+    const before = boxOf(target);
+    await frame();
+    const after = boxOf(target);
+    if (before.left !== after.left || before.top !== after.top || before.width !== after.width || before.height !== after.height) {
+      return { problem: "moving", ...facts };
+    }
+    box = after;
+  }
+  const free = WITHOUT_HIT.has(purpose);
+  let point = pointOn(target, free);
+  if (!point) {
+    bringIntoView(target);
+    point = pointOn(target, free);
+  } else if (point.hit && (!isOver(point.hit, target) || holds(point.hit, target) || !fillsView(point.hit, target))) {
+    const [x, y] = [scrollX, scrollY];
+    bringIntoView(target);
+    point = pointOn(target, free);
+    if (point && point.hit) scrollTo({ left: x, top: y, behavior: /** @type {ScrollBehavior} */ ("instant") });
+  }
+  if (!point && target === element) {
+    const label = labelsOf(control).find((candidate) => isSeen(candidate));
+    if (label) {
+      bringIntoView(label);
+      point = pointOn(label, free);
+    }
+  }
+  box = boxOf(target);
+  if (!point) return { problem: "off-screen", ...facts };
+  if (point.hit) {
+    const labelled = target === element ? labelPoint(control) : null;
+    if (!labelled) {
+      if (styleOf(target).pointerEvents === "none") return { problem: "no-pointer", ...facts };
+      if (!holds(point.hit, element)) {
+        return { problem: "covered", by: wire(describe(coverOf(point.hit, element)), false), ...facts };
+      }
+      // A component's field that lies unseen under what the component draws: a click there is meant for it.
+      const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
+      if (!under) return { problem: "clipped", ...facts };
+    } else point = labelled;
+  }
+  return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
+}
+
+/** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
+function labelPoint(control) {
+  for (const label of labelsOf(control)) {
+    if (!isSeen(label)) continue;
+    const point = pointOn(label, false);
+    if (point && !point.hit) return point;
+  }
+  return null;
+}
+
+/** @param {Element} element */
+function inertAround(element) {
+  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+    if (isElement(node) && attribute(/** @type {Element} */ (node), "inert") !== null) return true;
+  }
+  return false;
+}
+
+/** @param {Element} element */
+function hiddenHow(element) {
+  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const style = styleOf(/** @type {Element} */ (node));
+    if (style.display === "none") return "display: none";
+    if (node === element && style.visibility !== "visible") return `visibility: ${style.visibility}`;
+    if (Number(style.opacity) === 0) return "opacity: 0";
+  }
+  return "not shown";
+}
+
+/** Where a point of a frame's page lies in this page, and whether anything covers it. @param {number} id @param {number} x @param {number} y @param {string} purpose */
+async function framePoint(id, x, y, purpose) {
+  const element = byId(id);
+  if (!element) return { problem: "stale", lasting: true };
+  const place = () => {
+    const box = rectOf(element);
+    const owner = /** @type {HTMLElement} */ (element);
+    const style = styleOf(element);
+    const scaleX = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
+    const scaleY = owner.offsetHeight ? box.height / owner.offsetHeight : 1;
+    return {
+      x: box.left + (owner.clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
+      y: box.top + (owner.clientTop + parseFloat(style.paddingTop) + y) * scaleY,
+      scale: scaleX,
+    };
+  };
+  let point = place();
+  const inView = () => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
+  if (!WITHOUT_BOX.has(purpose)) {
+    if (!inView()) {
+      bringIntoView(element);
+      point = place();
+      if (!inView()) {
+        scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: /** @type {ScrollBehavior} */ ("instant") });
+      }
+      // Where a frame of another process lies, input is told only when it has been drawn there.
+      await frame();
+      await frame();
+      point = place();
+    }
+    if (!WITHOUT_HIT.has(purpose)) {
+      const hit = at(point.x, point.y);
+      if (hit && hit !== element && !holds(hit, element)) {
+        return { problem: "covered", doc: documentKey, by: wire(describe(coverOf(hit, element)), false) };
+      }
+    }
+  }
+  return point;
+}

@@ -1,0 +1,97 @@
+/** Waiting for what the last input has started. */
+
+const FRAME_FALLBACK = 60;
+const LONGEST_RESTLESS = 300;
+const LONGEST_ANIMATION = 700;
+const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
+
+/** The next frame, or a moment where none comes because the page is not drawn. @returns {Promise<void>} */
+function frame() {
+  return new Promise((resolve) => {
+    if (_hidden.call(document)) {
+      setTimeout(resolve, 16);
+      return;
+    }
+    const timer = setTimeout(resolve, FRAME_FALLBACK);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      setTimeout(resolve, 0);
+    });
+  });
+}
+
+/** @param {number} delay @returns {Promise<void>} */
+const pause = (delay) => new Promise((resolve) => setTimeout(resolve, delay));
+
+/** How long what is just being animated in or out still takes, milliseconds. @param {(Document | ShadowRoot)[]} roots */
+function animating(roots) {
+  let left = 0;
+  const time = _timeline.call(document).currentTime;
+  if (time === null) return left;
+  for (const root of roots) {
+    for (const animation of root.getAnimations()) {
+      if (animation.playState !== "running") continue;
+      const effect = animation.effect;
+      const timing = effect && effect.getComputedTiming();
+      const end = timing ? Number(timing.endTime) : Infinity;
+      if (!(end <= LONGEST_ANIMATION)) continue;
+      if (animation instanceof CSSTransition && !SHOWING.test(animation.transitionProperty)) continue;
+      left = Math.max(left, end - (Number(animation.currentTime) || 0));
+    }
+  }
+  return left;
+}
+
+/** The document and the shadow roots in it that are known. */
+function allRoots() {
+  /** @type {(Document | ShadowRoot)[]} */
+  const roots = [document];
+  for (const ref of rootList) {
+    const root = ref.deref();
+    if (!root) rootList.delete(ref);
+    else if (isConnected(root)) roots.push(root);
+  }
+  return roots;
+}
+
+/**
+ * Wait until the page has done what the last input started.
+ * @param {number} limit milliseconds
+ */
+async function settle(limit) {
+  const start = now();
+  let mutations = 0;
+  const observer = new MutationObserver((records) => {
+    mutations += records.length;
+  });
+  const roots = allRoots();
+  for (const root of roots) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
+  let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0 };
+  try {
+    let restless = start;
+    for (;;) {
+      mutations = 0;
+      await frame();
+      const waited = now() - start;
+      const pending = pendingTimers();
+      const moving = animating(roots);
+      const restlessFor = now() - restless;
+      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: mutations > 0, waited: Math.round(waited) };
+      if (waited >= limit) return state;
+      if (pending.count) {
+        await pause(Math.min(pending.left + 1, limit - waited, 100));
+        restless = now();
+        continue;
+      }
+      if (moving > 0) {
+        await pause(Math.min(moving, limit - waited));
+        continue;
+      }
+      if (mutations && restlessFor < LONGEST_RESTLESS) continue;
+      state.quiet = !mutations;
+      return state;
+    }
+  } finally {
+    observer.disconnect();
+  }
+}

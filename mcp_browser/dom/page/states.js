@@ -1,0 +1,177 @@
+/** States of an element that are not the default, ready to print. */
+
+/** Fields that once were of type password. @type {WeakSet<Element>} */
+const secrets = new WeakSet();
+
+/** @param {Element} element */
+function isSecret(element) {
+  if (localName(element) === "input" && inputType(element) === "password") {
+    secrets.add(element);
+    return true;
+  }
+  if (secrets.has(element)) return true;
+  const complete = attribute(element, "autocomplete");
+  if (complete && SECRET_AUTOCOMPLETE.test(complete)) return true;
+  const name = attribute(element, "name");
+  const id = attribute(element, "id");
+  return (!!name && SECRET_FIELDS.test(name)) || (!!id && SECRET_FIELDS.test(id));
+}
+
+/** @param {HTMLSelectElement} select */
+function selectedText(select) {
+  let text = "";
+  for (const option of select.selectedOptions) text += `${text ? ", " : ""}${tidy(option.label || option.text)}`;
+  return text;
+}
+
+const FIRST_OPTIONS = 6;
+
+/** @param {HTMLSelectElement} select */
+function optionsState(select) {
+  const options = select.options;
+  let text = "";
+  let shown = 0;
+  for (let i = 0; i < options.length && shown < FIRST_OPTIONS && text.length < 120; i++, shown++) {
+    const option = /** @type {HTMLOptionElement} */ (options[i]);
+    text += `${shown ? " | " : ""}${cut(tidy(option.label || option.text), 40)}`;
+  }
+  if (options.length > shown) text += ` | … ${options.length} in all`;
+  return `options=${quoted(text)}`;
+}
+
+/** Most addresses of a page's own site need no shortening. */
+const PLAIN_PATH = /^\/(?!\/)[\w/.~-]{0,100}$/;
+
+/** @param {string} href */
+function shortened(href) {
+  if (PLAIN_PATH.test(href)) return href;
+  href = href.trim();
+  if (href === "" || href === "#" || /^javascript:/i.test(href)) return "";
+  if (/^data:/i.test(href)) return "data:…";
+  const { origin } = location;
+  if (origin !== "null" && href.startsWith(origin)) href = href.slice(origin.length) || "/";
+  const scheme = /^https?:\/\//i.exec(href);
+  if (scheme) href = href.slice(scheme[0].length).replace(/\/$/, "");
+  href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
+  href = href.replace(/\s+/g, "%20").replace(INVISIBLE, "");
+  return href.length > 110 ? `${href.slice(0, 70)}…${href.slice(-36)}` : href;
+}
+
+/**
+ * @param {Element} element
+ * @param {string} tag
+ * @param {string} role
+ * @param {string} name
+ * @returns {string[]}
+ */
+function statesOf(element, tag, role, name) {
+  /** @type {string[]} */
+  const states = [];
+  if (tag === "input") inputStates(/** @type {HTMLInputElement} */ (element), role, states);
+  else if (tag === "textarea") {
+    const field = /** @type {HTMLTextAreaElement} */ (element);
+    if (field.value) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(field.value, LONGEST_VALUE))}`);
+  } else if (tag === "select") {
+    const select = /** @type {HTMLSelectElement} */ (element);
+    const value = selectedText(select);
+    states.push(`value=${quoted(cut(value, LONGEST_VALUE))}`);
+    if (select.multiple) states.push("multiple");
+    states.push(optionsState(select));
+  } else if (tag === "summary") {
+    const details = parentNode(element);
+    states.push(`expanded=${details instanceof HTMLDetailsElement && details.open}`);
+  } else if (tag === "video" || tag === "audio") {
+    states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
+  }
+  if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
+    if (role === "link") linkState(element, states);
+    return states;
+  }
+
+  if (tag !== "input") {
+    const checked = attribute(element, "aria-checked");
+    if (checked === "true") states.push("checked");
+    else if (checked === "mixed") states.push("checked=mixed");
+  }
+  const pressed = attribute(element, "aria-pressed");
+  if (pressed === "true") states.push("pressed");
+  else if (pressed === "mixed") states.push("pressed=mixed");
+  else if (pressed === "false") states.push("pressed=false");
+  const expanded = attribute(element, "aria-expanded");
+  if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
+  if (attribute(element, "aria-selected") === "true") states.push("selected");
+  const current = attribute(element, "aria-current");
+  if (current && current !== "false") states.push("current");
+  if (role === "slider" || role === "spinbutton" || role === "scrollbar") {
+    const value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow");
+    if (value && tag !== "input") states.push(`value=${quoted(tidy(value))}`);
+  } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
+    const value = tidy(contentOf(element, element, 0, false));
+    if (value && value !== name) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
+  }
+  if (isDisabled(element)) states.push("disabled");
+  if (attribute(element, "aria-readonly") === "true" || ((tag === "input" || tag === "textarea") && attribute(element, "readonly") !== null)) {
+    states.push("readonly");
+  }
+  if (attribute(element, "aria-required") === "true" || (attribute(element, "required") !== null && tag !== "a")) states.push("required");
+  const invalid = attribute(element, "aria-invalid");
+  if ((invalid && invalid !== "false") || ((tag === "input" || tag === "textarea" || tag === "select") && matches(element, ":user-invalid"))) {
+    states.push("invalid");
+  }
+  const popup = attribute(element, "aria-haspopup");
+  if (popup && popup !== "false") states.push(popup === "true" ? "haspopup" : `haspopup=${popup}`);
+  if (role === "treeitem") {
+    const level = attribute(element, "aria-level");
+    if (level) states.push(`level=${level}`);
+  }
+  if (attribute(element, "draggable") === "true") states.push("draggable");
+  if (role === "link") linkState(element, states);
+  return states;
+}
+
+/** @param {Element} element @param {string[]} states */
+function linkState(element, states) {
+  const href = attribute(element, "href") || attribute(element, "xlink:href");
+  const target = href && shortened(href);
+  if (target) states.push(`→ ${target}`);
+}
+
+/** @param {HTMLInputElement} input @param {string} role @param {string[]} states */
+function inputStates(input, role, states) {
+  const type = input.type;
+  if (type === "checkbox" || type === "radio") {
+    if (input.indeterminate) states.push("checked=mixed");
+    else if (input.checked) states.push("checked");
+    return;
+  }
+  if (role === "switch" && attribute(input, "aria-checked") === "true") states.push("checked");
+  if (type === "file") {
+    states.push("type=file");
+    const files = input.files;
+    if (input.multiple) states.push("multiple");
+    if (files && files.length) {
+      states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
+    }
+    return;
+  }
+  if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
+  if (type === "password") states.push("type=password");
+  const value = input.value;
+  if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
+  if (type === "range" || type === "number") {
+    for (const bound of ["min", "max", "step"]) {
+      const given = attribute(input, bound);
+      if (given && given !== "any") states.push(`${bound}=${tidy(given)}`);
+    }
+  }
+}
+
+const DISABLEABLE = set("button input select textarea option optgroup fieldset");
+
+/** @param {Element} element */
+function isDisabled(element) {
+  if (attribute(element, "aria-disabled") === "true") return true;
+  const tag = localName(element);
+  if (DISABLEABLE.has(tag) || tag.includes("-")) return matches(element, ":disabled");
+  return false;
+}

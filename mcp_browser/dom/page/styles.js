@@ -1,0 +1,151 @@
+/** What style sheets add or take away: text before and after, cursors, invisible ink. */
+
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, and of what may be made invisible; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], blind: boolean}} Added */
+/** @type {WeakMap<Node, Added>} */
+let addedIn = new WeakMap();
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[]}} Rules */
+/** @type {WeakMap<CSSStyleSheet, Rules>} */
+const sheets = new WeakMap();
+const PSEUDO = /::?(before|after)$/;
+const MOST_RULES = 20000;
+
+/**
+ * Selectors in a style sheet whose elements get text, kept until the sheet has more or fewer rules.
+ * @param {CSSStyleSheet} sheet
+ */
+function addedBy(sheet) {
+  /** @type {CSSRuleList | null} */
+  let rules = null;
+  try {
+    rules = sheet.cssRules;
+  } catch {
+    return null; // A sheet of another origin.
+  }
+  const known = sheets.get(sheet);
+  if (known && known.rules === rules.length) return known;
+  /** @type {Rules} */
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [] };
+  let left = MOST_RULES;
+  /** @param {CSSRuleList} list @param {string} outer */
+  const enter = (list, outer) => {
+    for (const rule of list) {
+      if (left-- <= 0) return;
+      if (rule instanceof CSSStyleRule) {
+        const selector = rule.selectorText;
+        const own = outer ? (selector.includes("&") ? selector.replaceAll("&", `:is(${outer})`) : `:is(${outer}) ${selector}`) : selector;
+        if (/:(?:before|after)/.test(selector) && saysSomething(rule.style.content)) {
+          for (const one of splitSelectors(own)) {
+            const match = PSEUDO.exec(one);
+            if (match) found[/** @type {"before" | "after"} */ (match[1])].push(one.slice(0, match.index) || "*");
+          }
+        }
+        const { style } = rule;
+        if (style.cursor) found.hand.push(own);
+        if (mayHide(style)) found.trap.push(own);
+        if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
+      } else if (rule instanceof CSSImportRule) {
+        const inner = rule.styleSheet && addedBy(rule.styleSheet);
+        if (inner) {
+          found.before.push(...inner.before);
+          found.after.push(...inner.after);
+          found.hand.push(...inner.hand);
+          found.trap.push(...inner.trap);
+        }
+      } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
+    }
+  };
+  enter(rules, "");
+  sheets.set(sheet, found);
+  return found;
+}
+
+/** Whether a rule may make what it applies to invisible, in a way that checkVisibility() does not know. @param {CSSStyleDeclaration} style */
+function mayHide(style) {
+  if (style.clip || style.clipPath || style.textIndent || style.contentVisibility === "hidden") return true;
+  const tiny = /^(?:0|1px|0px|var\(.*)$/;
+  if (tiny.test(style.width) || tiny.test(style.height) || tiny.test(style.maxHeight)) return true;
+  const faint = /transparent|,\s*0\)|\/\s*0%?\)|var\(/;
+  return faint.test(style.color) || faint.test(style.getPropertyValue("-webkit-text-fill-color"));
+}
+
+/** Whether the value of `content` may show letters or figures. @param {string} content */
+const saysSomething = (content) => /attr\(|counter|var\(|quote/.test(content) || /[\p{L}\p{N}]/u.test(written(content));
+
+/** Split at commas that stand in no bracket. @param {string} selectors */
+function splitSelectors(selectors) {
+  const list = [];
+  let deep = 0;
+  let start = 0;
+  for (let i = 0; i < selectors.length; i++) {
+    const sign = selectors[i];
+    if (sign === "(" || sign === "[") deep++;
+    else if (sign === ")" || sign === "]") deep--;
+    else if (sign === "," && !deep) {
+      list.push(selectors.slice(start, i).trim());
+      start = i + 1;
+    }
+  }
+  list.push(selectors.slice(start).trim());
+  return list;
+}
+
+/** What a computed `content` reads as: the alternative text where it gives one. @param {string} content */
+function written(content) {
+  const parts = content.split(/\/(?=(?:[^"]*"[^"]*")*[^"]*$)/);
+  let text = "";
+  for (const [, inner] of /** @type {string} */ (parts[parts.length - 1]).matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+    text += /** @type {string} */ (inner).replace(/\\(.)/g, "$1");
+  }
+  return text.replace(INVISIBLE, "");
+}
+
+/** @param {Node} root @returns {CSSStyleSheet[]} */
+function sheetsOf(root) {
+  if (root === document) return [..._styleSheets.call(document), ..._adoptedStyleSheets.call(document)];
+  return root instanceof ShadowRoot ? [...root.styleSheets, ...root.adoptedStyleSheets] : [];
+}
+
+/** @param {Node} root */
+function addedTo(root) {
+  let added = addedIn.get(root);
+  if (added) return added;
+  /** @type {string[]} */
+  const before = [];
+  /** @type {string[]} */
+  const after = [];
+  /** @type {string[]} */
+  const hand = [];
+  /** @type {string[]} */
+  const trap = [];
+  let blind = false;
+  for (const sheet of sheetsOf(root)) {
+    if (sheet.disabled) continue;
+    const own = addedBy(sheet);
+    if (!own) {
+      blind = true;
+      continue;
+    }
+    before.push(...own.before);
+    after.push(...own.after);
+    hand.push(...own.hand);
+    trap.push(...own.trap);
+  }
+  added = { before: working(before), after: working(after), hand, trap, blind };
+  addedIn.set(root, added);
+  return added;
+}
+
+/** One selector for all of them that the engine understands. @param {string[]} selectors */
+const working = (selectors) => (selectors.length ? `:is(${selectors.join(",")})` : null);
+
+/** @param {Element} element @param {"before" | "after"} where @returns {string} */
+function addedText(element, where) {
+  const selector = addedTo(rootOf(element))[where];
+  return selector !== null && matches(element, selector) ? written(styleOf(element, `::${where}`).content) : "";
+}
+
+/** @param {Element} element @param {string} text */
+function around(element, text) {
+  const { before, after } = addedTo(treeNow || rootOf(element));
+  return before === null && after === null ? text : addedText(element, "before") + text + addedText(element, "after");
+}

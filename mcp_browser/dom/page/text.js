@@ -1,0 +1,52 @@
+/** Text as it is told: on one line, without what cannot be seen, cut where it is long. */
+
+const LONGEST_NAME = 160;
+const LONGEST_TEXT = 600;
+const LONGEST_VALUE = 200;
+const LONGEST_READ = 20000;
+const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE000-\uF8FF\uFEFF]/;
+const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE002-\uF8FF\uFEFF]/g;
+/** The characters that references are made of, in a text of the page. */
+const OUR_SIGNS = /[\uE000\uE001]/g;
+
+/**
+ * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
+ * @param {string} text
+ * @param {boolean} referring whether it holds references of ours
+ */
+function tidy(text, referring = false) {
+  if (text.length > LONGEST_READ) text = text.slice(0, LONGEST_READ);
+  if (!UNTIDY.test(text)) return text;
+  text = text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
+  return referring ? text : text.replace(OUR_SIGNS, "");
+}
+
+/** @param {string} text @param {number} limit */
+function cut(text, limit) {
+  if (text.length <= limit) return text;
+  let end = limit - 1;
+  const code = text.charCodeAt(end - 1);
+  if (code >= 0xd800 && code < 0xdc00) end--;
+  return `${text.slice(0, end).trimEnd()}…`;
+}
+
+/** @param {string} text */
+function isBlank(text) {
+  const first = text.charCodeAt(0);
+  // Most texts begin with a letter or, between tags, are nothing but white space.
+  if (first > 32 && first < 0x7f) return false;
+  return text.trim() === "";
+}
+
+const WORDS = /[\p{L}\p{N}]/u;
+/** What only stands between other things. */
+const SEPARATOR = /^[\s/|›»«‹·•,;()[\]:]{1,3}$/;
+const WORDLESS = /^[^\p{L}\p{N}]{0,3}$/u;
+
+/** Characters that stand for the index of an element until it is known. @param {number} id */
+const reference = (id) => `\uE000${id}\uE001`;
+const REFERENCES = /\uE000\d+\uE001/g;
+const LAST_REFERENCES = /(?:\s*\uE000\d+\uE001)+[\s/|›»·•,;]*$/;
+
+/** @param {string} value */
+const quoted = (value) => `"${value.replace(/[\\"]/g, "\\$&").replace(/\r\n?|\n/g, "\\n").replace(INVISIBLE, "").replace(/[\t\u2028\u2029\u0085\v\f]/g, " ")}"`;

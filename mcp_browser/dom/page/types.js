@@ -1,0 +1,48 @@
+/**
+ * The page script: reads a document once, as lines in reading order, and answers questions about its elements.
+ *
+ * Its parts, the files of this folder, are put into one function in the order that `scripts.py` gives. It is
+ * evaluated in a world of its own in every frame (or in the page's world where the browser offers no other), and
+ * keeps there what lives as long as the document: the elements' ids and what was last told.
+ *
+ * This part: the shapes that the others hand to one another.
+ */
+
+/** The name of the events by which the hook in the page's own world is asked; "" where there is no hook. @type {string} */
+var channel;
+
+/**
+ * @typedef {"interactive" | "text" | "heading" | "region" | "row" | "image"} Kind
+ *
+ * @typedef {object} Line one line of the snapshot
+ * @property {Kind} kind
+ * @property {number} depth
+ * @property {number} id the element's id in this document; for a text, of the element that holds its beginning
+ * @property {string} role
+ * @property {string} name
+ * @property {string[]} states
+ * @property {string[]} marks states that pass by (focused, covered): shown, but no change
+ * @property {number} far distance from the view, in pixels: negative above, 0 in it
+ * @property {Element | null} node only while a call is being answered
+ *
+ * @typedef {[Kind, number, number, string, string, string[], number, number]} WireLine
+ *   kind, depth, id, role, name, states, is new, far
+ *
+ * @typedef {object} Open an element whose children are being read
+ * @property {Element} element
+ * @property {Node[] | null} list the nodes that a slot shows, or null for ordinary children
+ * @property {number} at position in `list`
+ * @property {number} start how many lines there were before
+ * @property {boolean} block
+ * @property {boolean} muted its own text cannot be seen
+ * @property {boolean | undefined} hand whether the cursor is that of something to act on
+ * @property {boolean | undefined} suspect whether a style may make its text invisible
+ * @property {number | null} far distance of the child measured last, where all of it is far off
+ * @property {number} run how many children may be taken for as far off as that one
+ * @property {number} guesses how many of them are left
+ * @property {string} kind what they have in common
+ * @property {number | null} zone distance from the view of all that is in it, null where lines differ
+ * @property {((start: number) => void) | null} close
+ *
+ * @typedef {{problem: string, [detail: string]: unknown}} Problem
+ */
