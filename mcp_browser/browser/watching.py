@@ -1,6 +1,7 @@
 """What an action starts: watched, waited for, and told."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -152,10 +153,11 @@ class Observer:
         """Let the page come to rest and read it, in one evaluation where changes are wanted."""
         longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":
+            asked = itertools.chain([again], itertools.repeat(True))
             told = await self._or_nothing(
                 tab,
                 lambda: self.ask(
-                    tab, lambda: tab.dom.settle_and_changes(limit=limit, again=again), limit=longest
+                    tab, lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked)), limit=longest
                 ),
             )
             return told[1] if told is not None else None

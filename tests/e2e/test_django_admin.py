@@ -32,6 +32,7 @@ async def test_a_user_is_created_found_changed_and_deleted_alike_in_both_eras(dj
 async def _in_a_new_browser(app: Django, era: Era) -> dict[str, Any]:
     app.reset()
     async with browsing(era) as browser:
+        assert (browser.client.protocol_version >= "2026") == (era == "auto")
         await _log_in(browser, app)
         readings: dict[str, Any] = {}
         readings["created"] = await _create_user(browser, app)

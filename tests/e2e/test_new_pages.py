@@ -1,0 +1,24 @@
+"""What a client is told of a page that it has just come to."""
+
+import pytest
+
+from tests.support.client import browsing
+from tests.support.site import Site
+
+GOES_ON_LOADING = """
+<h1>Arrived</h1><p id=late></p>
+<script>
+setTimeout(async () => { late.textContent = await (await fetch('/slow?s=0.4&text=the+rest')).text() }, %d)
+</script>
+"""
+
+
+@pytest.mark.parametrize("delay", [0, 10, 40])
+async def test_a_page_that_loads_on_after_it_shows_is_told_whole(delay: int, site: Site) -> None:
+    there = site.page(GOES_ON_LOADING % delay, title="There")
+    async with browsing() as browser:
+        await browser.open(site.page(f"<h1>Here</h1><a href='{there}'>Go there</a>"))
+        told = await browser.click("link", "Go there")
+    assert 'title="There"' in told
+    assert "# Arrived" in told
+    assert "the rest" in told
