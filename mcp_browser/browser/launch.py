@@ -30,6 +30,9 @@ QUIET_ARGS = (
     "--no-default-browser-check",
     "--no-first-run",
     "--no-pings",
+    # What is looked up in spite of all that goes nowhere: components wanted at once, and who is signed in.
+    "--component-updater=url-source=http://127.0.0.1:9/",
+    "--gaia-url=http://127.0.0.1:9/",
 )
 """Keep Chromium from looking up, fetching or asking anything that the page did not ask for."""
 
