@@ -148,8 +148,9 @@ def _turns(server: servers.Server, site: str) -> Figures:
 
 
 def _reason(error: Exception) -> str:
+    """In a few words; a server may give up by itself after the same time."""
     text = str(error)
-    return text if text.startswith("no answer") else "fails"
+    return f"no answer in {SNAPSHOT_LIMIT} s" if "no answer" in text or "Timeout" in text else "fails"
 
 
 def combined(rounds: list[Figures]) -> Figures:
