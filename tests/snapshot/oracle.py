@@ -8,6 +8,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
+from mcp_browser.browser.cdp import send
 from mcp_browser.dom.models import DomNode
 from tests.snapshot.hand import Hand
 
@@ -82,7 +83,7 @@ async def pairs(hand: Hand) -> list[Pair]:
         handle = await hand.tab.dom.handle(node.index)
         await handle.evaluate("(element, index) => element.setAttribute('data-oracle', index)", node.index)
     for frame in targets(hand.tab.page):
-        for index, attributes, tree in [item async for item in _marked(hand.tab.page, frame)]:
+        for index, attributes, tree in await _marked(hand.tab.page, frame):
             role = tree.get("role", {}).get("value", "none")
             if not tree.get("ignored", True) and role not in NO_ROLE:
                 name = tree.get("name", {}).get("value", "")
@@ -96,29 +97,35 @@ def targets(page: Page) -> Iterator[Page | Frame]:
     yield from page.frames[1:]
 
 
-async def _marked(page: Page, target: Page | Frame) -> Any:
+async def _marked(page: Page, target: Page | Frame) -> list[tuple[int, dict[str, str], dict[str, Any]]]:
+    """Index, attributes and accessibility node of every marked element that a target's process holds."""
     try:
         session = await page.context.new_cdp_session(target)
     except PlaywrightError:
-        return  # A frame in its parent's process is told with its parent.
-    document = await session.send("DOM.getDocument", {"depth": -1, "pierce": True})
-    frames = [node["frameId"] for node in _walk(document["root"]) if "frameId" in node]
-    trees: dict[int, Any] = {}
-    for frame in dict.fromkeys([None, *frames]):
+        return []  # A frame in its parent's process is told with its parent.
+    document = await send(session, "DOM.getDocument", depth=-1, pierce=True)
+    nodes = list(_walk(document["root"]))
+    trees: dict[int, dict[str, Any]] = {}
+    for frame in dict.fromkeys([None, *(node["frameId"] for node in nodes if "frameId" in node)]):
         try:
-            answer = await session.send("Accessibility.getFullAXTree", {"frameId": frame} if frame else {})
+            answer = await send(
+                session, "Accessibility.getFullAXTree", **({"frameId": frame} if frame else {})
+            )
         except PlaywrightError:
             continue  # The frame lives in another process and has a session of its own.
         trees.update(
             {node["backendDOMNodeId"]: node for node in answer["nodes"] if "backendDOMNodeId" in node}
         )
-    for node in _walk(document["root"]):
-        listed = node.get("attributes", [])
+    found: list[tuple[int, dict[str, str], dict[str, Any]]] = []
+    for node in nodes:
+        listed: list[str] = node.get("attributes", [])
         attributes = dict(zip(listed[::2], listed[1::2], strict=True))
         if "data-oracle" in attributes:
-            index = int(attributes.pop("data-oracle"))
-            yield index, attributes, trees.get(node["backendNodeId"], {})
+            found.append(
+                (int(attributes.pop("data-oracle")), attributes, trees.get(node["backendNodeId"], {}))
+            )
     await session.detach()
+    return found
 
 
 def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -236,6 +236,7 @@ async def test_a_handsontable_of_a_thousand_rows_is_worked_through_by_scrolling(
     wanted = ["Name 3", "Name 41", "Name 90"]
 
     for name in wanted:
+        found = None
         for _ in range(40):
             if found := re.search(rf"\[(\d+)\] {name}\b", view.text):
                 break

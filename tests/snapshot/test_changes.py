@@ -79,7 +79,7 @@ async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
     assert lines == fresh
 
 
-@any_page
+@settings(any_page, max_examples=15)
 @given(rounds=rounds)
 async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
     hand: Hand, rounds: list[list[Step]]

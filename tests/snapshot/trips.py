@@ -1,6 +1,6 @@
 """Counts the messages sent to the browser by Playwright, and how many of them wait for one another."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,31 +20,31 @@ class Trips:
 
 
 @contextmanager
-def counting() -> Iterator[Trips]:
+def counting() -> Generator[Trips]:
     """Count the messages that are sent to the browser's driver within the block."""
     trips = Trips()
     send = Connection.send_message_to_server
     answered = 0
 
-    def counted(self: Connection, instance: Any, method: str, params: Any, options: Any) -> Any:
+    def counted(self: Connection, object: Any, method: str, params: Any, options: Any) -> Any:
         nonlocal answered
-        future = send(self, instance, method, params, options)
+        future = send(self, object, method, params, options)
         if method == "__waitInfo__":
             return future  # A note to the driver, for its logs.
-        inner = params.get("method", "") if isinstance(params, dict) else ""
+        inner = str(params["method"]) if "method" in (params or {}) else ""
         trips.messages.append(f"{method} {inner}".strip())
         mine = answered + 1
         trips.chain = max(trips.chain, mine)
 
-        def done(_: object) -> None:
+        def done(_: Any) -> None:
             nonlocal answered
             answered = max(answered, mine)
 
         future.add_done_callback(done)
         return future
 
-    Connection.send_message_to_server = counted  # type: ignore[method-assign] - taken back below
+    Connection.send_message_to_server = counted
     try:
         yield trips
     finally:
-        Connection.send_message_to_server = send  # type: ignore[method-assign] - as it was
+        Connection.send_message_to_server = send
