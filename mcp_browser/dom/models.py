@@ -38,12 +38,12 @@ class DomNode(Frozen):
     def __str__(self) -> str:
         """The line as a model reads it."""
         match self.kind:
-            case "text":
+            case "text" if self.index is None:
                 return _plain(self.name)
-            case "heading":
+            case "heading" if self.index is None:
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
                 return f"{'#' * int(level)} {self.name}"
-            case "row":
+            case "row" if self.index is None:
                 return f"| {self.name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{self.name.translate(_ESCAPES)}"'
@@ -51,7 +51,7 @@ class DomNode(Frozen):
                 mark = "*" if self.is_new else ""
                 index = f"[{self.index}] " if self.index is not None else ""
                 states = "".join(f" {state}" for state in self.states)
-                return f'{mark}{index}{self.role} "{self.name.translate(_ESCAPES)}"{states}'
+                return f'{mark}{index}{self.role or self.kind} "{self.name.translate(_ESCAPES)}"{states}'
 
 
 class Scroll(Frozen):
