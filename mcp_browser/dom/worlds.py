@@ -48,6 +48,12 @@ class FrameGone(Exception):
     """The frame is gone, or it lives in another process now."""
 
 
+async def cdp(session: CDPSession, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What the browser answers to a command of the DevTools protocol."""
+    # Playwright leaves the types of the answers open.
+    return cast("dict[str, Any]", await cast("Any", session).send(method, params))
+
+
 class World(Protocol):
     """The page script in one frame."""
 
@@ -101,10 +107,13 @@ class IsolatedWorld:
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows."""
         await self.run("doc")
-        node = await self.session.send(
-            "DOM.resolveNode", {"backendNodeId": backend_node, "executionContextId": self._context}
+        node = await cdp(
+            self.session,
+            "DOM.resolveNode",
+            {"backendNodeId": backend_node, "executionContextId": self._context},
         )
-        given = await self.session.send(
+        given = await cdp(
+            self.session,
             "Runtime.callFunctionOn",
             {
                 "objectId": node["object"]["objectId"],
@@ -125,8 +134,8 @@ class IsolatedWorld:
     async def _closed_root(self, element_id: int) -> bool:
         try:
             host = await self._call("Runtime.evaluate", {"expression": f"{DOOR}.element({element_id})"})
-            described = await self.session.send(
-                "DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}
+            described = await cdp(
+                self.session, "DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}
             )
             roots = [
                 root["backendNodeId"]
@@ -134,10 +143,13 @@ class IsolatedWorld:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                node = await self.session.send(
-                    "DOM.resolveNode", {"backendNodeId": root, "executionContextId": self._context}
+                node = await cdp(
+                    self.session,
+                    "DOM.resolveNode",
+                    {"backendNodeId": root, "executionContextId": self._context},
                 )
-                await self.session.send(
+                await cdp(
+                    self.session,
                     "Runtime.callFunctionOn",
                     {
                         "objectId": node["object"]["objectId"],
@@ -149,7 +161,7 @@ class IsolatedWorld:
         return bool(roots)
 
     async def _call(self, method: str, params: dict[str, Any]) -> str:
-        answer = await self.session.send(method, {"contextId": self._context, **params})
+        answer = await cdp(self.session, method, {"contextId": self._context, **params})
         return str(answer["result"]["objectId"])
 
     async def frame(self) -> Frame:
@@ -166,7 +178,8 @@ class IsolatedWorld:
 
     async def _enter(self) -> None:
         try:
-            world = await self.session.send(
+            world = await cdp(
+                self.session,
                 "Page.createIsolatedWorld",
                 {"frameId": self.frame_id, "worldName": WORLD_NAME, "grantUniveralAccess": True},
             )
@@ -177,7 +190,8 @@ class IsolatedWorld:
         self._context = world["executionContextId"]
 
     async def _send(self, expression: str) -> str:
-        sending = self.session.send(
+        sending = cdp(
+            self.session,
             "Runtime.evaluate",
             {
                 "contextId": self._context,
@@ -229,7 +243,7 @@ class IsolatedWorlds:
         """See `Worlds.main`."""
         if self._main is None:
             session = await self._page.context.new_cdp_session(self._page)
-            tree = (await session.send("Page.getFrameTree"))["frameTree"]
+            tree = (await cdp(session, "Page.getFrameTree"))["frameTree"]
             self._main = self._world(session, tree["frame"]["id"])
         return self._main
 
@@ -243,7 +257,7 @@ class IsolatedWorlds:
             if len(found) == len(wanted):
                 break
             try:
-                owner = await parent.session.send("DOM.getFrameOwner", {"frameId": frame_id})
+                owner = await cdp(parent.session, "DOM.getFrameOwner", {"frameId": frame_id})
                 owner_id = await parent.object_of(owner["backendNodeId"])
             except (PlaywrightError, FrameGone):
                 continue  # It went away while it was looked for.
@@ -269,7 +283,7 @@ class IsolatedWorlds:
         return frame
 
     async def _root_id(self, session: CDPSession) -> str:
-        return cast("str", (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"])
+        return cast("str", (await cdp(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"])
 
     def _world(self, session: CDPSession, frame_id: str) -> IsolatedWorld:
         world = self._by_frame.get(frame_id)
@@ -280,7 +294,7 @@ class IsolatedWorlds:
     async def _children(self, parent: IsolatedWorld) -> dict[str, CDPSession]:
         """The frames directly within a frame: their CDP ids, and the sessions that speak for them."""
         children: dict[str, CDPSession] = {}
-        tree = (await parent.session.send("Page.getFrameTree"))["frameTree"]
+        tree = (await cdp(parent.session, "Page.getFrameTree"))["frameTree"]
         for branch in _branches(tree):
             if branch["frame"]["id"] == parent.frame_id:
                 for child in branch.get("childFrames", []):
@@ -294,7 +308,7 @@ class IsolatedWorlds:
                     continue  # It shares its parent's process.
                 self._sessions[frame] = session
             try:
-                root = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]
+                root = (await cdp(session, "Page.getFrameTree"))["frameTree"]["frame"]
             except PlaywrightError:
                 self._sessions.pop(frame, None)  # It has gone over to another process.
                 continue
@@ -409,7 +423,7 @@ async def break_off(session: CDPSession) -> None:
     """Stop the script that keeps a page busy; the page goes on."""
     try:
         async with asyncio.timeout(2):
-            await session.send("Runtime.terminateExecution")
+            await cdp(session, "Runtime.terminateExecution")
     except (PlaywrightError, TimeoutError):
         return
 

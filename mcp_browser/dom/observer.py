@@ -1,0 +1,202 @@
+"""Observations: the lines of all frames as one snapshot, and what has changed since the last one."""
+
+import asyncio
+import math
+from typing import Any
+
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.readings import (
+    QUIET,
+    FrameState,
+    Reading,
+    Shown,
+    all_readings,
+    frames_in,
+    known,
+    part_of,
+    shown_lines,
+)
+from mcp_browser.dom.references import ID, KIND, References
+from mcp_browser.dom.worlds import FrameGone, IsolatedWorld
+from mcp_browser.errors import InvalidArguments
+
+CHARACTERS_A_TOKEN = 4
+
+
+class Observer:
+    """Reads the frames of one page, and remembers which reading was told last."""
+
+    def __init__(self, frames: Frames, references: References, *, changes_budget: int) -> None:
+        """Read `frames`, with indexes from `references`; changes get `changes_budget` tokens."""
+        self._frames = frames
+        self._references = references
+        self._changes_budget = changes_budget
+
+    async def observe(self, *, whole: bool, room: int, settle: float = 0.0) -> Reading:
+        """Read all frames at once; those that are new are read after the ones they stand in."""
+        wish = {
+            "whole": whole,
+            "budget": room * CHARACTERS_A_TOKEN,
+            "changes": self._changes_budget * CHARACTERS_A_TOKEN,
+        }
+        return await self._read(await self._frames.main(), wish, settle, 0)
+
+    async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
+        met = [child for owner, child in frame.children.items() if owner in frame.read.stands]
+        answer, inner = await asyncio.gather(
+            self._ask_frame(frame, wish, settle, deep),
+            asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
+        )
+        if answer["doc"] != frame.read.document:
+            frame.children = {}
+            inner = []
+        read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
+        frame.read = known(answer)
+        reading = Reading(frame, answer)
+        if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
+            return reading
+        for owner, child in list(frame.children.items()):
+            if read.get(id(child), frame) is None and not child.silent:
+                # The frame's document is in another process now, or was lost on the way.
+                del frame.children[owner]
+        await self._frames.meet(frame, list(frame.read.stands))
+        late = [
+            child
+            for owner, child in frame.children.items()
+            if owner in frame.read.stands and id(child) not in read
+        ]
+        for child, given in zip(
+            late,
+            await asyncio.gather(*(self._try_read(child, wish, 0.0, deep + 1) for child in late)),
+            strict=True,
+        ):
+            read[id(child)] = given
+        for owner, child in frame.children.items():
+            given = read.get(id(child))
+            if owner in frame.read.stands and given is not None:
+                reading.within[owner] = given
+        return reading
+
+    async def _try_read(
+        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
+    ) -> Reading | None:
+        try:
+            async with asyncio.timeout(settle + frame.patience):
+                reading = await self._read(frame, wish, settle, deep)
+        except FrameGone:
+            return None
+        except TimeoutError:
+            frame.silent = True
+            return None
+        frame.silent = False
+        return reading
+
+    async def _ask_frame(
+        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
+    ) -> dict[str, Any]:
+        wish = {**wish, "base": frame.told.number, "of": frame.told.document, "strict": deep > 0}
+        if settle > 0:
+            answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
+        else:
+            answer = await frame.world.run("observe", wish)
+        hosts = answer.get("hosts")
+        if hosts and isinstance(frame.world, IsolatedWorld) and await frame.world.open_hosts(hosts):
+            return {**await frame.world.run("observe", wish), "state": answer.get("state", QUIET)}
+        return answer
+
+    def confirm(self) -> None:
+        """What was last read has been told."""
+        for frame, _ in self._frames.known():
+            frame.told = frame.read
+
+    def as_snapshot(self, reading: Reading, budget: int, part: int) -> DomSnapshot:
+        """The lines of all frames in their places, the part of them that is asked for.
+
+        Raises:
+            InvalidArguments: there is no such part.
+        """
+        shown = list(shown_lines(reading, 0, 0, 0))
+        room = budget * CHARACTERS_A_TOKEN
+        cost = sum(float(inner.answer["cost"]) for inner in all_readings(reading))
+        parts = 1
+        if cost > room:
+            parts = math.ceil(cost / room)
+            shown = part_of(shown, room, part)
+        elif part > 1:
+            shown = []
+        if not shown and part > 1:
+            raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
+        nodes = tuple(self._node(item) for item in shown)
+        first = shown[0].place if shown else 0
+        x, y, view_width, view_height, width, height = reading.answer["view"]
+        return DomSnapshot(
+            url=reading.answer["url"],
+            title=reading.answer["title"],
+            nodes=nodes,
+            scroll=Scroll(
+                x=x,
+                y=y,
+                viewport_width=view_width,
+                viewport_height=view_height,
+                page_width=width,
+                page_height=height,
+            ),
+            above=first,
+            below=reading.total - first - len(nodes),
+            part=part,
+            parts=max(parts, part),
+        )
+
+    def as_changes(self, reading: Reading) -> DomChanges | None:
+        """The changes of all frames; None where they cannot be told and the snapshot has to be."""
+        changes: list[DomChange] = []
+        omitted = 0
+        room = self._changes_budget * CHARACTERS_A_TOKEN
+        for inner, at, was, depth in frames_in(reading):
+            frame = inner.state
+            gone = [owner for owner in frame.told.stands if owner not in inner.within]
+            if gone or (frame.told.number and "lines" in inner.answer):
+                # Of lines that went with their document nobody can tell any more what they were.
+                return None
+            if "lines" in inner.answer:
+                for item in shown_lines(Reading(frame, inner.answer), 0, 0, 0):
+                    node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})
+                    node = node.model_copy(update={"depth": node.depth + depth})
+                    changes.append(DomChange(op="added", node=node, at=at(item.place)))
+                omitted += int(inner.answer["count"]) - len(inner.answer["lines"])
+                continue
+            omitted += inner.answer["omitted"]
+            for op, line, before, old, new in inner.answer["changes"]:
+                node = (
+                    self._references.old(line, frame.world, frame.told.document)
+                    if op == "removed"
+                    else self._references.node(line, frame.world, frame.read.document)
+                )
+                if depth:
+                    node = node.model_copy(update={"depth": node.depth + depth})
+                changes.append(
+                    DomChange(
+                        op=op,
+                        node=node,
+                        before=self._references.old(before, frame.world, frame.told.document)
+                        if before
+                        else None,
+                        was=was(old) if old >= 0 else None,
+                        at=at(new) if new >= 0 else None,
+                    )
+                )
+        kept: list[DomChange] = []
+        for change in changes:
+            room -= len(str(change.node)) + 1 if change.op != "replaced" else 14
+            if room < 0:
+                break
+            kept.append(change)
+        return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
+
+    def _node(self, item: Shown) -> DomNode:
+        node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)
+        within = item.frame.children.get(item.line[ID])
+        if within is None or not within.silent:
+            return node
+        return node.model_copy(update={"states": (*node.states, "not answering")})
