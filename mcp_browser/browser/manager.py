@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
@@ -64,6 +65,9 @@ class BrowserManager:
 
         async def start() -> None:
             try:
+                # The driver takes as long to start as the rest takes to be imported: do both at once.
+                session_module = anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
+                await asyncio.gather(self.start(), session_module)
                 session = await self.default_session()
                 await session.ensure_open()
             except ActionError as error:

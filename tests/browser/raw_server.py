@@ -14,7 +14,9 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, seconds = self.path.partition("?")
         match path:
             case "/slow.bin":
-                self._send(f"HTTP/1.1 200 OK\r\n{FILE}slow.bin\r\nContent-Length: 70003\r\n\r\n" + "a" * 70_000)
+                self._send(
+                    f"HTTP/1.1 200 OK\r\n{FILE}slow.bin\r\nContent-Length: 70003\r\n\r\n" + "a" * 70_000
+                )
                 self._wait(float(seconds))
                 self._send("def")
             case "/half.bin":
