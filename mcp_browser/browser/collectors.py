@@ -1,6 +1,7 @@
 """What a page complains of: console errors and uncaught exceptions, since they were last told."""
 
 from collections import Counter
+from urllib.parse import urlsplit
 
 from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
@@ -13,6 +14,9 @@ SHOWN = 3
 
 KINDS = 100
 """How many different messages are kept apart."""
+
+NOT_LOADED = "Failed to load resource: "
+ANSWERED = "the server responded with a status of "
 
 
 class ConsoleErrors:
@@ -39,15 +43,15 @@ class ConsoleErrors:
         return f"Console: {total} error{'s' if total > 1 else ''}: {quoted}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            where = message.location.get("url", "")
-            text = message.text
-            if text.startswith("Failed to load resource") and where:
-                if where == self._page.url:
-                    # The document's own status is told with the page.
-                    return
-                text = f"{text} {where}"
-            self._add(text)
+        if message.type != "error":
+            return
+        text, where = message.text, message.location.get("url", "")
+        if text.startswith(NOT_LOADED) and where:
+            if where == self._page.url or urlsplit(where).path == "/favicon.ico":
+                # The document's own status is told with the page; that a site has no icon matters to nobody.
+                return
+            text = f"{text.removeprefix(NOT_LOADED).removeprefix(ANSWERED)} for {where}"
+        self._add(text)
 
     def _on_page_error(self, error: PlaywrightError) -> None:
         self._add(f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}")

@@ -1,0 +1,41 @@
+"""What is told of a page's complaints."""
+
+from tests.browser.conftest import Hand
+from tests.support.site import Site
+
+
+async def _complaints(hand: Hand, site: Site, body: str) -> str:
+    seen = await hand.open(site.page(f"<h1>Page</h1>{body}"))
+    return " ".join(notice for notice in seen.notices if notice.startswith("Console"))
+
+
+async def test_errors_of_a_page_are_counted_and_quoted(hand: Hand, site: Site) -> None:
+    script = "<script>for (let i = 0; i < 3; i++) console.error('no stock'); undefinedThing()</script>"
+
+    told = await _complaints(hand, site, script)
+
+    assert told.startswith("Console: 4 errors")
+    assert '"no stock" (3 times)' in told
+    assert "undefinedThing is not defined" in told
+
+
+async def test_what_could_not_be_loaded_is_told_with_its_status_and_address(hand: Hand, site: Site) -> None:
+    told = await _complaints(hand, site, "<script src=/status/410></script>")
+
+    assert told == f'Console: 1 error: "410 (Gone) for {site.url}/status/410"'
+
+
+async def test_a_missing_icon_is_no_complaint(hand: Hand, site: Site) -> None:
+    icon = site.publish(b"", path="/favicon.ico", status=404)
+    try:
+        told = await _complaints(hand, site, f"<script src={icon}></script><script src=/status/404></script>")
+    finally:
+        del site.pages["/favicon.ico"]
+
+    assert told == f'Console: 1 error: "404 (Not Found) for {site.url}/status/404"'
+
+
+async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: Site) -> None:
+    seen = await hand.open(f"{site.url}/status/404")
+
+    assert not [notice for notice in seen.notices if notice.startswith("Console")]
