@@ -167,6 +167,7 @@ class Observer:
                 omitted += int(inner.answer["count"]) - len(inner.answer["lines"])
                 continue
             omitted += inner.answer["omitted"]
+            room = max(room, inner.answer["room"])
             for op, line, before, old, new in inner.answer["changes"]:
                 node = (
                     self._references.old(line, frame.world, frame.told.document)

@@ -108,21 +108,26 @@ function view() {
  * @property {boolean} strict changes, even where the snapshot is shorter
  */
 
-/** Characters of a snapshot that is told because of what was scrolled to. */
-const SCROLLED_BUDGET = 10000;
+/** Characters of changes where some of them are what was scrolled to. */
+const SCROLLED_ROOM = 10000;
 /** Ids of the lines that have been told, of texts too. @type {Set<number>} */
 const toldOnce = new Set();
 
 /**
- * Whether something in the view has never been told: it was left out by a budget, and was scrolled to.
+ * What is in the view and has never been told: it was left out by a budget, and was scrolled to.
  * @param {Line[]} lines
  * @param {Change[]} changes
+ * @returns {Change[]}
  */
-function showsUntold(lines, changes) {
+function untold(lines, changes) {
   const now = new Set();
-  for (const [kind, line] of changes) if (kind === "added") now.add(line.id);
-  for (const line of lines) if (line.far === 0 && !toldOnce.has(line.id) && !now.has(line.id)) return true;
-  return false;
+  for (const [, line] of changes) now.add(line.id);
+  /** @type {Change[]} */
+  const found = [];
+  for (const line of lines) {
+    if (line.far === 0 && !toldOnce.has(line.id) && !now.has(line.id)) found.push(["added", line, null, -1, -1]);
+  }
+  return found;
 }
 
 /** @param {Wish} wish */
@@ -136,15 +141,14 @@ function observe(wish) {
   const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
-    if (!wish.strict && showsUntold(lines, changes)) {
-      return { ...answer, ...snapshotOf(lines, before, Math.max(wish.changes, Math.min(wish.budget, SCROLLED_BUDGET))) };
-    }
-    const told = chooseChanges(changes, wish.changes);
+    const come = wish.strict ? [] : untold(lines, changes);
+    const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
+    const told = chooseChanges([...changes, ...come], room);
     let size = 0;
     for (const line of lines) size += costOf(line);
-    const changed = told.cost + (told.omitted ? wish.changes : 0);
+    const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || changed < Math.min(size, wish.budget) || !changes.length) {
-      return { ...answer, changes: told.wire, omitted: told.omitted };
+      return { ...answer, changes: told.wire, omitted: told.omitted, room };
     }
   }
   return { ...answer, ...snapshotOf(lines, before, wish.budget) };
@@ -318,7 +322,8 @@ function chooseChanges(changes, budget) {
   let cost = 0;
   if (total > budget) {
     const rank = (/** @type {number} */ i) => {
-      const [kind, line] = /** @type {Change} */ (changes[i]);
+      const [kind, line, , , at] = /** @type {Change} */ (changes[i]);
+      if (kind === "added" && at === -1) return 300;
       return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
     };
     order.sort((a, b) => rank(a) - rank(b) || a - b);
@@ -335,7 +340,7 @@ function chooseChanges(changes, budget) {
   for (const i of chosen) {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     toldOnce.add(line.id);
-    wired.push([kind, wire(line, kind === "added" && line.kind === "interactive"), before && wire(before, false), was, at]);
+    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at]);
   }
   return { wire: wired, omitted: changes.length - chosen.length, cost };
 }

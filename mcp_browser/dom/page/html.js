@@ -4,21 +4,64 @@ const VOID = set("area base br col embed hr img input link meta source track wbr
 const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const escapeAttribute = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
 const UNREADABLE = set("script style noscript template link meta");
-const LIVE = set("value checked selected");
+const READ_ATTRIBUTES = set("href src alt aria-label start colspan rowspan");
+const VALUELESS = set("hidden password file image");
+const LONGEST_ADDRESS = 300;
 
-/** What a field holds now, which its attributes do not tell. @param {Element} element @param {string} tag */
-function liveAttributes(element, tag) {
-  if (tag === "option") return /** @type {HTMLOptionElement} */ (element).selected ? " selected" : "";
-  if (tag !== "input") return "";
-  const { checked, value } = /** @type {HTMLInputElement} */ (element);
-  const shown = value && !isSecret(element) ? ` value="${escapeAttribute(value)}"` : "";
-  return `${shown}${checked ? " checked" : ""}`;
+/** The attributes as they are, save what a secret field holds. @param {Element} element */
+function attributesOf(element) {
+  let out = "";
+  for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
+    if (name === "value" && isSecret(element)) continue;
+    out += ` ${name}="${escapeAttribute(value)}"`;
+  }
+  return out;
+}
+
+/** The attributes that a text of the page needs, addresses whole. @param {Element} element */
+function readAttributes(element) {
+  let out = "";
+  for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
+    if (!READ_ATTRIBUTES.has(name)) continue;
+    if (name === "href" || name === "src") out += address(element, name, value);
+    else out += ` ${name}="${escapeAttribute(value)}"`;
+  }
+  return out;
+}
+
+/** An address of use outside the page, as an attribute. @param {Element} element @param {string} name @param {string} value */
+function address(element, name, value) {
+  /** @type {unknown} */
+  const known = name === "href" ? /** @type {HTMLAnchorElement} */ (element).href : /** @type {HTMLImageElement} */ (element).src;
+  const whole = typeof known === "string" ? known : value;
+  if (/^(?:https?|mailto|tel|file):/i.test(whole) && whole.length <= LONGEST_ADDRESS) return ` ${name}="${escapeAttribute(whole)}"`;
+  return name === "src" ? ' src="data:,"' : "";
+}
+
+/**
+ * What a field shows now, nothing of a secret one; null for what is no field.
+ * @param {Element} element
+ * @param {string} tag
+ * @returns {string | null}
+ */
+function heldText(element, tag) {
+  if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
+  if (tag === "select") {
+    if (isSecret(element)) return "";
+    return Array.from(/** @type {HTMLSelectElement} */ (element).selectedOptions, option => option.label).join(", ");
+  }
+  if (tag !== "input") return null;
+  const input = /** @type {HTMLInputElement} */ (element);
+  const type = inputType(input);
+  if (type === "checkbox" || type === "radio") return input.checked ? "[x]" : "[ ]";
+  return VALUELESS.has(type) || isSecret(input) ? "" : input.value;
 }
 
 /**
  * HTML with shadow trees in place of their hosts' children and marks where frames stand.
  * @param {number | null} id
- * @param {boolean} readable leave out what people do not read: scripts, styles, hidden things
+ * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
+ *   boxes, and in place of fields the text that they show
  */
 function html(id, readable) {
   /** @type {Element | null} */
@@ -46,22 +89,16 @@ function html(id, readable) {
       const tag = localName(element);
       const skip = readable && (UNREADABLE.has(tag) || (tag !== "head" && tag !== "title" && tag !== "html" && !holdsHead(element) && !isSeen(element) && isHidden(element)));
       if (!skip) {
-        let begin = `<${tag}`;
-        for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-          if (name === "value" && (isSecret(element) || (readable && tag === "input"))) continue;
-          if (readable && (name === "checked" || name === "selected")) continue;
-          if (readable && LIVE.has(name)) continue;
-          begin += ` ${name}="${escapeAttribute(value)}"`;
-        }
-        if (readable) begin += liveAttributes(element, tag);
-        if (readable) begin += currentState(element, tag);
-        if (tag === "iframe" || tag === "frame") {
+        const begin = `<${tag}${readable ? readAttributes(element) : attributesOf(element)}>`;
+        const held = readable ? heldText(element, tag) : null;
+        if (held !== null) out.push(` ${escapeText(held).replace(/\n/g, "<br>")} `);
+        else if (tag === "iframe" || tag === "frame") {
           const frameId = keep(element);
           frames.push(frameId);
-          out.push(`${begin}>`, reference(frameId), `</${tag}>`);
-        } else if (VOID.has(tag)) out.push(`${begin}>`);
+          out.push(readable ? "<div>" : begin, reference(frameId), readable ? "</div>" : `</${tag}>`);
+        } else if (VOID.has(tag)) out.push(begin);
         else {
-          out.push(`${begin}>`);
+          out.push(begin);
           const root = shadowOf(element);
           /** @type {Node[] | null} */
           let list = null;
@@ -69,9 +106,10 @@ function html(id, readable) {
             list = element.assignedNodes();
             if (!list.length) list = null;
           }
-          open.push({ list, at: 0, node: element, end: `</${tag}>` });
+          // A label stands apart from what follows it, which its style does and its text does not.
+          open.push({ list, at: 0, node: element, end: readable && tag === "label" ? "</label> " : `</${tag}>` });
           if (tag === "textarea") {
-            out.push(escapeText(/** @type {HTMLTextAreaElement} */ (element).value));
+            out.push(isSecret(element) ? "" : escapeText(/** @type {HTMLTextAreaElement} */ (element).value));
             node = null;
           } else node = list ? /** @type {Node} */ (list[0]) : firstChild(root || element);
           continue;
@@ -88,19 +126,6 @@ function html(id, readable) {
     node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
   }
   return { doc: documentKey, html: out.join(""), frames };
-}
-
-/** What a field holds now, as attributes; nothing of a secret one. @param {Element} element @param {string} tag */
-function currentState(element, tag) {
-  if (tag === "option") return /** @type {HTMLOptionElement} */ (element).selected ? ' selected=""' : "";
-  if (tag !== "input") return "";
-  const input = /** @type {HTMLInputElement} */ (element);
-  const type = inputType(input);
-  if (type === "checkbox" || type === "radio") {
-    const value = attribute(input, "value");
-    return (value === null ? "" : ` value="${escapeAttribute(value)}"`) + (input.checked ? ' checked=""' : "");
-  }
-  return type === "file" || !input.value || isSecret(input) ? "" : ` value="${escapeAttribute(input.value)}"`;
 }
 
 /** @param {Element} element */

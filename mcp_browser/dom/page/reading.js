@@ -5,6 +5,9 @@ const NO_MARKS = [];
 const INERT = ["inert"];
 const EXACT_RECTS = 2500;
 const MOST_GUESSES = 63;
+/** What is told by what its author may have called it where it has no name. */
+const HINTED = set("button link menuitem tab img checkbox radio switch");
+const LONGEST_HINT = 40;
 /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
 const TRAP_CHECKS = 8000;
 const MOST_IN_CLICKABLE = 12;
@@ -110,7 +113,7 @@ function read(top) {
   function flush() {
     edges.length = 0;
     if (run === "") return;
-    let text = tidy(run, links.length > 0);
+    let text = tidy(run, links.length > 0).replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "");
     const holder = /** @type {Element} */ (runHolder);
     run = "";
     runHolder = null;
@@ -646,6 +649,10 @@ function read(top) {
     const own = line("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
     if (focused) own.marks = [...own.marks, "focused"];
     if (heading) states.push(`h${heading}`);
+    if (name === "" && HINTED.has(role)) {
+      const hint = hintOf(element);
+      if (hint) own.states = [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`];
+    }
     if (row) addToCell(reference(id));
     lines.push(own);
   }
@@ -975,6 +982,8 @@ function read(top) {
       const at = underHand();
       if (at >= 0) discover(at);
     }
+    // In preformatted text the ends of lines mean something.
+    if (text.includes("\n") && !isBlank(text) && closest(holder, "pre")) text = text.replace(/\r?\n/g, " ⏎ ");
     gather(holder, text.includes("\uE000") || text.includes("\uE001") ? text.replace(OUR_SIGNS, "") : text);
   }
 

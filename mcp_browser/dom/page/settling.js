@@ -69,6 +69,7 @@ async function settle(limit) {
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0 };
   try {
     let restless = start;
+    let stirred = false;
     for (;;) {
       mutations = 0;
       await frame();
@@ -87,7 +88,15 @@ async function settle(limit) {
         await pause(Math.min(moving, limit - waited));
         continue;
       }
-      if (mutations && restlessFor < LONGEST_RESTLESS) continue;
+      if (mutations && restlessFor < LONGEST_RESTLESS) {
+        stirred = true;
+        continue;
+      }
+      if (stirred) {
+        // What a component has drawn in one frame it often begins to animate in the next.
+        stirred = false;
+        continue;
+      }
       state.quiet = !mutations;
       return state;
     }

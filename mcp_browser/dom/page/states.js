@@ -39,8 +39,9 @@ function optionsState(select) {
   return `options=${quoted(text)}`;
 }
 
+const LONGEST_TARGET = 84;
 /** Most addresses of a page's own site need no shortening. */
-const PLAIN_PATH = /^\/(?!\/)[\w/.~-]{0,100}$/;
+const PLAIN_PATH = /^\/(?!\/)[\w/.~-]{0,80}$/;
 
 /** @param {string} href */
 function shortened(href) {
@@ -54,7 +55,7 @@ function shortened(href) {
   if (scheme) href = href.slice(scheme[0].length).replace(/\/$/, "");
   href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
   href = href.replace(/\s+/g, "%20").replace(INVISIBLE, "");
-  return href.length > 110 ? `${href.slice(0, 70)}…${href.slice(-36)}` : href;
+  return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 
 /**
