@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
-from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot
@@ -38,6 +38,11 @@ CLOSING_SECONDS = 0.05
 
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
+
+OPENING_SECONDS = 5.0
+"""How long a new page may take to be there."""
+
+OPENING_TRIES = 3
 
 QUOTED = 4
 """How many lost tabs are named in a sentence."""
@@ -75,6 +80,7 @@ class BrowserSession:
         self._output_dir = self._settings.files.output_dir
         self._watch: Watch | None = None
         self._moved: str | None = None
+        self._reopened: set[int] = set()
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
         self._own_pages = 0
@@ -243,20 +249,30 @@ class BrowserSession:
 
     async def _mend(self) -> None:
         """Open crashed tabs again, and see to it that there is a current tab."""
-        for tab in [tab for tab in self._tabs.values() if tab.crashed]:
-            url = tab.url
-            fresh = await self._open_page(opener=tab.opener)
-            was_current = tab is self._current
-            if was_current:
-                self._current = fresh
-            await self.close_tab(tab.id)
-            text = f"Tab {tab.id} ({url[:200]}) had crashed and was opened again as tab {fresh.id}."
-            if was_current:
-                self._moved = text
-            self.notice(text)
+        while crashed := [tab for tab in self._tabs.values() if tab.crashed]:
+            for tab in crashed:
+                await self._open_again(tab)
+        await self._settle_on_a_tab()
+
+    async def _open_again(self, tab: Tab) -> None:
+        """Put a fresh tab in place of one that has crashed; an empty one where that was such a tab itself."""
+        url = tab.url
+        fresh = await self._open_page(opener=tab.opener)
+        was_current = tab is self._current
+        if was_current:
+            self._current = fresh
+        await self.close_tab(tab.id)
+        text = f"Tab {tab.id} ({url[:200]}) had crashed and was opened again as tab {fresh.id}."
+        again = tab.id in self._reopened
+        if again:
+            text = f"Tab {tab.id} ({url[:200]}) has crashed again; tab {fresh.id} is empty."
+        if was_current:
+            self._moved = text
+        self.notice(text)
+        if not again:
+            self._reopened.add(fresh.id)
             with contextlib.suppress(ActionError):
                 await fresh.goto(url)
-        await self._settle_on_a_tab()
 
     async def _settle_on_a_tab(self) -> None:
         """Choose another current tab where the one that was is closed."""
@@ -338,7 +354,7 @@ class BrowserSession:
     async def _open_page(self, *, opener: int | None = None) -> Tab:
         self._own_pages += 1
         try:
-            page = await self.context.new_page()
+            page = await self._new_page()
         except PlaywrightError as error:
             raise as_action_error(error, doing="opening a tab") from error
         finally:
@@ -346,6 +362,21 @@ class BrowserSession:
         tab = self._adopt(page, opener=opener)
         await self._attached()
         return tab
+
+    async def _new_page(self) -> Page:
+        """A new page; another one where the first does not come, for its process has died as it began."""
+        for _ in range(OPENING_TRIES):
+            opening = asyncio.create_task(self.context.new_page())
+            await asyncio.wait({opening}, timeout=OPENING_SECONDS)
+            if not opening.done():
+                opening.add_done_callback(_close_late_page)
+                continue
+            try:
+                return opening.result()
+            except PlaywrightError as error:
+                if not is_crashed(error):
+                    raise
+        raise BrowserUnavailable("The browser opens no new tab.", hint="Try again.")
 
     def _adopt(self, page: Page, *, opener: int | None = None) -> Tab:
         for tab in self._tabs.values():
@@ -600,3 +631,10 @@ class BrowserSession:
             with contextlib.suppress(PlaywrightError, ActionError):
                 await tab.goto("about:blank")
         raise blocked_page(url)
+
+
+def _close_late_page(opening: asyncio.Task[Page]) -> None:
+    """Close a page that nobody waits for any more."""
+    if not opening.cancelled() and opening.exception() is None:
+        closing = asyncio.ensure_future(opening.result().close())
+        closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())
