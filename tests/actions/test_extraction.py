@@ -37,17 +37,56 @@ async def test_an_element_is_read_alone(hand: Hand) -> None:
 
 async def test_fields_are_read_as_they_are_now(hand: Hand) -> None:
     await hand.open(
-        "<input id=a value=before><input id=b type=password value=pw1><textarea id=c>before</textarea>"
-        "<label><input id=d type=checkbox>Agree</label><select id=e><option>S<option>M</select>"
+        "Name<input id=a value=before>!<textarea id=c>before</textarea>"
+        "<label><input id=d type=checkbox>Agree</label><label><input type=radio>Later</label>"
+        "<select id=e><option>S<option>M</select><input type=submit value=Send>"
     )
-    await hand.js("a.value = 'now'; b.value = 'pw2'; c.value = 'typed'; d.checked = true; e.value = 'M'")
+    await hand.js("a.value = 'now'; c.value = 'typed <b>'; d.checked = true; e.value = 'M'")
+    await hand.do("extract_content")
+    assert hand.result.page_content == "Name now ! typed <b> [x] Agree [ ] Later M Send"
+
+
+async def test_secret_fields_are_never_read(hand: Hand) -> None:
+    await hand.open(
+        "<p>Sign in</p><input id=a type=password value=hush1><input type=hidden value=hush2>"
+        "<input name=password value=hush3><textarea name=password>hush4</textarea>"
+        "<input type=checkbox value=hush5><p data-token=hush6>End</p>"
+    )
+    await hand.js("a.value = 'hush7'")
+    text = await hand.do("extract_content", links=True)
+    assert "Sign in" in text
+    assert "End" in text
+    assert "hush" not in text
+    text = await hand.do("get_html")
+    for secret in ("hush1", "hush3", "hush4", "hush7"):
+        assert secret not in text
+
+
+async def test_addresses_are_those_of_the_frame_that_they_are_in(hand: Hand) -> None:
+    inner = hand.site.page("<a href='/cart'>Cart</a>").replace(hand.site.url, hand.site.other)
+    await hand.open(
+        f"<iframe src='{inner}'></iframe><a href='javascript:go()'>Go</a> <a href='/{'x' * 400}'>Long</a>"
+        "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' alt=Dot>"
+    )
+    text = await hand.do("extract_content", links=True)
+    assert f"[Cart]({hand.site.other}/cart)" in text
+    assert "Go Long" in text
+    assert "javascript:" not in text
+    assert "xxx" not in text
+    assert "Dot" in text
+    assert "data:" not in text
+
+
+async def test_a_page_nested_deeply_is_read(hand: Hand) -> None:
+    await hand.open("<p>Top</p>")
+    await hand.js(
+        "let at = document.body;"
+        "for (let n = 0; n < 1500; n++) at = at.appendChild(document.createElement('div'));"
+        "at.textContent = 'Bottom'"
+    )
     text = await hand.do("extract_content")
-    assert "now" in text
-    assert "typed" in text
-    assert "[x] Agree" in text
-    assert "M" in text
-    assert "before" not in text
-    assert "pw" not in text
+    assert "nested too deep" in text
+    assert text.index("Top") < text.index("Bottom")
 
 
 async def test_what_is_hidden_is_not_read(hand: Hand) -> None:
