@@ -174,6 +174,9 @@ class Observer:
                     if op == "removed"
                     else self._references.node(line, frame.world, frame.read.document)
                 )
+                if op == "moved" and node.role == "iframe":
+                    # What is in the frame moves with it, unseen by any comparison of its lines.
+                    return None
                 if depth:
                     node = node.model_copy(update={"depth": node.depth + depth})
                 changes.append(
