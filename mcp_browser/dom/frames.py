@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import Page
 
@@ -18,10 +18,17 @@ Way = list[tuple[FrameState, int]]
 class Frames:
     """The frames of one page."""
 
-    def __init__(self, page: Page, channel: str) -> None:
-        """Serve a page; `channel` is the random name that the hook in the page's own world was given."""
+    def __init__(self, page: Page, channel: str, worlds: Literal["isolated", "main"] | None = None) -> None:
+        """Serve a page.
+
+        Args:
+            page: Playwright's page.
+            channel: the random name that the hook in the page's own world was given.
+            worlds: where the page script runs; by default apart from the page where the browser can.
+        """
         self._page = page
         self._channel = channel
+        self._kind = worlds
         self._worlds: Worlds | None = None
         self._main: FrameState | None = None
 
@@ -34,8 +41,9 @@ class Frames:
     async def _all_worlds(self) -> Worlds:
         if self._worlds is None:
             browser = self._page.context.browser
-            isolated = browser is None or browser.browser_type.name == "chromium"
-            self._worlds = (IsolatedWorlds if isolated else MainWorlds)(self._page, self._channel)
+            able = browser is None or browser.browser_type.name == "chromium"
+            apart = able if self._kind is None else self._kind == "isolated"
+            self._worlds = (IsolatedWorlds if apart else MainWorlds)(self._page, self._channel)
         return self._worlds
 
     async def each(self, method: str, *args: Any) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:

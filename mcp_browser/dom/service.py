@@ -44,7 +44,15 @@ class DomService:
     Nothing here may be called twice at the same time.
     """
 
-    def __init__(self, page: Page, *, channel: str, budget: int, changes_budget: int) -> None:
+    def __init__(
+        self,
+        page: Page,
+        *,
+        channel: str,
+        budget: int,
+        changes_budget: int,
+        worlds: Literal["isolated", "main"] | None = None,
+    ) -> None:
         """Serve a page.
 
         Args:
@@ -52,10 +60,11 @@ class DomService:
             channel: the random name that the hook in the page's own world was given; "" for none.
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
+            worlds: where the page script runs; by default apart from the page where the browser can.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel)
+        self._frames = Frames(page, channel, worlds)
         self._references = References()
         self._observer = Observer(self._frames, self._references, changes_budget=changes_budget)
 

@@ -1,0 +1,49 @@
+"""A DOM service over a bare page, in both kinds of worlds."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page
+
+from mcp_browser.dom.scripts import hook_script
+from mcp_browser.dom.service import DomService
+from tests.support.site import Site
+
+CHANNEL = "test-channel"
+
+Show = Callable[[str], Awaitable[DomService]]
+"""Shows an HTML body and gives the service of its page."""
+
+
+@pytest.fixture(params=["isolated", "main"])
+def world(request: pytest.FixtureRequest) -> str:
+    """Where the page script runs: apart from the page, or in the page's own world as in other engines."""
+    return request.param
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(chromium: Browser) -> AsyncIterator[Page]:
+    """A page with the hook in it."""
+    context = await chromium.new_context(viewport={"width": 1000, "height": 600})
+    await context.add_init_script(hook_script(CHANNEL))
+    yield await context.new_page()
+    await context.close()
+
+
+@pytest.fixture
+def dom(page: Page, world: str) -> DomService:
+    """The service of that page."""
+    worlds = "isolated" if world == "isolated" else "main"
+    return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500, worlds=worlds)
+
+
+@pytest.fixture
+def show(page: Page, dom: DomService, site: Site) -> Show:
+    """Publish a body and go there."""
+
+    async def show(body: str) -> DomService:
+        await page.goto(site.page(body))
+        return dom
+
+    return show

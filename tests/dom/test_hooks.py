@@ -1,0 +1,58 @@
+"""The hook in the page's own world: it tells what it must, and a page cannot tell it is there."""
+
+from playwright.async_api import Page
+
+from mcp_browser.dom.models import DomSnapshot
+from tests.dom.conftest import Show
+
+
+async def test_wrapped_functions_look_as_they_did(show: Show, page: Page) -> None:
+    await show("<p>x</p>")
+
+    assert await page.evaluate(
+        "[setTimeout, document.addEventListener, Element.prototype.attachShadow].map(wrapped => wrapped.name)"
+    ) == ["setTimeout", "addEventListener", "attachShadow"]
+    assert await page.evaluate("Function.prototype.toString.call(Element.prototype.attachShadow)") == (
+        "function () { [native code] }"
+    )
+
+
+async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, page: Page) -> None:
+    dom = await show(
+        "<p id=out>nothing</p><button id=go>Go</button><script>go.onclick = () =>"
+        " setTimeout(() => setTimeout(() => out.textContent = 'done', 150), 150);"
+        "(function tick() { setTimeout(tick, 50) })()</script>"
+    )
+    snapshot = await dom.snapshot()
+    index = next(node.index for node in snapshot.nodes if node.name == "Go")
+    assert index is not None
+    ready = await dom.ready(index, for_="click")
+    await page.mouse.click(ready.x, ready.y)
+
+    state, told = await dom.settle_and_changes(limit=3)
+
+    assert state.timers == 0
+    assert state.waited < 2
+    nodes = told.nodes if isinstance(told, DomSnapshot) else [change.node for change in told.changes]
+    assert any(node.name == "done" for node in nodes)
+
+
+async def test_listeners_in_closed_roots_are_told(show: Show) -> None:
+    dom = await show(
+        "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'});"
+        "root.innerHTML = '<span>Deep</span>';"
+        "root.firstChild.addEventListener('mousedown', () => 0)</script>"
+    )
+
+    assert [str(node) for node in (await dom.snapshot()).nodes] == ['[1] clickable "Deep"']
+
+
+async def test_a_page_that_writes_itself_anew_is_still_heard(show: Show, page: Page) -> None:
+    dom = await show("<p>Old</p>")
+    await dom.snapshot()
+    await page.evaluate(
+        "document.open(); document.write('<span id=s>Written</span>'); document.close();"
+        "s.addEventListener('click', () => 0)"
+    )
+
+    assert [str(node) for node in (await dom.snapshot()).nodes] == ['*[1] clickable "Written"']

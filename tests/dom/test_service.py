@@ -1,0 +1,305 @@
+"""The service over a bare page, with the page script apart from the page and in it."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import Page
+
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
+from mcp_browser.dom.service import DomService
+from mcp_browser.dom.worlds import cdp
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from tests.dom.conftest import Show
+from tests.support.site import Site
+
+
+def named(snapshot: DomSnapshot, name: str) -> DomNode:
+    """The only line of that name."""
+    (node,) = [node for node in snapshot.nodes if node.name == name]
+    return node
+
+
+def index_of(snapshot: DomSnapshot, name: str) -> int:
+    index = named(snapshot, name).index
+    assert index is not None
+    return index
+
+
+async def test_text_headings_and_controls_are_read_in_order(show: Show) -> None:
+    dom = await show(
+        "<h1>Shop</h1><p>Two <b>words</b></p><button disabled>Buy</button><a href=/cart>Cart</a>"
+    )
+
+    lines = [str(node) for node in (await dom.snapshot()).nodes]
+
+    assert lines == ["# Shop", "Two words", '[1] button "Buy" disabled', '[2] link "Cart" → /cart']
+
+
+async def test_closed_roots_slots_and_frames_are_read_in_place(show: Show) -> None:
+    dom = await show(
+        "<p>Before</p><div id=host><i>slotted</i></div><iframe srcdoc='<button>In frame</button>'></iframe>"
+        "<p>After</p><script>host.attachShadow({mode: 'closed'}).innerHTML ="
+        " '<button>Closed</button><slot></slot>'</script>"
+    )
+
+    names = [node.name for node in (await dom.snapshot()).nodes if node.name]
+
+    assert names == ["Before", "Closed", "slotted", "In frame", "After"]
+
+
+async def test_a_listener_makes_an_element_clickable(show: Show) -> None:
+    dom = await show("<span id=s>Press</span><script>s.addEventListener('click', () => 0)</script>")
+
+    assert str((await dom.snapshot()).nodes[0]) == '[1] clickable "Press"'
+
+
+async def test_secrets_are_masked_even_when_the_field_is_turned_into_text(show: Show, page: Page) -> None:
+    dom = await show(
+        "<input type=password aria-label=Word value=hunter2><input name=cvv aria-label=Code value=123>"
+    )
+
+    before = [str(node) for node in (await dom.snapshot()).nodes]
+    await page.evaluate("document.querySelector('input').type = 'text'")
+    after = [str(node) for node in (await dom.snapshot()).nodes]
+
+    assert not any("hunter2" in line or "123" in line for line in [*before, *after])
+    assert "hunter2" not in await dom.html()
+    assert sum("•••" in line for line in after) == 2
+
+
+async def test_changes_name_what_came_went_and_became(show: Show, page: Page) -> None:
+    dom = await show("<p id=a>One</p><p id=b>Two</p>" + "<p>Filler that stays as it is.</p>" * 40)
+    await dom.snapshot()
+    await page.evaluate("a.remove(); b.textContent = 'Three'; document.body.prepend('New')")
+
+    told = await dom.changes()
+
+    assert isinstance(told, DomChanges)
+    assert {(change.op, change.node.name) for change in told.changes} == {
+        ("removed", "One"),
+        ("changed", "Three"),
+        ("added", "New"),
+    }
+    assert await dom.changes() == DomChanges()
+
+
+async def test_a_thrown_away_reading_is_told_again(show: Show, page: Page) -> None:
+    dom = await show("<p id=a>One</p>" + "<p>Filler that stays as it is.</p>" * 40)
+    await dom.snapshot()
+    await page.evaluate("a.textContent = 'Two'")
+    await dom.settle_and_changes(limit=1)
+
+    _, told = await dom.settle_and_changes(limit=1, again=True)
+
+    assert isinstance(told, DomChanges)
+    assert [change.node.name for change in told.changes] == ["Two"]
+
+
+async def test_an_index_outlives_garbage_collection(show: Show, page: Page) -> None:
+    dom = await show("<button>Stay</button>")
+    before = index_of(await dom.snapshot(), "Stay")
+    session = await page.context.new_cdp_session(page)
+    for _ in range(3):
+        await cdp(session, "HeapProfiler.collectGarbage")
+
+    assert index_of(await dom.snapshot(), "Stay") == before
+
+
+async def test_an_element_is_ready_where_a_click_reaches_it(show: Show, page: Page) -> None:
+    dom = await show(
+        "<div style='height:2000px'></div><button onclick=\"document.title = 'hit'\">Far</button>"
+    )
+    ready = await dom.ready(index_of(await dom.snapshot(), "Far"), for_="click")
+    await page.mouse.click(ready.x, ready.y)
+
+    assert (ready.tag, ready.kind, ready.checked) == ("button", "none", None)
+    assert await page.title() == "hit"
+
+
+VEIL = "<div role=dialog aria-label=Ask style='position:fixed;inset:0'></div>"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<button disabled>B</button>", "disabled"),
+        ("<button style='pointer-events:none'>B</button>", "mouse through"),
+        (f"<button>B</button>{VEIL}", r"covered by \[\d+\] dialog \"Ask\""),
+    ],
+)
+async def test_what_is_in_the_way_is_named(show: Show, body: str, words: str) -> None:
+    dom = await show(body)
+    index = index_of(await dom.snapshot(), "B")
+
+    with pytest.raises(NotActionable, match=words):
+        await dom.ready(index, for_="click")
+
+
+async def test_an_element_that_is_uncovered_soon_is_waited_for(show: Show, page: Page) -> None:
+    dom = await show("<button>B</button><div id=veil style='position:fixed;inset:0'></div>")
+    index = index_of(await dom.snapshot(), "B")
+    await page.evaluate("void setTimeout(() => veil.remove(), 200)")
+
+    assert (await dom.ready(index, for_="click")).x > 0
+
+
+async def test_a_stale_index_says_what_it_was_and_names_the_nearest_match(show: Show, page: Page) -> None:
+    dom = await show("<div id=d><button>Save</button></div>")
+    old = index_of(await dom.snapshot(), "Save")
+    await page.evaluate("d.innerHTML = '<button>Save all</button>'")
+
+    with pytest.raises(StaleElement, match=rf'\[{old}\] button "Save" is gone.* \[\d+\] button "Save all"'):
+        await dom.ready(old, for_="click")
+
+
+async def test_an_index_of_the_document_before_is_stale(show: Show) -> None:
+    dom = await show("<button>Old</button>")
+    old = index_of(await dom.snapshot(), "Old")
+    await show("<button>New</button>")
+
+    with pytest.raises(StaleElement, match="Old"):
+        await dom.describe(old)
+
+
+async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page) -> None:
+    dom = await show(
+        "<div id=h></div><svg width=50 height=50>"
+        "<a href=#x aria-label=Vector><rect width=9 height=9 /></a></svg>"
+        "<iframe srcdoc='<button>In frame</button>'></iframe>"
+        "<script>h.attachShadow({mode: 'closed'}).innerHTML = '<button>Closed</button>'</script>"
+    )
+    snapshot = await dom.snapshot()
+
+    for name in ("Closed", "Vector", "In frame"):
+        index = index_of(snapshot, name)
+        handle = await dom.handle(index)
+        assert (await dom.index_of(handle)).index == index
+
+
+async def test_a_handle_of_an_element_never_told_gets_an_index(show: Show, page: Page) -> None:
+    dom = await show("<p id=p>Words</p>")
+    handle = await page.query_selector("#p")
+    assert handle
+
+    node = await dom.index_of(handle)
+
+    assert node.index is not None
+    assert (await dom.ready(node.index, for_="read")).tag == "p"
+
+
+async def test_everything_is_found_and_a_wrong_pattern_is_explained(show: Show) -> None:
+    dom = await show("".join(f"<button>Take {number}</button>" for number in range(3000)))
+    await dom.snapshot()
+
+    found = await dom.find(ElementQuery(pattern=r"^Take 29\d\d$", role="button"), limit=5)
+
+    assert found.total == 100
+    assert [node.name for node in found.nodes] == [f"Take {number}" for number in range(2900, 2905)]
+    with pytest.raises(InvalidArguments, match="regular expression"):
+        await dom.find(ElementQuery(pattern="(["), limit=5)
+    assert await dom.has_text("take 2999")
+    assert not await dom.has_text("take 3000")
+
+
+async def test_parts_and_regions_reach_what_the_budget_leaves_out(show: Show) -> None:
+    rows = "".join(f"<p>Sentence number {number} of the page.</p>" for number in range(400))
+    dom = await show(f"<nav aria-label=Menu><a href=/a>Alpha</a></nav>{rows}")
+
+    first = await dom.snapshot(budget=1000)
+    second = await dom.snapshot(budget=1000, part=2)
+    menu = await dom.snapshot(region=index_of(first, "Menu"))
+
+    assert second.nodes[0].name == f"Sentence number {len(first.nodes) - 2} of the page."
+    assert first.below == 402 - len(first.nodes)
+    assert [node.name for node in menu.nodes] == ["Menu", "Alpha"]
+    with pytest.raises(InvalidArguments, match="part 99"):
+        await dom.snapshot(budget=1000, part=99)
+
+
+async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) -> None:
+    dom = await show(
+        "<input id=i aria-label=Name><script>"
+        "const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');"
+        "let known = ''; Object.defineProperty(i, 'value', {get() { return own.get.call(i) },"
+        " set(v) { known = v; own.set.call(i, v) }});"
+        "i.addEventListener('input', () => { if (own.get.call(i) !== known) document.title = 'noticed' })"
+        "</script>"
+    )
+
+    await dom.call(index_of(await dom.snapshot(), "Name"), "setValue", "Ann")
+
+    assert await page.title() == "noticed"
+
+
+async def test_html_is_written_out_with_shadow_trees_and_frames(show: Show) -> None:
+    dom = await show(
+        "<div id=h></div><iframe srcdoc='<b>framed</b>'></iframe><p hidden>unseen</p>"
+        "<script>h.attachShadow({mode: 'open'}).innerHTML = '<i>shadow</i>'</script>"
+    )
+
+    whole, readable = await dom.html(), await dom.html(readable=True)
+
+    for html in (whole, readable):
+        assert "<i>shadow</i>" in html
+        assert "<b>framed</b>" in html
+    assert "unseen" in whole
+    assert "attachShadow" in whole
+    assert "unseen" not in readable
+    assert "attachShadow" not in readable
+
+
+async def test_scrolling_tells_how_far_and_to_a_text(show: Show) -> None:
+    dom = await show("".join(f"<p>Line {number}</p>" for number in range(300)))
+
+    scrolled = await dom.scroll(y=1)
+    end = await dom.scroll(y=float("inf"))
+    found = await dom.scroll_to_text("line 7", nth=2)
+
+    assert scrolled.moved_y == scrolled.view_height == 600
+    assert end.top + end.view_height == end.height
+    assert found.node.name == "Line 70"
+    assert "Line 69" in found.context
+    with pytest.raises(NotFound, match="line 999"):
+        await dom.scroll_to_text("line 999")
+
+
+async def test_boxes_of_frames_lie_where_they_are_seen(show: Show) -> None:
+    dom = await show(
+        "<div style='height:100px'></div>"
+        "<iframe srcdoc='<button>Deep</button>' style='border:0;margin:0 0 0 50px'></iframe>"
+    )
+    snapshot = await dom.snapshot()
+    (box,) = [box for box in await dom.boxes() if box.index == index_of(snapshot, "Deep")]
+    ready = await dom.ready(box.index, for_="click")
+
+    assert box.x < ready.x < box.x + box.width
+    assert box.y < ready.y < box.y + box.height
+    assert (found := await dom.at_point(ready.x, ready.y)) is not None
+    assert found.index == box.index
+
+
+async def test_lone_surrogates_and_control_characters_can_be_sent(show: Show, page: Page) -> None:
+    dom = await show("<button id=b>x</button>")
+    await page.evaluate("b.textContent = 'half \\ud83d \\u0007 \\ue000' + '12\\ue001'")
+
+    (node,) = (await dom.snapshot()).nodes
+
+    assert str(node).encode()
+    assert node.name == "half \ufffd 12"
+
+
+async def test_the_page_is_read_while_it_navigates(
+    show: Show, page: Page, site: Site, dom: DomService
+) -> None:
+    await show("<button>First</button>")
+    await dom.snapshot()
+    there = site.page("<button>Second</button>")
+
+    await asyncio.gather(page.goto(there), read_often(dom))
+
+    assert named(await dom.snapshot(), "Second").index
+
+
+async def read_often(dom: DomService) -> None:
+    for _ in range(5):
+        await dom.snapshot()
