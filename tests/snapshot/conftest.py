@@ -14,7 +14,7 @@ from tests.support.site import Site
 
 SETTINGS = Settings(
     browser=BrowserSettings(isolated=True, headless=True),
-    limits=LimitSettings(settle_timeout=3, call_timeout=20, navigation_timeout=10),
+    limits=LimitSettings(settle_timeout=3, call_timeout=20, navigation_timeout=6),
     observation=ObservationSettings(snapshot_budget=6000, changes_budget=1500),
 )
 

@@ -113,8 +113,8 @@ async def test_a_text_of_ten_megabytes_is_cut(hand: Hand) -> None:
     await lives(hand)
 
 
-async def test_a_word_of_ten_megabytes_in_a_button_is_cut(hand: Hand) -> None:
-    text = await answer(hand, "<button id=p></button><script>p.textContent = 'x'.repeat(1e7)</script>")
+async def test_a_word_of_two_megabytes_in_a_button_is_cut(hand: Hand) -> None:
+    text = await answer(hand, "<button id=p></button><script>p.textContent = 'x'.repeat(2e6)</script>")
 
     assert "button" in text
     await lives(hand)
