@@ -3,11 +3,17 @@
 import gc
 import sys
 
+from mcp_browser.browser.early import start_driver
+
+_NOT_SERVING = {"try", "install", "doctor", "-h", "--help", "--version"}
+
 
 def main() -> None:
     """Run the command line and exit with its code."""
     # Start-up makes very many objects that live on; looking for garbage among them takes a tenth of a second.
     gc.disable()
+    if _NOT_SERVING.isdisjoint(sys.argv[1:]):
+        start_driver()
     from mcp_browser.cli import main as run  # noqa: PLC0415
 
     sys.exit(run())

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
-from platformdirs import user_cache_dir
 
+from mcp_browser.browser.early import compile_cache, take_over
 from mcp_browser.browser.launch import (
     BrowserChoice,
     context_options,
@@ -60,20 +60,25 @@ class BrowserManager:
 
     # -- for servers
 
-    def warm(self) -> None:
-        """Begin to open the default session, without waiting; a failure shows at the first call."""
+    async def warm(self) -> None:
+        """Begin to open the default session; returns when that goes on without this process's processor.
+
+        A failure shows at the first call. Whatever else is to be imported had better wait for this: imports
+        at the same time hold each other up, and the driver then starts later.
+        """
+        await anyio.to_thread.run_sync(_import_playwright)
 
         async def start() -> None:
             try:
-                # The driver takes as long to start as the rest takes to be imported: do both at once.
-                session_module = anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
-                await asyncio.gather(self.start(), session_module)
+                await self.start()
                 session = await self.default_session()
                 await session.ensure_open()
             except ActionError as error:
                 logger.info("The browser could not be started yet: %s", error)
 
         self._keep(asyncio.create_task(start()))
+        # The driver is started meanwhile.
+        await anyio.to_thread.run_sync(import_module, "mcp_browser.browser.session")
 
     async def start(self) -> None:
         """Start Playwright's driver and see to it that there is a browser.
@@ -244,12 +249,12 @@ class BrowserManager:
     async def _playwright(self) -> "Playwright":
         driver = self._driver
         if driver is None:
-            # Node then keeps its compiled form of the driver on disk: it starts a quarter sooner.
-            os.environ.setdefault("NODE_COMPILE_CACHE", user_cache_dir("mcp-browser"))
+            os.environ.setdefault("NODE_COMPILE_CACHE", compile_cache())
             # A tenth of a second that the client need not wait for.
             module = await anyio.to_thread.run_sync(_import_playwright)
             try:
-                driver = self._driver = await module.async_playwright().start()
+                with take_over():
+                    driver = self._driver = await module.async_playwright().start()
             except Exception as error:
                 raise BrowserUnavailable(
                     f"Playwright's driver could not be started: {error}.",

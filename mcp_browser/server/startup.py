@@ -32,7 +32,12 @@ def run_stdio(settings: Settings) -> NoReturn:
     Raises:
         ExceptionGroup: the server could not be started.
     """
-    anyio.run(_serve_until_stopped, settings)
+    try:
+        anyio.run(_serve_until_stopped, settings)
+    except ExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is not None:
+            raise
+        logger.info("The client has gone.")
     _end(0)
 
 
@@ -40,7 +45,7 @@ async def _serve_until_stopped(settings: Settings) -> None:
     manager = BrowserManager(settings)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, manager)
-        manager.warm()
+        await manager.warm()
         # The protocol's modules take as long to import as a browser takes to start: do both at once.
         with _quick_turns():
             transports = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.transports")

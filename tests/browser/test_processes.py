@@ -25,7 +25,7 @@ async def main(profile, url, what):
     manager = BrowserManager(Settings(browser=settings))
     session = await manager.default_session()
     if what == "starting":
-        manager.warm()
+        await manager.warm()
         await asyncio.sleep(0.6)
     else:
         await session.ensure_open()

@@ -164,7 +164,7 @@ async def test_a_call_given_up_while_the_browser_starts_leaves_it_starting(
 
 
 async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: BrowserManager, site: Site) -> None:
-    own_manager.warm()
+    await own_manager.warm()
     session = await own_manager.default_session()
     assert "Here" in shown(await Hand(session).open(site.page("Here")))
     assert await own_manager.default_session() is session
@@ -173,7 +173,7 @@ async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: Browser
 async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = BrowserManager(Settings(browser=BrowserSettings(browser="firefox", isolated=True)))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
-    manager.warm()
+    await manager.warm()
     session = await manager.default_session()
     with pytest.raises(BrowserNotFound, match="playwright install firefox"):
         await session.ensure_open()
