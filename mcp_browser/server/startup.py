@@ -5,8 +5,6 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import NoReturn
 
@@ -47,8 +45,7 @@ async def _serve_until_stopped(settings: Settings) -> None:
         tasks.start_soon(_end_on_signal, manager)
         await manager.warm()
         # The protocol's modules take as long to import as a browser takes to start: do both at once.
-        with _quick_turns():
-            transports = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.transports")
+        transports = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.transports")
         gc.freeze()
         gc.enable()
         try:
@@ -56,17 +53,6 @@ async def _serve_until_stopped(settings: Settings) -> None:
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()
-
-
-@contextmanager
-def _quick_turns() -> Generator[None]:
-    """Let a thread that imports give way ten times sooner to the event loop, whose little work is urgent."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(before / 10)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 async def _end_on_signal(manager: BrowserManager) -> None:
