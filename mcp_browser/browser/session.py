@@ -14,6 +14,7 @@ import anyio
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.companions import C, Companions
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 CLOSING_SECONDS = 0.05
 """How long after its tabs a browser that ends is heard to have ended."""
+
+ATTACHING_SECONDS = 2.0
+"""How long a new tab may take to be connected to before it is worked in all the same."""
 
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
@@ -73,10 +77,11 @@ class BrowserSession:
         self._ids = itertools.count(1)
         self._tabs: dict[int, Tab] = {}
         self._current: Tab | None = None
-        self._attaching: set[asyncio.Task[None]] = set()
+        self._attaching: dict[asyncio.Task[None], Tab] = {}
         self._notices: list[str] = []
         self._observer = Observer(self, self._settings)
         self._downloads = Downloads(lambda: self.output_dir, self.notice)
+        self._companions = Companions(self, self._settings.tools.tools)
         self._output_dir = self._settings.files.output_dir
         self._watch: Watch | None = None
         self._moved: str | None = None
@@ -137,6 +142,11 @@ class BrowserSession:
         return self._context
 
     @property
+    def open_context(self) -> BrowserContext | None:
+        """Playwright's context, or None while the session is not open."""
+        return self._context
+
+    @property
     def tab_in_use(self) -> Tab | None:
         """The current tab, or None once the browser has ended."""
         return self._current if self._context is not None else None
@@ -145,6 +155,13 @@ class BrowserSession:
     def opening_windows(self) -> bool:
         """Whether a page has asked for a window that is not there yet."""
         return any(tab.activity.windows_opening for tab in self._tabs.values())
+
+    async def companion(self, kind: type[C]) -> C:
+        """What lives beside the pages of this session: always the same one of a class.
+
+        Made at the first call, and attached to the context and the tabs that are open.
+        """
+        return await self._companions.get(kind)
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
@@ -161,6 +178,7 @@ class BrowserSession:
                 )
             if complaint := tab.console.take():
                 self._notices.append(complaint if tab is self._current else f"Tab {tab.id}: {complaint}")
+        self._notices += self._companions.notices()
         notices, self._notices = tuple(dict.fromkeys(self._notices)), []
         return notices
 
@@ -180,6 +198,7 @@ class BrowserSession:
             if self._context is None:
                 await self._manager.in_own_task(self._open)
             await self._mend()
+            await self.attached()
 
     async def close(self) -> None:
         """Close the session and what belongs to it; a browser that was running before it goes on."""
@@ -189,6 +208,7 @@ class BrowserSession:
         await self._downloads.close()
         for task in self._attaching:
             task.cancel()
+        await self._companions.closed()
         context, self._context = self._context, None
         if context is not None:
             await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
@@ -200,14 +220,14 @@ class BrowserSession:
         context.on("close", self._on_context_close)
         with contextlib.suppress(PlaywrightError):
             await context.add_init_script(hook_script(self._channel))
-        self._tabs.clear()
         self._current = None
         self._context = context
+        await self._companions.opened(context)
         for page in context.pages:
             self._adopt(page)
         if not self._tabs:
             await self._open_page()
-        await self._attached()
+        await self.attached()
         self._current = await self._tab_in_front()
         self._told_tabs = tuple(self._tabs)
         for text in notices:
@@ -292,7 +312,7 @@ class BrowserSession:
         self._lost_url = self._current.url if self._current is not None else ""
         for tab in list(self._tabs.values()):
             tab.lose()
-        self._tabs.clear()
+            self._forget(tab)
 
     # -- tabs
 
@@ -360,7 +380,7 @@ class BrowserSession:
         finally:
             self._own_pages -= 1
         tab = self._adopt(page, opener=opener)
-        await self._attached()
+        await self.attached()
         return tab
 
     async def _new_page(self) -> Page:
@@ -398,15 +418,20 @@ class BrowserSession:
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
         tab.activity.watched = self._watch is not None
-        task = asyncio.create_task(tab.attach())
-        self._attaching.add(task)
-        task.add_done_callback(self._attaching.discard)
+        task = asyncio.create_task(self._attach(tab))
+        self._attaching[task] = tab
+        task.add_done_callback(self._attaching.pop)
         return tab
 
-    async def _attached(self) -> None:
-        """Wait until new tabs are connected to; one that a dialog holds from its start may take longer."""
-        if self._attaching:
-            await asyncio.wait(set(self._attaching), timeout=2)
+    async def _attach(self, tab: Tab) -> None:
+        await tab.attach()
+        await self._companions.tab_opened(tab)
+
+    async def attached(self) -> None:
+        """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
+        free = [task for task, tab in self._attaching.items() if not tab.held]
+        if free:
+            await asyncio.wait(free, timeout=ATTACHING_SECONDS)
 
     async def _tab_in_front(self) -> Tab:
         """The tab that a person sees, among those that were open already."""
@@ -425,7 +450,8 @@ class BrowserSession:
         return next((tab for tab, visible in zip(tabs, seen, strict=True) if visible), tabs[-1])
 
     def _forget(self, tab: Tab) -> None:
-        self._tabs.pop(tab.id, None)
+        if self._tabs.pop(tab.id, None) is not None:
+            self._companions.tab_closed(tab)
 
     # -- events
 

@@ -92,6 +92,8 @@ class Observer:
         read_from: Tab | None = None
         part: Part | None = None
         while (tab := self._session.tab_in_use) is not None:
+            if tab is not watch.tab:
+                await self._session.attached()
             since = watch.since(tab)
             left = deadline - time.monotonic()
             if tab.held:
