@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.miniwob.gym import Gym, running_gym
 from tests.e2e.miniwob.player import Player
 from tests.e2e.miniwob.policies import POLICIES
 from tests.support.client import Browser, browsing
+from tests.support.miniwob import Gym, running_gym
 
 SEEDS = (1, 2, 3)
 

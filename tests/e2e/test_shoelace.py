@@ -13,7 +13,7 @@ from tests.support.site import Reply, Request, Site
 
 pytestmark = pytest.mark.apps
 
-PAGE = Path(__file__).parent / "shoelace_order.html"
+PAGE = Path(__file__).parent.parent / "support" / "shoelace_order.html"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.bookshop import Bookshop
+from tests.support.bookshop import Bookshop
 from tests.support.client import Browser, browsing
 from tests.support.site import Site
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.bookshop import Bookshop
 from tests.snapshot.hand import Hand, View
 from tests.snapshot.oracle import Pair, pairs, same_words
-from tests.support.apps import Django, JupyterLab, django, jupyterlab
+from tests.support.apps import Django, JupyterLab, django, jupyterlab, python_documentation
+from tests.support.bookshop import Bookshop
 from tests.support.packages import npm_packages
 from tests.support.site import Site
 
@@ -118,14 +118,9 @@ async def test_names_in_jupyterlab_agree_with_chromium(hand: Hand, lab: JupyterL
     judge(await pairs(hand), least=40)
 
 
-PYTHON_DOCS = Path("/usr/share/doc/python3-doc/html")
-
-
 @pytest.fixture(scope="module")
 def python_docs(site: Site) -> str:
-    if not PYTHON_DOCS.exists():
-        pytest.skip("Debian's python3-doc is not installed")
-    return site.mount("/python", PYTHON_DOCS)
+    return site.mount("/python", python_documentation())
 
 
 async def test_names_in_the_python_documentation_agree_with_chromium(hand: Hand, python_docs: str) -> None:

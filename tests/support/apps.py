@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.packages import python_packages
+from tests.support.packages import debian_package, python_packages
 
 _START_SECONDS = 60
 _STOP_SECONDS = 10
@@ -92,6 +92,11 @@ def jupyterlab(folder: Path) -> Generator[JupyterLab]:
     url = f"http://127.0.0.1:{port}"
     with running(command, folder, environment, ready=f"{url}/api/status"):
         yield JupyterLab(url, notebooks)
+
+
+def python_documentation() -> Path:
+    """Python's documentation as Debian packs it: contents.html and genindex-all.html are huge."""
+    return next((debian_package("python3-doc") / "usr/share/doc").glob("python3.*/html"))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ The folder's name carries the pinned requirements, so that a new pin makes a new
 
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -72,6 +73,47 @@ def npm_packages(name: str, *requirements: str) -> Path:
     return _installed(f"npm-{name}", requirements, install) / "node_modules"
 
 
+def debian_package(name: str) -> Path:
+    """The unpacked files of a Debian or Ubuntu package; tells the folder that stands for `/`.
+
+    A package that only stands for another one, as `python3-doc` for that of the current version, is followed
+    to it. The version is the one that the system's own sources have.
+
+    Raises:
+        RuntimeError: there is no apt-get here, or it failed; the message carries its last words.
+    """
+
+    def install(folder: Path) -> None:
+        if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
+            raise RuntimeError(f"{name} is a Debian package, and apt-get is missing here.")
+        folder.mkdir(parents=True)
+        try:
+            _download(name, folder, [])
+        except RuntimeError:
+            # The system has no lists of packages, as in a fresh container: fetch some for this alone.
+            for part in ("lists/partial", "archives/partial"):
+                (folder / "apt" / part).mkdir(parents=True)
+            own = [f"Dir::State::lists={folder}/apt/lists", f"Dir::Cache={folder}/apt"]
+            options = [word for option in own for word in ("-o", option)]
+            _run(["apt-get", *options, "update"])
+            _download(name, folder, options)
+        for archive in folder.glob("*.deb"):
+            _run(["dpkg", "-x", archive.name, "files"], cwd=folder)
+            archive.unlink()
+        shutil.rmtree(folder / "apt", ignore_errors=True)
+
+    return _installed(f"debian-{name}", (name,), install) / "files"
+
+
+def _download(name: str, folder: Path, options: list[str]) -> None:
+    """Put the archive of a Debian package, or of the one that it stands for, into a folder."""
+    command = ["apt-cache", *options, "depends", "--important", "--no-recommends", name]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    stem = name.removesuffix("-doc").rstrip("0123456789")
+    followed = re.findall(rf"Depends: ({re.escape(stem)}[\d.]+-doc)$", said, re.M)
+    _run(["apt-get", *options, "download", *(followed or [name])], cwd=folder)
+
+
 def _installed(name: str, requirements: tuple[str, ...], install: Callable[[Path], None]) -> Path:
     cache = platformdirs.user_cache_path("mcp-browser-tests", ensure_exists=True)
     digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:10]
@@ -97,11 +139,17 @@ def _python(folder: Path) -> Path:
     return folder / "Scripts" / "python.exe" if os.name == "nt" else folder / "bin" / "python"
 
 
+def _path_with(command: str) -> str:
+    """PATH with the folder of a command that is given by its path, for what stands beside it."""
+    path = os.environ.get("PATH", "")
+    return f"{Path(command).parent}{os.pathsep}{path}" if Path(command).is_absolute() else path
+
+
 def _run(command: list[str], *, cwd: Path | None = None) -> None:
     done = subprocess.run(
         command,
         cwd=cwd,
-        env={**os.environ, "PATH": f"{Path(command[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
+        env={**os.environ, "PATH": _path_with(command[0])},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.support.packages import python_packages
 
 _REQUIREMENT = "miniwob==1.1.0"
-_STARTER = (Path(__file__).parent / "starter.js").read_text(encoding="utf-8")
+_STARTER = (Path(__file__).parent / "miniwob_starter.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
