@@ -1,0 +1,173 @@
+/** What can be clicked without a role: it has a listener, or the cursor of a hand over it. */
+
+const MOST_IN_CLICKABLE = 12;
+const LONGEST_CLICKABLE = 140;
+
+/** Whether the cursor over an open element is that of something to act on: its own or inherited. @param {number} at @returns {boolean} */
+function handAt(at) {
+  const frame = /** @type {Open} */ (walk.open[at]);
+  if (frame.hand !== undefined) return frame.hand;
+  const { element } = frame;
+  if (!surveyed || walk.shadows > 0 || at === 0 || pointing(element) || shadowOf(element)) {
+    frame.hand = HAND.has(styleOf(element).cursor);
+  } else if (OWN_CURSOR.has(localName(element))) frame.hand = false;
+  else frame.hand = handAt(at - 1);
+  return frame.hand;
+}
+
+/** Whether the cursor over an element that is not open is that of something to act on. @param {Element} element */
+function handOver(element) {
+  if (surveyed && walk.shadows === 0 && walk.open.length && !pointing(element)) {
+    return !OWN_CURSOR.has(localName(element)) && handAt(walk.open.length - 1);
+  }
+  return HAND.has(styleOf(element).cursor);
+}
+
+/**
+ * The outermost open element under whose hand-like cursor the innermost lies.
+ * @returns {number} its place in `open`, or -1
+ */
+function underHand() {
+  let found = -1;
+  for (let i = walk.open.length - 1; i >= 0; i--) {
+    if (!handAt(i)) break;
+    found = i;
+  }
+  return found;
+}
+
+/** Make a clickable thing of an element that is open already. @param {number} at */
+function discover(at) {
+  const frame = /** @type {Open} */ (walk.open[at]);
+  const { element } = frame;
+  if (frame.close || walk.ignoredHand === element) return;
+  if (element === body() || element === rootElement() || element === walk.start) {
+    walk.ignoredHand = element;
+    return;
+  }
+  flush();
+  openClickable(frame, frame.start);
+}
+
+/** @param {Open} frame @param {number} at where its line stands */
+function openClickable(frame, at) {
+  const { element } = frame;
+  const far = farOf(element, false);
+  if (far !== far) {
+    frame.close = null;
+    walk.ignoredHand = element;
+    return;
+  }
+  const tag = localName(element);
+  const id = keep(element);
+  const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
+  const own = newLine("interactive", element, id, "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
+  own.depth = walk.depth;
+  if (walk.heading) own.states.push(`h${walk.heading}`);
+  for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
+  walk.lines.splice(at, 0, own);
+  const outer = walk.inside;
+  const outerRow = walk.row;
+  if (walk.row) addToCell(reference(id));
+  walk.row = null;
+  walk.depth++;
+  if (name) walk.inside = name;
+  frame.close = () => {
+    flush();
+    walk.depth--;
+    walk.inside = outer;
+    walk.row = outerRow;
+    closeClickable(own, walk.lines.indexOf(own));
+  };
+}
+
+/** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
+function closeClickable(own, at) {
+  if (at < 0) return;
+  let controls = 0;
+  let texts = 0;
+  let length = 0;
+  for (let i = at + 1; i < walk.lines.length; i++) {
+    const inner = /** @type {Line} */ (walk.lines[i]);
+    if (inner.kind === "interactive") controls++;
+    else if (inner.kind !== "region") {
+      texts++;
+      length += inner.name.length + 1;
+    }
+  }
+  const element = /** @type {Element} */ (own.node);
+  const drop = () => {
+    walk.lines.splice(at, 1);
+    for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
+    walk.ignoredHand = element;
+  };
+  const many = controls > MOST_IN_CLICKABLE || length > 4000;
+  // A listener around several controls is there for them, unless the cursor says otherwise.
+  if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {
+    if (!own.name) return drop();
+    own.kind = "region";
+    own.role = explicitRole(element) || "group";
+    return undefined;
+  }
+  if (controls > 0 && listensForAll(element)) return drop();
+  if (controls === 1 && (texts === 0 || !hasHandler(element))) return drop();
+  if (controls > 1 && !hasHandler(element)) return drop();
+  if (own.name) return undefined;
+  if (controls === 0 && length <= LONGEST_CLICKABLE) {
+    let name = "";
+    for (let i = at + 1; i < walk.lines.length; i++) name += `${name ? " " : ""}${/** @type {Line} */ (walk.lines[i]).name}`;
+    own.name = name || tidy(around(element, "")) || cut(hintOf(element), LONGEST_NAME);
+    walk.lines.length = at + 1;
+  } else {
+    for (let i = at + 1; i < walk.lines.length; i++) {
+      const inner = /** @type {Line} */ (walk.lines[i]);
+      if (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image") {
+        own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
+        if (controls === 0 && inner.name.length <= LONGEST_NAME) walk.lines.splice(i, 1);
+        break;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */
+function listensForAll(element) {
+  if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
+  if (HAND.has(styleOf(element).cursor)) return false;
+  if (parentNode(element) === body()) return true;
+  const box = rectOf(element);
+  return box.width * box.height > walk.width * walk.height * 0.6;
+}
+
+/** @param {Element} element @param {Open} frame @param {string} role */
+function enterClickable(element, frame, role) {
+  flush();
+  frame.start = walk.lines.length;
+  const before = frame.close;
+  openClickable(frame, walk.lines.length);
+  const close = frame.close;
+  const own = walk.lines[frame.start];
+  if (own && own.node === element && role && role !== "generic" && role !== "form" && role !== "region" && role !== "group") own.role = role;
+  if (close && before && close !== before) {
+    frame.close = (at) => {
+      close(at);
+      before(at);
+    };
+  }
+  return frame;
+}
+
+/** Whether something beside its role makes a region clickable. @param {Element} element @param {string} role */
+function hasPlainHandler(element, role) {
+  if (role === "listitem" || role === "article") return hasHandler(element);
+  if (role !== "group" && role !== "figure" && role !== "region") return false;
+  // A tab stop alone is there to scroll them by keys.
+  return (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+}
+
+/** @param {Element} element */
+function hasListenerInside(element) {
+  for (const inner of queryAll(element, "*")) if (listening.has(inner)) return true;
+  return false;
+}

@@ -1,0 +1,150 @@
+/** Controls and their labels. */
+
+/** What is told by what its author may have called it where it has no name. */
+const HINTED = set("button link menuitem tab img checkbox radio switch");
+const LONGEST_HINT = 40;
+const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
+
+/** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
+function pushControl(element, role, name, states, far, focused) {
+  const id = keep(element);
+  const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
+  if (focused) own.marks = [...own.marks, "focused"];
+  if (walk.heading) states.push(`h${walk.heading}`);
+  if (name === "" && HINTED.has(role)) {
+    const hint = hintOf(element);
+    if (hint) own.states = [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`];
+  }
+  if (walk.row) addToCell(reference(id));
+  walk.lines.push(own);
+}
+
+/**
+ * Read on inside a control, where text that only repeats its name is left out.
+ * @param {string} name
+ * @param {Open} frame
+ */
+function enterInside(name, frame) {
+  const outer = walk.inside;
+  const outerRow = walk.row;
+  const before = frame.close;
+  walk.inside = name;
+  walk.row = null;
+  walk.depth++;
+  /** @type {any} */ (frame).control = true;
+  frame.close = (at) => {
+    flush();
+    walk.depth--;
+    walk.inside = outer;
+    walk.row = outerRow;
+    if (before) before(at);
+  };
+  return frame;
+}
+
+/** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
+function isPlainLink(link) {
+  if (walk.shadows > 0 || shadowOf(link)) return false;
+  for (let child = firstChild(link); child; child = nextSibling(child)) {
+    if (nodeType(child) !== 1) continue;
+    const inner = /** @type {Element} */ (child);
+    if (!INLINE.has(localName(inner)) || childElementCount(inner) > 0 || traits(inner) & SPECIAL) return false;
+  }
+  return true;
+}
+
+/** @param {Element} element @param {string} tag @param {string} role @param {boolean} editor @param {boolean} unseen @param {Open} frame */
+function enterControl(element, tag, role, editor, unseen, frame) {
+  if (tag === "a" && role === "link" && walk.run !== "" && walk.inside === null && !walk.row && !walk.heading && isPlainLink(element)) {
+    const far = farOf(element, false);
+    const name = far === far ? nameOf(element, tag, role) : "";
+    if (name) {
+      const id = keep(element);
+      const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), statesOf(element, tag, role, name), far);
+      if (element === walk.active) own.marks = [...own.marks, "focused"];
+      gather(element, reference(id));
+      walk.edges.push(element);
+      walk.links.push(own);
+      return null;
+    }
+  }
+  flush();
+  frame.start = walk.lines.length;
+  if (role === "option" && walk.inside === ALL) return null;
+  const far = farOf(element, unseen || isReplaceable(element, tag));
+  if (far !== far) {
+    if (LEAVES.has(tag)) return null;
+    return frame;
+  }
+  if (unseen || isReplaceable(element, tag)) {
+    if (!canBeReached(element, tag)) return null;
+  }
+  const name = nameOf(element, tag, role);
+  const states = statesOf(element, tag, role, name);
+  pushControl(element, role, name, states, far, element === walk.active);
+  if (LEAVES.has(tag) || editor) return null;
+  if (childElementCount(element) === 0 && !shadowOf(element)) return null;
+  return enterInside(name, frame);
+}
+
+/** @param {Element} element @param {Open} frame */
+function enterLabel(element, frame) {
+  const control = /** @type {HTMLLabelElement} */ (element).control;
+  if (!control || !isElement(control)) {
+    // In a component the label's listener focuses a control that the label does not know.
+    const component = hasHandler(element) && walk.inside === null && walk.shadows === 0;
+    return component ? enterClickable(element, frame, "") : frame;
+  }
+  const controlTag = localName(control);
+  const role = explicitRole(control) || nativeRole(control, controlTag);
+  if ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element)) {
+    if (role !== "checkbox" && role !== "radio" && role !== "switch" && !(controlTag === "input" && inputType(control) === "file")) {
+      return frame;
+    }
+    flush();
+    frame.start = walk.lines.length;
+    const name = nameOf(control, controlTag, role);
+    const far = farOf(element, false);
+    if (far !== far) return null;
+    pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
+    return enterInside(name, frame);
+  }
+  const name = nameOf(control, controlTag, role);
+  const outer = walk.inside;
+  const before = frame.close;
+  if (name && walk.inside === null) walk.inside = name;
+  frame.close = (at) => {
+    flush();
+    walk.inside = outer;
+    if (before) before(at);
+  };
+  return frame;
+}
+
+/** Form controls that libraries hide and draw anew. @param {Element} element @param {string} tag */
+function isReplaceable(element, tag) {
+  if (tag !== "input") return tag === "select";
+  const type = inputType(element);
+  if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
+  // A component's own field may lie unseen over or under what it draws.
+  return explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
+}
+
+/** Whether a hidden or tiny control can be reached all the same: by its own box or by a label that is seen. @param {Element} element @param {string} tag */
+function canBeReached(element, tag) {
+  if (!isReplaceable(element, tag)) return false;
+  const style = styleOf(element);
+  if (style.display === "none" || style.visibility !== "visible") return false;
+  const box = rectOf(element);
+  if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0;
+  for (const label of labelsOf(element)) if (isSeen(label)) return true;
+  return box.width > 1 && box.height > 1;
+}
+
+/** @param {Element} element @param {string} tag */
+function isNativelyFocusable(element, tag) {
+  if (tag === "button" || tag === "input" || tag === "select" || tag === "textarea") return true;
+  if ((tag === "a" || tag === "area") && attribute(element, "href") !== null) return true;
+  const stop = attribute(element, "tabindex");
+  return stop !== null && Number(stop) >= 0;
+}

@@ -1,0 +1,65 @@
+/** What styles hide in ways that checkVisibility() does not know. */
+
+/** Whether it is worth asking whether a style clips an element to nothing. @param {Element} element */
+const mayBeTrap = (element) => (surveyed && walk.shadows === 0 && !shadowOf(element) ? suspicious(element) : walk.checks > 0);
+
+/** Whether it is worth asking whether an element's text can be seen: its ink is its own or inherited. @param {Element} element */
+function isSuspect(element) {
+  if (!surveyed || walk.shadows > 0) return walk.checks > 0;
+  if (suspicious(element)) return true;
+  for (let i = walk.open.length - 1; i >= 0; i--) {
+    const frame = /** @type {Open} */ (walk.open[i]);
+    if (frame.suspect !== undefined) return frame.suspect;
+    if (suspicious(frame.element)) return (frame.suspect = true);
+  }
+  for (const frame of walk.open) if (frame.suspect === undefined) frame.suspect = false;
+  return false;
+}
+
+/** Whether a style clips an element to nothing. @param {Element} element */
+function isTrap(element) {
+  walk.checks--;
+  const style = styleOf(element);
+  const clip = style.clipPath;
+  if (clip !== "none") {
+    const inset = /^inset\(([\d.]+)%/.exec(clip);
+    if ((inset && Number(inset[1]) >= 50) || /^(?:circle|ellipse)\(0(?:px|%)?\b/.test(clip)) return true;
+  }
+  const { position } = style;
+  if (position !== "absolute" && position !== "fixed") return false;
+  if (style.clip !== "auto") {
+    const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
+    if (right - left <= 1 || bottom - top <= 1) return true;
+  }
+  if (style.overflowX === "visible") return false;
+  const box = rectOf(element);
+  return box.width <= 1 && box.height <= 1 && style.display !== "contents";
+}
+
+/** Whether the letters of an element's text are transparent or shifted out of the page. @param {Element} element */
+function isInvisible(element) {
+  walk.checks--;
+  const style = styleOf(element);
+  if (parseFloat(style.textIndent) < -500 || style.contentVisibility === "hidden") return true;
+  const color = style.getPropertyValue("-webkit-text-fill-color");
+  if (!/^rgba\(.*,\s*0\)$/.test(color)) return false;
+  // A picture or gradient that shows through the letters is seen.
+  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
+    if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;
+  }
+  return style.textShadow === "none";
+}
+
+/** Whether a control stands where nobody can see it, so that only its label is there to be clicked. @param {Element} control @param {Element} label */
+function isLost(control, label) {
+  const tag = localName(control);
+  if (!isReplaceable(control, tag) || tag === "select") return false;
+  const far = distance(control, rectOf(control), true);
+  if (far !== far) return true;
+  let node = flatParent(control);
+  for (let up = 0; up < 4 && isElement(node) && !holds(/** @type {Element} */ (node), label); up++) {
+    if (isTrap(/** @type {Element} */ (node))) return true;
+    node = flatParent(/** @type {Element} */ (node));
+  }
+  return false;
+}

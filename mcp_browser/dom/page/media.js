@@ -1,0 +1,90 @@
+/** Pictures, meters, frames, canvases. */
+
+const SMALLEST_FRAME = 5;
+
+/** @param {Element} element @param {string} tag @param {string} role */
+function enterImage(element, tag, role) {
+  if (attribute(element, "usemap")) enterMap(element);
+  if (walk.inside !== null) return null;
+  const name = nameOf(element, tag, role);
+  const cursor = handOver(element);
+  if (cursor) {
+    const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
+    if (frame && underHand() >= 0) discover(underHand());
+    else {
+      const far = farOf(element, false);
+      if (far === far) pushControl(element, "img", name || hintOf(element), statesOf(element, tag, "img", name), far, false);
+      return null;
+    }
+  }
+  if (name) pushImage(element, name);
+  return null;
+}
+
+/** The links of the image's map. @param {Element} image */
+function enterMap(image) {
+  const map = mapOf(image);
+  const far = map ? farOf(image, false) : NOWHERE;
+  if (!map || far !== far) return;
+  flush();
+  for (const area of queryAll(map, "area")) {
+    const role = explicitRole(area) || nativeRole(area, "area");
+    if (!role && !hasHandler(area)) continue;
+    const name = nameOf(area, "area", role);
+    pushControl(area, role || "clickable", name, statesOf(area, "area", role, name), far, area === walk.active);
+  }
+}
+
+/** @param {Element} element @param {string} name */
+function pushImage(element, name) {
+  if (walk.row) {
+    addToCell(cut(name, LONGEST_NAME));
+    return;
+  }
+  flush();
+  const far = farOf(element, false);
+  if (far === far) walk.lines.push(newLine("image", element, idOf(element), "image", cut(name, LONGEST_NAME), [], far));
+}
+
+/** @param {Element} element @param {string} tag @param {string} role */
+function enterMeter(element, tag, role) {
+  if (walk.inside !== null) return;
+  const name = nameOf(element, tag, role);
+  let value = "";
+  if (tag === "progress") {
+    const progress = /** @type {HTMLProgressElement} */ (element);
+    value = progress.position >= 0 ? `${Math.round(progress.position * 100)}%` : "busy";
+  } else if (tag === "meter") value = String(/** @type {HTMLMeterElement} */ (element).value);
+  else value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "";
+  const text = tidy(`${role} ${name} ${value}`);
+  if (walk.row) return addToCell(text);
+  flush();
+  const far = farOf(element, false);
+  if (far === far) walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));
+}
+
+/** @param {Element} element @param {string} tag */
+function enterFrame(element, tag) {
+  flush();
+  const box = rectOf(element);
+  if (box.width < SMALLEST_FRAME || box.height < SMALLEST_FRAME) return null;
+  const far = distance(element, box, false);
+  if (far !== far) return null;
+  const id = keep(element);
+  const source = shortened(attribute(element, "src") || "");
+  walk.lines.push(newLine("region", element, id, "iframe", cut(nameOf(element, tag, "iframe"), LONGEST_NAME), source ? [`→ ${source}`] : [], far));
+  return null;
+}
+
+/** @param {Element} element @param {string} tag @param {Open} frame */
+function enterCanvas(element, tag, frame) {
+  if (walk.inside !== null) return null;
+  const box = rectOf(element);
+  if (box.width < 20 || box.height < 20) return null;
+  const far = distance(element, box, false);
+  if (far !== far) return null;
+  flush();
+  frame.start = walk.lines.length;
+  pushControl(element, "canvas", nameOf(element, tag, ""), [], far, element === walk.active);
+  return null;
+}

@@ -1,0 +1,59 @@
+/** Where an element lies: how far from the view, or where nobody can see it. */
+
+const NOWHERE = NaN;
+
+/**
+ * Distance of an element's box from the view; NaN where nobody can see it.
+ * @param {Element} element
+ * @param {boolean} small whether tiny boxes count
+ */
+function farOf(element, small) {
+  const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
+  const zone = frame ? frame.zone : null;
+  if (zone !== null && zone !== undefined) return zone;
+  walk.rects--;
+  return distance(element, rectOf(element), small);
+}
+
+/** @param {Element} element @param {DOMRect} box @param {boolean} small */
+function distance(element, box, small) {
+  if (box.width <= 1 || box.height <= 1) {
+    if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) {
+      const range = /** @type {Range} */ (_createRange.call(document));
+      range.selectNodeContents(element);
+      box = range.getBoundingClientRect();
+    }
+    if (!small && (box.width <= 1 || box.height <= 1)) return NOWHERE;
+  }
+  if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {
+    if (!scrolledAway(element)) return NOWHERE;
+  }
+  if (box.bottom <= 0) return Math.min(-1, Math.round(box.bottom));
+  if (box.top >= walk.height) return Math.max(1, Math.round(box.top - walk.height));
+  if (box.right <= 0) return Math.min(-1, Math.round(box.right));
+  if (box.left >= walk.width) return Math.max(1, Math.round(box.left - walk.width));
+  return 0;
+}
+
+/** A box of no height that hides what is in it. @param {Element} element */
+function isCollapsed(element) {
+  walk.rects--;
+  const box = rectOf(element);
+  if (box.height > 0 && box.width > 0) return false;
+  const style = styleOf(element);
+  return style.display !== "contents" && ((box.height === 0 && style.overflowY !== "visible") || (box.width === 0 && style.overflowX !== "visible"));
+}
+
+/** @param {Element} element @param {string} tag */
+const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
+
+/** Whether an element is out of the page only because something in between is scrolled. @param {Element} element */
+function scrolledAway(element) {
+  for (let node = flatParent(element); node; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const outer = /** @type {Element} */ (node);
+    if (outer === rootElement() || outer === body()) return false;
+    if (_scrollLeft.call(outer) || _scrollTop.call(outer)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,99 @@
+/** Regions, headings, and what adds no line of its own. */
+
+/** What is being read adds nothing at all. */
+const ALL = "\uE002";
+
+/** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
+function enterRegion(element, tag, role, frame) {
+  const needsName = REGIONS.get(role);
+  if (needsName === undefined) {
+    return hasHandler(element) && walk.inside === null ? enterClickable(element, frame, "") : enterPlain(element, tag, frame);
+  }
+  let name = nameOf(element, tag, role);
+  if (!name && (role === "dialog" || role === "alertdialog")) {
+    const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
+    name = title ? tidy(textContent(title)) : "";
+  }
+  if ((needsName && !name) || walk.inside !== null) return enterPlain(element, tag, frame);
+  if (role === "form" && name && tag === "form" && attribute(element, "aria-label") === null && attribute(element, "aria-labelledby") === null) {
+    return enterPlain(element, tag, frame);
+  }
+  flush();
+  const far = farOf(element, true);
+  const id = keep(element);
+  /** @type {string[]} */
+  const states = [];
+  if (role === "listbox" && attribute(element, "aria-multiselectable") === "true") states.push("multiple");
+  const own = newLine("region", element, id, role, cut(name, LONGEST_NAME), states, far === far ? far : 0);
+  const at = walk.lines.length;
+  frame.start = at;
+  walk.lines.push(own);
+  walk.depth++;
+  const outerRow = walk.row;
+  walk.row = null;
+  const before = frame.close;
+  frame.close = (from) => {
+    flush();
+    walk.depth--;
+    walk.row = outerRow;
+    if (walk.lines.length === at + 1 && role !== "dialog" && role !== "alertdialog") walk.lines.length = at;
+    else if (name) {
+      for (let i = at + 1; i < Math.min(walk.lines.length, at + 4); i++) {
+        const inner = /** @type {Line} */ (walk.lines[i]);
+        if ((inner.kind === "heading" || inner.kind === "text") && inner.name === own.name) {
+          walk.lines.splice(i, 1);
+          break;
+        }
+      }
+    }
+    if (before) before(from);
+  };
+  return frame;
+}
+
+/** @param {Element} element @param {string} tag @param {Open} frame */
+function enterPlain(element, tag, frame) {
+  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) return hush(frame);
+  if (!LEAVES.has(tag) && frame.zone === null && walk.rects > 0 && isCollapsed(element)) return null;
+  return LEAVES.has(tag) ? null : frame;
+}
+
+/** @param {Open} frame */
+function hush(frame) {
+  const outer = walk.inside;
+  const outerRow = walk.row;
+  frame.muted = true;
+  /** @type {any} */ (frame).hush = true;
+  const before = frame.close;
+  walk.inside = ALL;
+  walk.row = null;
+  frame.close = (at) => {
+    flush();
+    walk.inside = outer;
+    walk.row = outerRow;
+    if (before) before(at);
+  };
+  return frame;
+}
+
+/** @param {Element} element @param {string} tag @param {Open} frame */
+function enterHeading(element, tag, frame) {
+  const given = Number(attribute(element, "aria-level"));
+  const level = given >= 1 && given <= 9 ? given : /^h[1-6]$/.test(tag) ? Number(tag[1]) : 2;
+  if (hasHandler(element) && walk.inside === null) return enterClickable(element, frame, "");
+  const label = walk.inside === null && !walk.row ? attribute(element, "aria-label") : null;
+  if (label && !query(element, CONTROLS)) {
+    const far = farOf(element, false);
+    if (far === far) walk.lines.push(newLine("heading", element, idOf(element), "heading", cut(tidy(label), LONGEST_TEXT), [`level=${level}`], far));
+    return null;
+  }
+  const outer = walk.heading;
+  const before = frame.close;
+  walk.heading = level;
+  frame.close = (at) => {
+    flush();
+    walk.heading = outer;
+    if (before) before(at);
+  };
+  return frame;
+}

@@ -1,0 +1,77 @@
+/** Table rows: one line each, a cell after the other. */
+
+/** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
+function hasOwnHand(element) {
+  if (surveyed && walk.shadows === 0 && !pointing(element) && !(walk.open.length && pointing(/** @type {Open} */ (walk.open[walk.open.length - 1]).element))) return false;
+  if (!HAND.has(styleOf(element).cursor)) return false;
+  const table = closest(element, "table,[role=table],[role=grid],[role=treegrid]");
+  const around = table && flatParent(table);
+  return !isElement(around) || !HAND.has(styleOf(/** @type {Element} */ (around)).cursor);
+}
+
+/** @param {Element} element @param {Open} frame */
+function enterRow(element, frame) {
+  if (walk.inside !== null || query(element, "table,[role=row],[role=table],[role=grid]")) return frame;
+  const outer = walk.row;
+  /** @type {Row} */
+  const own = { cells: [], id: 0 };
+  walk.row = own;
+  const at = walk.lines.length;
+  walk.depth++;
+  const clickable = hasHandler(element) || hasOwnHand(element);
+  const far = farOf(element, true);
+  const selected = attribute(element, "aria-selected") === "true";
+  const before = frame.close;
+  frame.close = (from) => {
+    flush();
+    walk.depth--;
+    walk.row = outer;
+    const cells = own.cells;
+    while (cells.length && cells[cells.length - 1] === "") cells.pop();
+    const text = cells.join(" | ");
+    const bare = text.replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
+    const only = walk.lines.length === at;
+    if (far === far && (clickable || !bare)) {
+      const states = selected ? ["selected"] : [];
+      const own =
+        clickable || selected
+          ? newLine("interactive", element, keep(element), "row", cut(text, LONGEST_TEXT), states, far)
+          : cells.length === 1 && only
+            ? newLine("text", element, idOf(element), "", cut(text, LONGEST_TEXT), states, far)
+            : newLine("row", element, idOf(element), "row", cut(text, LONGEST_TEXT * 2), states, far);
+      walk.lines.splice(at, 0, own);
+    } else {
+      for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
+    }
+    if (before) before(from);
+  };
+  return frame;
+}
+
+/** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
+function enterCell(element, tag, role, frame) {
+  const current = /** @type {Row} */ (walk.row);
+  current.cells.push("");
+  if (hasHandler(element) && !query(element, CONTROLS)) {
+    const far = farOf(element, false);
+    if (far === far) {
+      const cellRole = role === "columnheader" || role === "rowheader" || role === "gridcell" ? role : "cell";
+      const name = nameOf(element, tag, "cell");
+      const states = statesOf(element, tag, cellRole, name);
+      const sort = attribute(element, "aria-sort");
+      if (sort && sort !== "none") states.push(`sort=${sort}`);
+      pushControl(element, cellRole, name, states, far, element === walk.active);
+      return enterInside(name, frame);
+    }
+  }
+  // The cells of a grid can be chosen and edited one by one, by whatever listens around them.
+  if (role === "gridcell" && attribute(element, "tabindex") !== null && !query(element, CONTROLS)) {
+    addToCell(reference(keep(element)));
+  }
+  const before = frame.close;
+  frame.close = (at) => {
+    flush();
+    if (before) before(at);
+  };
+  return frame;
+}

@@ -1,0 +1,74 @@
+/** What is known while the page is being read, and how a line is made. */
+
+/**
+ * @typedef {object} Walk the reading that goes on
+ * @property {Element | null} start where it began
+ * @property {Line[]} lines what has been read
+ * @property {Open[]} open the elements whose children are being read
+ * @property {number} depth
+ * @property {number} rects how many boxes may yet be measured one by one
+ * @property {number} checks how many elements and texts may yet be asked whether a style keeps them from being seen
+ * @property {string} run text being gathered
+ * @property {Element | null} runHolder the element that holds its beginning
+ * @property {Line[]} links links within the gathered text, which holds references to them
+ * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
+ * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
+ * @property {number} heading level of the heading that is being read, or 0
+ * @property {Row | null} row the table row that is being read
+ * @property {boolean} inert
+ * @property {Element | null} ignoredHand
+ * @property {Element | null} active the focused element
+ * @property {boolean} styled whether style sheets of the document add text
+ * @property {number} shadows how many shadow trees deep it is: each has style sheets of its own
+ * @property {number} width of the view
+ * @property {number} height of the view
+ * @property {number} margin what lies further off than this is not measured one by one
+ * @property {number} offX how far the page is scrolled
+ * @property {number} offY
+ * @property {boolean} leftward whether the page is scrolled to the left
+ *
+ * @typedef {{cells: string[], id: number}} Row
+ */
+
+/** @type {string[]} */
+const NO_MARKS = [];
+const INERT = ["inert"];
+const EXACT_RECTS = 2500;
+/** How many elements and texts of a page are asked whether a style keeps them from being seen. */
+const TRAP_CHECKS = 8000;
+
+/** @returns {Walk} */
+const standing = () => ({
+  start: null,
+  lines: [],
+  open: [],
+  depth: 0,
+  rects: EXACT_RECTS,
+  checks: TRAP_CHECKS,
+  run: "",
+  runHolder: null,
+  links: [],
+  edges: [],
+  inside: null,
+  heading: 0,
+  row: null,
+  inert: false,
+  ignoredHand: null,
+  active: null,
+  styled: false,
+  shadows: 0,
+  width: 0,
+  height: 0,
+  margin: 0,
+  offX: 0,
+  offY: 0,
+  leftward: false,
+});
+
+/** Only one reading goes on at a time, and nothing of it is kept when it ends. */
+let walk = standing();
+
+/** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @returns {Line} */
+function newLine(kind, node, id, role, name, states, far) {
+  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, node };
+}
