@@ -223,6 +223,12 @@ class FileSettings(SettingsGroup):
         default=(),
         description="Folder to allow uploads from; repeatable. Default: working folder and output-dir.",
     )
+    max_files: int = Field(
+        default=100, ge=1, le=10_000, description="Most files a session keeps; the oldest ones go."
+    )
+    max_files_size: int = Field(
+        default=1000, ge=1, le=1_000_000, description="Most that a session's files may take together, MB."
+    )
     allow_file_urls: bool = Field(default=False, description="Let the browser open file:// addresses.")
 
 

@@ -1,8 +1,6 @@
 """Files that the browser writes."""
 
 import base64
-import re
-from pathlib import Path
 
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field
@@ -11,6 +9,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.cdp import send
+from mcp_browser.browser.filenames import size_text
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.errors import NotActionable
 
@@ -29,7 +28,6 @@ class SavePdfParams(ActionParams):
 async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
     """Save the page as a PDF file."""
     tab = ctx.tab
-    path = free_path(ctx.session.output_dir, params.name or tab.title or "page", ".pdf")
     if tab.cdp is None:
         raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
     try:
@@ -42,21 +40,23 @@ async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
             hint="A headless Chromium can; use screenshot with full_page instead.",
         ) from error
     content = base64.b64decode(printed["data"])
-    path.write_bytes(content)
+    return await saved_page(ctx, content, params.name or tab.title, suffix=".pdf", kind="pdf")
+
+
+async def saved_page(
+    ctx: ActionContext, content: bytes, name: str, *, suffix: str, kind: str
+) -> ActionResult:
+    """Keep what has been made of the page as a file of the session; the result names it.
+
+    Raises:
+        NotActionable: it cannot be written.
+    """
+    files = ctx.session.artifacts
+    try:
+        artifact = await files.add(content, name, suffix=suffix, kind=kind, default="page")
+    except OSError as error:
+        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
     return ActionResult(
-        extracted_content=f"Saved the page as {path} ({len(content):,} bytes).",
-        attachments=(Attachment(kind="file", mime_type="application/pdf", name=path.name, path=str(path)),),
+        extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).",
+        attachments=(Attachment.of_file(artifact, local=not files.remote),),
     )
-
-
-def free_path(folder: Path, name: str, suffix: str) -> Path:
-    """A path right in the folder that no file has yet, after a name or a title."""
-    stem = name.removesuffix(suffix)
-    stem = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+', "-", stem).strip(" .-")[:80] or "page"
-    folder.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
-        if not path.exists():
-            return path
-        number += 1

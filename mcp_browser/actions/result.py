@@ -4,13 +4,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_browser.browser.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
 
 
 class Attachment(BaseModel):
     """Something that goes with a result: a picture, or a file that was written.
 
-    A picture travels in `data`; a file is named by `path`, an absolute path on the server.
+    A picture travels in `data`. A file has a `uri` by which the client can read it, `size` bytes long, and
+    where the client is on the same machine a `path`, absolute.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -20,6 +22,20 @@ class Attachment(BaseModel):
     name: str
     data: bytes | None = None
     path: str | None = None
+    uri: str | None = None
+    size: int | None = None
+
+    @classmethod
+    def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
+        """A file that the session has made; `local` where its client can use the path."""
+        return cls(
+            kind="file",
+            mime_type=artifact.mime_type,
+            name=artifact.name,
+            path=str(artifact.path) if local else None,
+            uri=artifact.uri,
+            size=artifact.size,
+        )
 
 
 class ActionResult(BaseModel):

@@ -43,9 +43,16 @@ CLOSE_SECONDS = 2.0
 class BrowserManager:
     """Owns Playwright's driver and the browsers of this process, and lends contexts of theirs to sessions."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Nothing is started yet."""
+    def __init__(self, settings: Settings, *, remote: bool = False) -> None:
+        """Nothing is started yet.
+
+        Args:
+            settings: the settings in force.
+            remote: the clients are on other machines: its sessions take no path of theirs for one here, and
+                tell none.
+        """
         self.settings = settings
+        self.remote = remote
         self._driver: Playwright | None = None
         self._shared: Browser | None = None
         self._attached: Browser | None = None

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import itertools
 import secrets
-import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +13,7 @@ import anyio
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.artifacts import Artifacts
 from mcp_browser.browser.companions import C, Companions
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
@@ -80,9 +80,9 @@ class BrowserSession:
         self._attaching: dict[asyncio.Task[None], Tab] = {}
         self._notices: list[str] = []
         self._observer = Observer(self, self._settings)
-        self._downloads = Downloads(lambda: self.output_dir, self.notice)
+        self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
+        self._downloads = Downloads(self.artifacts, self.notice)
         self._companions = Companions(self, self._settings.tools.tools)
-        self._output_dir = self._settings.files.output_dir
         self._watch: Watch | None = None
         self._moved: str | None = None
         self._reopened: set[int] = set()
@@ -121,14 +121,14 @@ class BrowserSession:
     @property
     def output_dir(self) -> Path:
         """The folder for downloads and other files; a temporary one is made where the settings name none."""
-        if self._output_dir is None:
-            self._output_dir = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
-        return self._output_dir
+        return self.artifacts.folder
 
     @property
     def upload_dirs(self) -> tuple[Path, ...]:
-        """The folders that files may be uploaded from."""
-        return self._settings.files.upload_dirs or (Path.cwd(), self.output_dir)
+        """The folders that files may be uploaded from; for a remote client the settings have to name them."""
+        if self._settings.files.upload_dirs or self.artifacts.remote:
+            return self._settings.files.upload_dirs
+        return (Path.cwd(), self.output_dir)
 
     @property
     def context(self) -> BrowserContext:
@@ -210,6 +210,7 @@ class BrowserSession:
             task.cancel()
         await self._companions.closed()
         context, self._context = self._context, None
+        await self.artifacts.close()
         if context is not None:
             await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
 

@@ -53,13 +53,22 @@ class ImagePart(Frozen):
     mime_type: str
 
 
-Part = TextPart | ImagePart
+class LinkPart(Frozen):
+    """A file of the session, `size` bytes long, that a client can read at `uri`."""
+
+    uri: str
+    name: str
+    mime_type: str
+    size: int | None = None
+
+
+Part = TextPart | ImagePart | LinkPart
 
 
 def render_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str] = NO_SECRETS
 ) -> list[Part]:
-    """A result as parts: one text, then the pictures.
+    """A result as parts: one text, then the pictures, then links to files.
 
     No piece is longer than one and a half snapshot budgets, and the pictures together are no longer than a
     client takes.
@@ -78,6 +87,11 @@ def render_result(
             picture = _fit(attachment, settings, left)
             left -= len(picture.data)
             parts.append(picture)
+    parts += [
+        LinkPart(uri=file.uri, name=file.name, mime_type=file.mime_type, size=file.size)
+        for file in result.attachments
+        if file.uri is not None
+    ]
     return parts
 
 
@@ -119,9 +133,11 @@ def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
         yield frame(cut(result.page_content, limit), url=observation.url if observation else "")
     if observation is not None:
         yield from _observed(observation, limit, beside=result.page_content is not None)
+    told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
-        if attachment.path and attachment.path not in (result.extracted_content or ""):
-            yield f"File: {attachment.path} ({attachment.mime_type})"
+        place = attachment.path or attachment.uri
+        if place and place not in told:
+            yield f"File: {place} ({attachment.mime_type})"
 
 
 def _observed(observation: Observation, limit: int, *, beside: bool) -> Iterator[str]:

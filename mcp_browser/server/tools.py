@@ -12,7 +12,7 @@ from mcp_browser.actions.schema import tool_schema
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import ImagePart, Part, TextPart, render_error, render_result
+from mcp_browser.rendering.result import ImagePart, LinkPart, Part, TextPart, render_error, render_result
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,8 @@ def _content(part: Part) -> types.ContentBlock:
             return types.TextContent(text=part.text)
         case ImagePart():
             return types.ImageContent(data=base64.b64encode(part.data).decode(), mime_type=part.mime_type)
+        case LinkPart():
+            return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
 
 
 def _failed(text: str) -> types.CallToolResult:

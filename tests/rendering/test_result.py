@@ -12,7 +12,7 @@ from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.pictures import MAX_BYTES
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.errors import NotActionable
-from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+from mcp_browser.rendering.result import ImagePart, LinkPart, TextPart, render_error, render_result
 from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")
@@ -182,3 +182,17 @@ def test_an_error_says_what_to_try_and_what_else_happened() -> None:
     assert render_error(error) == "[3] is covered. Close the dialog first.\nNote: Tab 2 opened."
     assert render_error(NotActionable("no hunter2"), secrets={"pw": "hunter2"}) == "no <secret>pw</secret>"
     assert len(render_error(NotActionable("x" * 100_000))) < 9_000
+
+
+def test_a_file_with_an_address_is_a_link_and_told_by_its_path_or_its_address_once() -> None:
+    uri = "browser://abc/files/1/a.pdf"
+    file = Attachment(kind="file", mime_type="application/pdf", name="a.pdf", uri=uri, size=7)
+    parts = render_result(ActionResult(attachments=(file,)), settings=Settings())
+    assert parts == [
+        TextPart(text=f"File: {uri} (application/pdf)"),
+        LinkPart(uri=uri, name="a.pdf", mime_type="application/pdf", size=7),
+    ]
+    at_hand = file.model_copy(update={"path": "/tmp/a.pdf"})
+    assert text_of(ActionResult(attachments=(at_hand,))) == "File: /tmp/a.pdf (application/pdf)"
+    noticed = observed(notices=("Downloaded a.pdf, saved as /tmp/a.pdf.",))
+    assert "File:" not in text_of(ActionResult(attachments=(at_hand,), observation=noticed))

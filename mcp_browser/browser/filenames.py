@@ -1,0 +1,57 @@
+"""Names for files whose names come from the web: safe in every file system, never leading out of a folder."""
+
+import re
+from pathlib import Path
+
+LONGEST_NAME = 120
+LONGEST_SUFFIX = 20
+
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-\udfff]+')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+
+
+def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
+    """A file name made of what a page or a model suggests.
+
+    Whatever could lead out of a folder or trouble a file system is left out. It is at most `LONGEST_NAME`
+    characters long and ends with `suffix`; `default` stands for a name of which nothing is left.
+    """
+    # A folder in front is no part of the name, and a name such as `..` is none.
+    name = _UNSAFE.sub("-", name).strip(" .-")
+    if suffix and name.lower().endswith(suffix.lower()):
+        name = name[: -len(suffix)]
+    name = (name or default) + suffix
+    if _RESERVED.match(name):
+        name = f"_{name}"
+    ending = Path(name).suffix[:LONGEST_SUFFIX]
+    return Path(name).stem[: LONGEST_NAME - len(ending)].rstrip(" .") + ending
+
+
+def take_free_path(folder: Path, name: str) -> Path:
+    """An empty new file right in `folder`, which is made where it is missing.
+
+    `name` is a safe one; where there is such a file already, a number is put before its suffix. Making the
+    file takes the name at once, for another session may ask for it.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stem, suffix = Path(name).stem, Path(name).suffix
+    number = 1
+    while True:
+        path = folder / (name if number == 1 else f"{stem}-{number}{suffix}")
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+        else:
+            return path
+
+
+def size_text(size: int) -> str:
+    """A size in bytes as people read it."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,129 @@
+"""The files of a session."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mcp_browser.browser.artifacts import Artifacts
+from mcp_browser.errors import NotFound
+from mcp_browser.settings import FileSettings
+
+
+class Kept:
+    """Artifacts under some settings, and what they have told."""
+
+    def __init__(self, *, remote: bool = False, **settings: object) -> None:
+        self.notices: list[str] = []
+        self.heard: list[str] = []
+        self.artifacts = Artifacts(FileSettings.model_validate(settings), self.notices.append, remote=remote)
+        self.artifacts.listen(self.heard.append)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def kept() -> AsyncIterator[Kept]:
+    kept = Kept(max_files=3, max_files_size=1)
+    yield kept
+    await kept.artifacts.close()
+
+
+async def test_a_file_has_an_address_a_type_and_a_size(kept: Kept) -> None:
+    added = await kept.artifacts.add(b"a,b\n", "table.csv", kind="download")
+    assert kept.artifacts.find(added.uri) == added
+    assert (added.size, added.mime_type, added.path.read_bytes()) == (4, "text/csv", b"a,b\n")
+    assert added.place == str(added.path)
+    assert kept.heard == [added.uri]
+
+
+async def test_a_remote_client_is_told_the_address_only() -> None:
+    kept = Kept(remote=True)
+    added = await kept.artifacts.add(b"x", "a.txt")
+    assert added.place == added.uri
+    await kept.artifacts.close()
+
+
+async def test_the_address_of_another_session_is_not_found(kept: Kept) -> None:
+    other = Kept()
+    added = await other.artifacts.add(b"x", "a.txt")
+    await kept.artifacts.add(b"y", "a.txt")
+    with pytest.raises(NotFound, match="no file"):
+        kept.artifacts.find(added.uri)
+    await other.artifacts.close()
+
+
+@pytest.mark.parametrize("rest", ["", "/files/1/../2/a.txt", "/files/99999999999", "/files/-1/a", "/tasks/1"])
+async def test_an_address_of_another_form_is_not_found(kept: Kept, rest: str) -> None:
+    await kept.artifacts.add(b"y", "a.txt")
+    with pytest.raises(NotFound, match="no file"):
+        kept.artifacts.find(f"browser://{kept.artifacts.session}{rest}")
+
+
+async def test_a_name_of_any_letters_makes_an_address_of_plain_ones(kept: Kept) -> None:
+    added = await kept.artifacts.add(b"x", "Grüße ?#/ 世界.txt")
+    assert added.name == "Grüße -#- 世界.txt"
+    assert added.uri.isascii()
+    assert kept.artifacts.find(added.uri) == added
+
+
+async def test_a_file_that_is_not_whole_cannot_be_found_until_it_is(kept: Kept) -> None:
+    pending = kept.artifacts.reserve("big.bin")
+    pending.path.write_bytes(b"half")
+    assert kept.artifacts.files() == []
+    with pytest.raises(NotFound, match=r"big\.bin is not whole yet"):
+        kept.artifacts.find(pending.uri)
+    pending.path.write_bytes(b"whole")
+    assert kept.artifacts.complete(pending).uri == pending.uri
+    assert kept.artifacts.find(pending.uri).size == 5
+
+
+async def test_a_file_that_was_given_up_leaves_nothing(kept: Kept) -> None:
+    pending = kept.artifacts.reserve("big.bin")
+    kept.artifacts.abandon(pending)
+    assert not pending.path.exists()
+    with pytest.raises(NotFound, match="not there any more"):
+        kept.artifacts.find(pending.uri)
+
+
+async def test_the_oldest_go_when_there_are_too_many_and_that_is_told(kept: Kept) -> None:
+    added = [await kept.artifacts.add(b"x", f"{number}.txt") for number in range(4)]
+    assert [file.name for file in kept.artifacts.files()] == ["1.txt", "2.txt", "3.txt"]
+    assert not added[0].path.exists()
+    assert kept.notices == ["0.txt was removed. A session keeps its newest 3 files, 1 MB in all."]
+    with pytest.raises(NotFound, match="not there any more"):
+        kept.artifacts.find(added[0].uri)
+
+
+async def test_the_oldest_go_when_all_are_too_big_but_the_newest_stays(kept: Kept) -> None:
+    await kept.artifacts.add(b"x" * 600_000, "old.bin")
+    newest = await kept.artifacts.add(b"x" * 1_600_000, "new.bin")
+    assert kept.artifacts.files() == [newest]
+
+
+async def test_a_whole_file_is_moved_in(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "made.har").write_text("{}")
+    added = await kept.artifacts.add(tmp_path / "made.har", "requests.har")
+    assert added.path.read_text() == "{}"
+    assert not (tmp_path / "made.har").exists()
+
+
+async def test_closing_deletes_temporary_files_and_tells_that_they_are_gone(kept: Kept) -> None:
+    added = await kept.artifacts.add(b"x", "a.txt")
+    pending = kept.artifacts.reserve("pending.txt")
+    folder = kept.artifacts.folder
+    await kept.artifacts.close()
+    assert not folder.exists()
+    assert kept.heard == [added.uri, pending.uri, added.uri]
+    with pytest.raises(NotFound):
+        kept.artifacts.find(added.uri)
+
+
+async def test_files_in_a_folder_that_the_user_named_stay(tmp_path: Path) -> None:
+    kept = Kept(output_dir=tmp_path, max_files=1)
+    for name in ("a.txt", "b.txt"):
+        await kept.artifacts.add(b"x", name)
+    assert [file.name for file in kept.artifacts.files()] == ["b.txt"]
+    assert kept.notices == []
+    pending = kept.artifacts.reserve("half.txt")
+    await kept.artifacts.close()
+    assert [(tmp_path / name).exists() for name in ("a.txt", "b.txt", pending.name)] == [True, True, False]
