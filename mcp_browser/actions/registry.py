@@ -98,7 +98,7 @@ class RegisteredAction:
         try:
             return self.param_model.model_validate(dict(arguments))
         except ValidationError as error:
-            raise InvalidArguments(_explain(self, error)) from error
+            raise InvalidArguments(explain_arguments(self.name, self.param_model, error)) from error
 
 
 class Registry:
@@ -376,19 +376,20 @@ def _domain_matches(url: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
 
 
-def _explain(action: RegisteredAction, error: ValidationError) -> str:
+def explain_arguments(name: str, param_model: type[BaseModel], error: ValidationError) -> str:
+    """What is wrong with the arguments of the action or tool `name`, and which ones there are."""
     known = ", ".join(
-        f"{name}{'' if field.is_required() else '?'}"
-        for name, field in action.param_model.model_fields.items()
+        f"{field_name}{'' if field.is_required() else '?'}"
+        for field_name, field in param_model.model_fields.items()
     )
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_context=False):
         where = ".".join(str(step) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            close = get_close_matches(str(problem["loc"][-1]), action.param_model.model_fields, n=1)
+            close = get_close_matches(str(problem["loc"][-1]), param_model.model_fields, n=1)
             parts.append(f"unknown argument {where!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
         elif problem["type"] == "missing":
             parts.append(f"{where!r} is missing")
         else:
             parts.append(f"{where!r}: {problem['msg']}" if where else problem["msg"])
-    return f"{action.name}: {'; '.join(parts)}. Arguments: {known or 'none'}."
+    return f"{name}: {'; '.join(parts)}. Arguments: {known or 'none'}."

@@ -1,20 +1,122 @@
-"""Actions as MCP tools, and what they give back as tool results."""
+"""Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
 
 import base64
 import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
-from mcp_browser.actions.registry import RegisteredAction, Registry
+from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
 from mcp_browser.actions.schema import tool_schema
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.errors import ActionError
+from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering.result import ImagePart, LinkPart, Part, TextPart, render_error, render_result
+from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 
 logger = logging.getLogger(__name__)
+
+SESSION = "session"
+"""The argument that names the browser session."""
+
+_SESSION_SCHEMA = {
+    "type": "string",
+    "description": "Session handle that a result told.",
+    "x-mcp-header": "Session",
+}
+
+
+class Tools:
+    """All tools of a server: what is listed of them, and how they are called."""
+
+    def __init__(
+        self, controller: Controller, sessions: SessionSource, own: Iterable[ServerTool] = ()
+    ) -> None:
+        """Offer the controller's actions, then the server's own tools.
+
+        Raises:
+            ValueError: two tools have one name, or an action has an argument `session` of its own.
+        """
+        self._controller = controller
+        self._sessions = sessions
+        self._own = {tool.name: tool for tool in own}
+        if taken := [name for name in self._own if name in controller.registry]:
+            raise ValueError(f"two tools are named {taken[0]}")
+        self.listed = [*list_tools(controller.registry), *map(_own_tool, self._own.values())]
+        if sessions.has_handles:
+            self.listed = [self._with_handle(tool) for tool in self.listed]
+        self._schemas = {tool.name: tool.input_schema for tool in self.listed}
+
+    def schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments; None where there is no such tool."""
+        return self._schemas.get(name)
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out a call.
+
+        A failure that the caller can act upon is an error result that says what to do. Anything else is an
+        error result without details; the traceback goes to the log.
+
+        Raises:
+            MCPError: -32602, there is no such tool.
+        """
+        name = call.params.name
+        if name not in self._schemas:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
+        try:
+            return await self._call(call)
+        except NeedInput as need:
+            return need.result
+        except ActionError as error:
+            return failed(render_error(error))
+        except Exception:
+            logger.exception("Internal error in %s", name)
+            return _internal_error(name)
+
+    def _with_handle(self, tool: types.Tool) -> types.Tool:
+        own = self._own.get(tool.name)
+        if own is not None and not own.in_session:
+            return tool
+        if SESSION in tool.input_schema["properties"]:
+            raise ValueError(f"{tool.name} has an argument {SESSION!r}, which names the browser session here")
+        properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
+        return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
+
+    async def _call(self, call: Call) -> Answer:
+        own = self._own.get(call.params.name)
+        if own is not None and not own.in_session:
+            return await own.handler(call, _validated(own, call.arguments))
+        handle = None
+        if self._sessions.has_handles:
+            call, handle = _without_handle(call)
+        async with self._sessions.lease(call.request, call.principal, handle) as lease:
+            result = await self._call_in_session(replace(call, lease=lease), own)
+        return _telling(lease, result)
+
+    async def _call_in_session(self, call: Call, own: ServerTool | None) -> types.CallToolResult:
+        try:
+            if own is not None:
+                answer = await own.handler(call, _validated(own, call.arguments))
+                if isinstance(answer, types.InputRequiredResult):
+                    raise NeedInput(answer)
+                return answer
+            result = await self._controller.execute(call.params.name, call.arguments, call.session)
+        except NeedInput:
+            raise
+        except ActionError as error:
+            return failed(render_error(error))
+        except Exception:
+            logger.exception("Internal error in %s", call.params.name)
+            return _internal_error(call.params.name)
+        parts = render_result(result, settings=self._controller.settings)
+        return types.CallToolResult(
+            content=[_content(part) for part in parts],
+            structured_content=result.data,
+            is_error=result.error is not None,
+        )
 
 
 def list_tools(registry: Registry) -> list[types.Tool]:
@@ -22,30 +124,9 @@ def list_tools(registry: Registry) -> list[types.Tool]:
     return [_tool(action) for action in registry]
 
 
-async def call_tool(
-    controller: Controller, session: BrowserSession, name: str, arguments: dict[str, Any]
-) -> types.CallToolResult:
-    """Carry out the action behind a tool.
-
-    A failure that the caller can act upon is an error result that says what to do. Anything else is an error
-    result without details; the traceback goes to the log.
-
-    Raises:
-        MCPError: -32602, there is no such tool.
-    """
-    if name not in controller.registry:
-        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
-    try:
-        result = await controller.execute(name, arguments, session)
-    except ActionError as error:
-        return _failed(render_error(error))
-    except Exception:
-        logger.exception("Internal error in %s", name)
-        return _failed(
-            f"Internal error in {name}. The browser session goes on; the server's log has the details."
-        )
-    parts = render_result(result, settings=controller.settings)
-    return types.CallToolResult(content=[_content(part) for part in parts], is_error=result.error is not None)
+def failed(text: str) -> types.CallToolResult:
+    """The result of a call that has failed."""
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
 def _tool(action: RegisteredAction) -> types.Tool:
@@ -63,6 +144,42 @@ def _tool(action: RegisteredAction) -> types.Tool:
     )
 
 
+def _own_tool(tool: ServerTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool_schema(tool.param_model),
+        annotations=tool.annotations,
+    )
+
+
+def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
+    try:
+        return tool.param_model.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise InvalidArguments(explain_arguments(tool.name, tool.param_model, error)) from error
+
+
+def _without_handle(call: Call) -> tuple[Call, str | None]:
+    """The call without the argument `session`, and that argument."""
+    handle = call.arguments.get(SESSION)
+    if handle is not None and not isinstance(handle, str):
+        raise InvalidArguments(f"{SESSION} must be a text: the handle that a result told.")
+    rest = {name: value for name, value in call.arguments.items() if name != SESSION}
+    return replace(call, arguments=rest), handle or None
+
+
+def _telling(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
+    """The result with what is to be told of the session."""
+    if not lease.told and not lease.is_new:
+        return result
+    content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
+    structured: dict[str, Any] | None = result.structured_content
+    if lease.is_new:
+        structured = {**(structured or {}), SESSION: lease.handle}
+    return result.model_copy(update={"content": content, "structured_content": structured})
+
+
 def _content(part: Part) -> types.ContentBlock:
     match part:
         case TextPart():
@@ -73,5 +190,5 @@ def _content(part: Part) -> types.ContentBlock:
             return types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
 
 
-def _failed(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+def _internal_error(name: str) -> types.CallToolResult:
+    return failed(f"Internal error in {name}. The browser session goes on; the server's log has the details.")

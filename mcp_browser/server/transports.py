@@ -2,16 +2,14 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import OneSession
 from mcp_browser.settings import Settings
 
 
@@ -20,13 +18,9 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
 
     All calls work in the manager's one session.
     """
-
-    async def the_session(_ctx: ServerRequestContext[Any, Any]) -> BrowserSession:
-        return await manager.default_session()
-
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
         registry = load_registry(settings.tools)
-    server = create_server(Controller(registry, settings), the_session)
+    server = create_server(Controller(registry, settings), OneSession(manager))
     async with stdio_server() as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import OneSession
 from mcp_browser.settings import BrowserSettings, Settings
 
 custom = Registry()
@@ -45,8 +44,5 @@ async def server(registry: Registry) -> AsyncIterator[Server[Any]]:
     settings = Settings(browser=BrowserSettings(headless=True, isolated=True))
     manager = BrowserManager(settings)
 
-    async def session_of(_ctx: ServerRequestContext[Any, Any]) -> BrowserSession:
-        return await manager.default_session()
-
-    yield create_server(Controller(registry, settings), session_of)
+    yield create_server(Controller(registry, settings), OneSession(manager))
     await manager.close()

@@ -1,0 +1,168 @@
+"""One `tools/call`, the browser session that it works in, and tools that are not actions of a page."""
+
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from pydantic import BaseModel
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.server.http.principals import ANONYMOUS, Principal, principal_of
+
+Answer = types.CallToolResult | types.InputRequiredResult
+"""What a call is answered with: a result, or questions to the caller, who then calls again."""
+
+ParamsT = TypeVar("ParamsT", bound=BaseModel)
+Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A browser session, lent to one call.
+
+    Attributes:
+        session: the browser session.
+        handle: by what name the caller may ask for it again; None where there is only one.
+        is_new: this call is the session's first, so that its result has to tell the handle.
+        told: sentences to tell with the result, whatever comes of the call.
+    """
+
+    session: BrowserSession
+    handle: str | None = None
+    is_new: bool = False
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One `tools/call`.
+
+    Attributes:
+        request: the SDK's context: the client's capabilities, progress, the HTTP request where there is one.
+        params: what the client has sent.
+        arguments: the arguments of the tool, without the session's handle.
+        principal: who calls.
+        lease: the browser session; None for a tool that works in none.
+    """
+
+    request: ServerRequestContext[Any, Any]
+    params: types.CallToolRequestParams
+    arguments: Mapping[str, Any]
+    principal: Principal
+    lease: Lease | None = None
+
+    @property
+    def session(self) -> BrowserSession:
+        """The browser session that the call works in."""
+        if self.lease is None:
+            raise RuntimeError(f"{self.params.name} is declared to work in no session")
+        return self.lease.session
+
+
+class SessionSource(Protocol):
+    """Where the browser session of a call comes from."""
+
+    @property
+    def has_handles(self) -> bool:
+        """Whether tools take the argument `session`."""
+        ...
+
+    def lease(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
+    ) -> AbstractAsyncContextManager[Lease]:
+        """The session of a call, for as long as that lasts.
+
+        A session that was made for a call which ends with `NeedInput` is dropped again.
+
+        Args:
+            request: the call's context.
+            principal: who calls.
+            handle: the argument `session`, if the caller gave one.
+
+        Raises:
+            ActionError: there is no such session, or no room for another one.
+        """
+        ...
+
+
+class OneSession:
+    """The source for a server with one client: its one session."""
+
+    has_handles = False
+
+    def __init__(self, manager: BrowserManager) -> None:
+        """Lend the manager's default session."""
+        self._manager = manager
+
+    @asynccontextmanager
+    async def lease(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
+    ) -> AsyncGenerator[Lease]:
+        """The one session."""
+        yield Lease(session=await self._manager.default_session())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTool:
+    """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`."""
+
+    name: str
+    description: str
+    param_model: type[BaseModel]
+    handler: Handler[Any]
+    annotations: types.ToolAnnotations
+    in_session: bool
+
+
+def server_tool(  # noqa: PLR0913 - options, all by keyword
+    handler: Handler[ParamsT],
+    *,
+    param_model: type[ParamsT],
+    in_session: bool = True,
+    read_only: bool = False,
+    destructive: bool | None = False,
+    open_world: bool = True,
+) -> ServerTool:
+    """A handler as a tool of its name; its docstring is what the model reads.
+
+    Args:
+        handler: takes the call and its validated parameters. What it raises is answered as an action's
+            failure is; it may raise `NeedInput` to ask the client.
+        param_model: a Pydantic model that forbids extra arguments.
+        in_session: the call works in a browser session, and `Call.session` is there.
+        read_only: it changes nothing.
+        destructive: it may undo or delete.
+        open_world: it reaches out to the web.
+    """
+    return ServerTool(
+        name=getattr(handler, "__name__", ""),
+        description=" ".join((inspect.getdoc(handler) or "").partition("\n\n")[0].split()),
+        param_model=param_model,
+        handler=handler,
+        annotations=types.ToolAnnotations(
+            read_only_hint=read_only,
+            destructive_hint=None if read_only else destructive,
+            open_world_hint=open_world,
+        ),
+        in_session=in_session,
+    )
+
+
+class NeedInput(Exception):
+    """A handler needs answers of the client, which calls again with them; nothing has been done yet."""
+
+    def __init__(self, result: types.InputRequiredResult) -> None:
+        """Answer the call with these questions."""
+        super().__init__("The client is asked.")
+        self.result = result
+
+
+def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:
+    """Who calls, by what the HTTP request says; `ANONYMOUS` where there is no such request."""
+    scope = getattr(request.request, "scope", None)
+    return ANONYMOUS if scope is None else principal_of(scope)

@@ -1,0 +1,35 @@
+"""Who calls. What lets clients in writes it into the request's scope, and sessions belong to it."""
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+_KEY = "mcp_browser.principal"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller whose identity was checked.
+
+    Attributes:
+        name: how logs and metrics name the caller; no secret.
+        id: what sessions are bound to: equal for the same caller, never for another one.
+    """
+
+    name: str
+    id: str
+
+
+ANONYMOUS = Principal(name="anonymous", id="anonymous")
+"""Everybody, where nobody has to say who they are."""
+
+
+def set_principal(scope: MutableMapping[str, Any], principal: Principal) -> None:
+    """Write down in a request's ASGI scope who sent it."""
+    scope[_KEY] = principal
+
+
+def principal_of(scope: Mapping[str, Any]) -> Principal:
+    """Who sent the request of this ASGI scope; `ANONYMOUS` where nobody has written it down."""
+    found = scope.get(_KEY)
+    return found if isinstance(found, Principal) else ANONYMOUS
