@@ -2,24 +2,23 @@
 
 import asyncio
 import contextlib
-import itertools
 import secrets
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.artifacts import Artifacts
 from mcp_browser.browser.companions import C, Companions
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
+from mcp_browser.browser.losses import Losses
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
-from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
 from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.scripts import hook_script
@@ -34,22 +33,8 @@ from mcp_browser.errors import (
 if TYPE_CHECKING:
     from mcp_browser.browser.manager import BrowserManager
 
-CLOSING_SECONDS = 0.05
-"""How long after its tabs a browser that ends is heard to have ended."""
-
-ATTACHING_SECONDS = 2.0
-"""How long a new tab may take to be connected to before it is worked in all the same."""
-
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
-
-OPENING_SECONDS = 5.0
-"""How long a new page may take to be there."""
-
-OPENING_TRIES = 3
-
-QUOTED = 4
-"""How many lost tabs are named in a sentence."""
 
 
 class BrowserSession:
@@ -74,33 +59,42 @@ class BrowserSession:
         self._channel = f"x{secrets.token_hex(12)}"
         self._context: BrowserContext | None = None
         self._opening = asyncio.Lock()
-        self._ids = itertools.count(1)
-        self._tabs: dict[int, Tab] = {}
-        self._current: Tab | None = None
-        self._attaching: dict[asyncio.Task[None], Tab] = {}
         self._notices: list[str] = []
         self._observer = Observer(self, self._settings)
         self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
         self._downloads = Downloads(self.artifacts, self.notice)
         self._companions = Companions(self, self._settings.tools.tools)
+        self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
+        self._downloads = Downloads(self.artifacts, self.notice)
+        self._companions = Companions(self, self._settings.tools.tools)
+        self._losses = Losses()
+        self._tabs = Tabs(
+            self,
+            settings=self._settings,
+            channel=self._channel,
+            downloads=self._downloads,
+            companions=self._companions,
+            losses=self._losses,
+        )
         self._watch: Watch | None = None
-        self._moved: str | None = None
         self._reopened: set[int] = set()
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
-        self._own_pages = 0
-        self._closing_tabs: set[int] = set()
-        self._lost: list[str] = []
-        self._lost_url = ""
         self._was_open = False
-        self._closed = False
+        self.closed = False
+        """Whether it has been closed for good."""
 
     # -- what there is
 
     @property
     def tabs(self) -> Mapping[int, Tab]:
         """The open tabs by their ids, oldest first."""
-        return MappingProxyType(self._tabs)
+        return self._tabs.all
+
+    @property
+    def opening_windows(self) -> bool:
+        """Whether a page has asked for a window that is not there yet."""
+        return self._tabs.opening_windows
 
     @property
     def current_tab(self) -> Tab:
@@ -109,9 +103,9 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: the session is not open; `ensure_open` opens it.
         """
-        if self._current is None:
+        if self._tabs.current is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
-        return self._current
+        return self._tabs.current
 
     @property
     def downloads(self) -> list[DownloadInfo]:
@@ -149,12 +143,7 @@ class BrowserSession:
     @property
     def tab_in_use(self) -> Tab | None:
         """The current tab, or None once the browser has ended."""
-        return self._current if self._context is not None else None
-
-    @property
-    def opening_windows(self) -> bool:
-        """Whether a page has asked for a window that is not there yet."""
-        return any(tab.activity.windows_opening for tab in self._tabs.values())
+        return self._tabs.current if self._context is not None else None
 
     async def companion(self, kind: type[C]) -> C:
         """What lives beside the pages of this session: always the same one of a class.
@@ -169,15 +158,15 @@ class BrowserSession:
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
-        for tab in self._tabs.values():
-            dialog = tab.dialog if tab is not self._current else None
+        for tab in self.tabs.values():
+            dialog = tab.dialog if tab is not self._tabs.current else None
             if dialog is not None and dialog != self._told_dialogs.get(tab.id):
                 self._told_dialogs[tab.id] = dialog
                 self._notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
             if complaint := tab.console.take():
-                self._notices.append(complaint if tab is self._current else f"Tab {tab.id}: {complaint}")
+                self._notices.append(complaint if tab is self._tabs.current else f"Tab {tab.id}: {complaint}")
         self._notices += self._companions.notices()
         notices, self._notices = tuple(dict.fromkeys(self._notices)), []
         return notices
@@ -190,7 +179,7 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: no browser could be found, started or reached.
         """
-        if self._closed:
+        if self.closed:
             raise BrowserUnavailable("The session is closed.", hint="Start a new one.")
         async with self._opening:
             if self._context is not None and not await self._answers():
@@ -198,16 +187,15 @@ class BrowserSession:
             if self._context is None:
                 await self._manager.in_own_task(self._open)
             await self._mend()
-            await self.attached()
+            await self._tabs.attached()
 
     async def close(self) -> None:
         """Close the session and what belongs to it; a browser that was running before it goes on."""
-        if self._closed:
+        if self.closed:
             return
-        self._closed = True
+        self.closed = True
         await self._downloads.close()
-        for task in self._attaching:
-            task.cancel()
+        self._tabs.stop()
         await self._companions.closed()
         context, self._context = self._context, None
         await self.artifacts.close()
@@ -216,45 +204,23 @@ class BrowserSession:
 
     async def _open(self) -> None:
         context, notices = await self._manager.lend_context(self)
-        context.on("page", self._on_page)
-        context.on("dialog", self._on_dialog)
         context.on("close", self._on_context_close)
         with contextlib.suppress(PlaywrightError):
             await context.add_init_script(hook_script(self._channel))
-        self._current = None
         self._context = context
         await self._companions.opened(context)
-        for page in context.pages:
-            self._adopt(page)
-        if not self._tabs:
-            await self._open_page()
-        await self.attached()
-        self._current = await self._tab_in_front()
-        self._told_tabs = tuple(self._tabs)
+        await self._tabs.follow(context)
+        self._told_tabs = tuple(self.tabs)
         for text in notices:
             self.notice(text)
         if self._was_open:
-            self._tell_loss()
+            by_connection = self._settings.browser.cdp_endpoint is not None
+            self.notice(self._losses.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
-
-    def _tell_loss(self) -> None:
-        lost = ", ".join(self._lost[:QUOTED]) + (" and others" if len(self._lost) > QUOTED else "")
-        text = "The browser had ended (it was closed, or it crashed) and was started again."
-        if self._manager.settings.browser.cdp_endpoint:
-            text = "The connection to the browser was lost and has been made again."
-        if lost:
-            text += f" Lost: {lost}."
-        if self._lost_url and self._lost_url != "about:blank":
-            text += f" The current page was {self._lost_url}: go_to_url opens it again."
-        if self.isolated:
-            text += " Logins and whatever sites had stored are lost, too."
-        self.notice(text)
-        self._moved = text
-        self._lost.clear()
 
     async def _answers(self) -> bool:
         """Whether the browser is still there: its end may not have come through yet."""
-        tab = self._current
+        tab = self._tabs.current
         if tab is None or tab.closed or tab.crashed:
             return self._context is not None
         if await tab.refresh_title():
@@ -270,50 +236,42 @@ class BrowserSession:
 
     async def _mend(self) -> None:
         """Open crashed tabs again, and see to it that there is a current tab."""
-        while crashed := [tab for tab in self._tabs.values() if tab.crashed]:
+        while crashed := [tab for tab in self.tabs.values() if tab.crashed]:
             for tab in crashed:
                 await self._open_again(tab)
-        await self._settle_on_a_tab()
+        await self._tabs.settle_on_one()
 
     async def _open_again(self, tab: Tab) -> None:
         """Put a fresh tab in place of one that has crashed; an empty one where that was such a tab itself."""
         url = tab.url
-        fresh = await self._open_page(opener=tab.opener)
-        was_current = tab is self._current
+        fresh = await self._tabs.open(opener=tab.opener)
+        was_current = tab is self._tabs.current
         if was_current:
-            self._current = fresh
-        await self.close_tab(tab.id)
+            self._tabs.current = fresh
+        await self._tabs.close(tab)
         text = f"Tab {tab.id} ({url[:200]}) had crashed and was opened again as tab {fresh.id}."
         again = tab.id in self._reopened
         if again:
             text = f"Tab {tab.id} ({url[:200]}) has crashed again; tab {fresh.id} is empty."
         if was_current:
-            self._moved = text
+            self._losses.moved = text
         self.notice(text)
         if not again:
             self._reopened.add(fresh.id)
             with contextlib.suppress(ActionError):
                 await fresh.goto(url)
 
-    async def _settle_on_a_tab(self) -> None:
-        """Choose another current tab where the one that was is closed."""
-        if self._current is not None and not self._current.closed:
-            return
-        gone = self._current
-        opener = self._tabs.get(gone.opener) if gone is not None and gone.opener is not None else None
-        self._current = opener or next(reversed(self._tabs.values()), None) or await self._open_page()
-        await self._current.bring_to_front()
-
     def _drop_context(self) -> None:
         """Forget a browser that has ended; remember what was lost with it."""
         if self._context is None:
             return
         self._context = None
-        self._lost = [f"tab {tab.id} ({tab.url[:200]})" for tab in self._tabs.values()]
-        self._lost_url = self._current.url if self._current is not None else ""
-        for tab in list(self._tabs.values()):
-            tab.lose()
-            self._forget(tab)
+        self._losses.browser_ended(self.tabs.values(), self._tabs.current)
+        self._tabs.lose()
+
+    def _on_context_close(self, context: BrowserContext) -> None:
+        if context is self._context and not self.closed:
+            self._drop_context()
 
     # -- tabs
 
@@ -323,20 +281,20 @@ class BrowserSession:
         Raises:
             BlockedUrl, NavigationError, DeadlineExceeded: as `Tab.goto` does.
         """
-        before = self._current
+        before = self._tabs.current
         address = check_url(url, self._settings, base=before.url if before else "") if url else None
-        tab = await self._open_page(opener=before.id if before else None)
-        self._current = tab
+        tab = await self._tabs.open(opener=before.id if before else None)
+        self._tabs.current = tab
         if address is not None:
             try:
                 arrival = await tab.goto(address)
             except (NavigationError, DeadlineExceeded):
-                self._current = before
-                await self.close_tab(tab.id)
+                self._tabs.current = before
+                await self._tabs.close(tab)
                 raise
             if arrival.downloaded and before is not None and not before.closed:
-                self._current = before
-                await self.close_tab(tab.id)
+                self._tabs.current = before
+                await self._tabs.close(tab)
                 return before
         return tab
 
@@ -346,9 +304,9 @@ class BrowserSession:
         Raises:
             NotFound: there is no such tab; the message lists those that there are.
         """
-        self._current = self._tab(tab_id)
-        await self._current.bring_to_front()
-        return self._current
+        tab = self._tabs.current = self._tabs.by_id(tab_id)
+        await tab.bring_to_front()
+        return tab
 
     async def close_tab(self, tab_id: int) -> None:
         """Close a tab. The current one gives way to its opener or the newest one, the last one to a blank.
@@ -356,170 +314,11 @@ class BrowserSession:
         Raises:
             NotFound: there is no such tab; the message lists those that there are.
         """
-        tab = self._tab(tab_id)
-        if len(self._tabs) == 1:
-            # A browser with windows ends with its last one.
-            await self._open_page()
-        self._closing_tabs.add(tab_id)
-        await tab.close()
-        self._forget(tab)
-        await self._settle_on_a_tab()
-
-    def _tab(self, tab_id: int) -> Tab:
-        try:
-            return self._tabs[tab_id]
-        except KeyError:
-            there_are = "; ".join(str(tab) for tab in self._tabs.values())
-            raise NotFound(f"There is no tab {tab_id}.", hint=f"Open tabs: {there_are}.") from None
-
-    async def _open_page(self, *, opener: int | None = None) -> Tab:
-        self._own_pages += 1
-        try:
-            page = await self._new_page()
-        except PlaywrightError as error:
-            raise as_action_error(error, doing="opening a tab") from error
-        finally:
-            self._own_pages -= 1
-        tab = self._adopt(page, opener=opener)
-        await self.attached()
-        return tab
-
-    async def _new_page(self) -> Page:
-        """A new page; another one where the first does not come, for its process has died as it began."""
-        for _ in range(OPENING_TRIES):
-            opening = asyncio.create_task(self.context.new_page())
-            await asyncio.wait({opening}, timeout=OPENING_SECONDS)
-            if not opening.done():
-                opening.add_done_callback(_close_late_page)
-                continue
-            try:
-                return opening.result()
-            except PlaywrightError as error:
-                if not is_crashed(error):
-                    raise
-        raise BrowserUnavailable("The browser opens no new tab.", hint="Try again.")
-
-    def _adopt(self, page: Page, *, opener: int | None = None) -> Tab:
-        for tab in self._tabs.values():
-            if tab.page is page:
-                if opener is not None:
-                    tab.opener = opener
-                return tab
-        tab = Tab(
-            next(self._ids),
-            page,
-            settings=self._settings,
-            channel=self._channel,
-            downloads=self._downloads,
-            notice=self.notice,
-            held=self._on_held,
-            opener=opener,
-        )
-        self._tabs[tab.id] = tab
-        page.on("close", lambda _page: self._on_tab_close(tab))
-        page.on("download", lambda _download: self._window_opened())
-        tab.activity.watched = self._watch is not None
-        task = asyncio.create_task(self._attach(tab))
-        self._attaching[task] = tab
-        task.add_done_callback(self._attaching.pop)
-        return tab
-
-    async def _attach(self, tab: Tab) -> None:
-        await tab.attach()
-        await self._companions.tab_opened(tab)
+        await self._tabs.close(self._tabs.by_id(tab_id))
 
     async def attached(self) -> None:
-        """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
-        free = [task for task, tab in self._attaching.items() if not tab.held]
-        if free:
-            await asyncio.wait(free, timeout=ATTACHING_SECONDS)
-
-    async def _tab_in_front(self) -> Tab:
-        """The tab that a person sees, among those that were open already."""
-        tabs = list(self._tabs.values())
-        if len(tabs) == 1:
-            return tabs[0]
-
-        async def is_seen(tab: Tab) -> bool:
-            try:
-                async with asyncio.timeout(1):
-                    return await tab.guarded(tab.page.evaluate("document.visibilityState")) == "visible"
-            except (PlaywrightError, ActionError, TimeoutError):
-                return False
-
-        seen = await asyncio.gather(*map(is_seen, tabs))
-        return next((tab for tab, visible in zip(tabs, seen, strict=True) if visible), tabs[-1])
-
-    def _forget(self, tab: Tab) -> None:
-        if self._tabs.pop(tab.id, None) is not None:
-            self._companions.tab_closed(tab)
-
-    # -- events
-
-    def _on_page(self, page: Page) -> None:
-        watch = self._watch
-        if self._own_pages:
-            self._adopt(page)
-            return
-        opener = watch.tab if watch is not None else self._current
-        tab = self._adopt(page, opener=opener.id if opener else None)
-        tab.await_dom()
-        self._window_opened()
-        if watch is not None and watch.effect != "read":
-            self._current = tab
-            self.notice(f"A new tab {tab.id} was opened; it is the current one now.")
-        else:
-            self.notice(f"The page opened a new tab {tab.id} ({page.url[:200]}); switch_tab shows it.")
-        if watch is not None:
-            watch.tab.activity.wake()
-
-    def _window_opened(self) -> None:
-        for tab in self._tabs.values():
-            if tab.activity.windows_opening:
-                tab.activity.window_opened()
-                return
-
-    def _on_dialog(self, dialog: Dialog) -> None:
-        if dialog.page is not None:
-            tab = self._adopt(dialog.page)
-            tab.dialog_opened(dialog)
-
-    def _on_tab_close(self, tab: Tab) -> None:
-        if tab.id not in self._tabs or self._context is None:
-            return
-        self._forget(tab)
-        by_caller = tab.id in self._closing_tabs
-        self._closing_tabs.discard(tab.id)
-        if by_caller or self._closed:
-            return
-        # The end of the browser closes every tab first; that is told as one thing.
-        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
-        self._lost.append(f"tab {tab.id} ({tab.url[:200]})")
-        if tab is self._current:
-            self._lost_url = tab.url
-
-    def _tell_closed(self, tab: Tab) -> None:
-        if self._context is None or self._closed:
-            return
-        self._lost.clear()
-        if tab.id in self._closing_tabs:
-            self._closing_tabs.discard(tab.id)
-            return
-        text = f"Tab {tab.id} ({tab.url[:200]}) was closed."
-        self.notice(text)
-        if tab is self._current and self._watch is None:
-            self._moved = text
-
-    def _on_context_close(self, context: BrowserContext) -> None:
-        if context is self._context and not self._closed:
-            lost, url = self._lost[:], self._lost_url
-            self._drop_context()
-            self._lost = lost + self._lost
-            self._lost_url = self._lost_url or url
-
-    def _on_held(self, tab: Tab) -> None:
-        if self._watch is not None:
-            self._watch.held(tab)
+        """See `Tabs.attached`."""
+        await self._tabs.attached()
 
     # -- watching and observing
 
@@ -532,8 +331,8 @@ class BrowserSession:
         Raises:
             NotFound: the tab has changed since the last result, so that input would go to another page.
         """
-        if effect == "input" and self._moved is not None:
-            text, self._moved = self._moved, None
+        if effect == "input" and self._losses.moved is not None:
+            text, self._losses.moved = self._losses.moved, None
             self._notices = [notice for notice in self._notices if notice != text]
             raise NotFound(
                 text,
@@ -541,11 +340,10 @@ class BrowserSession:
             )
         if effect != "navigation":
             await self.current_tab.arrive()
-        marks = {tab.id: tab.activity.mark() for tab in self._tabs.values()}
+        marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
         watch = Watch(effect, self.current_tab, self.current_tab.url, marks)
-        for tab in self._tabs.values():
-            tab.activity.watched = True
         self._watch = watch
+        self._tabs.watch(watch)
         try:
             with watch.scope:
                 yield watch
@@ -562,8 +360,7 @@ class BrowserSession:
         """End a watch that `observe` does not follow."""
         if self._watch is watch:
             self._watch = None
-            for tab in self._tabs.values():
-                tab.activity.watched = False
+            self._tabs.watch(None)
 
     async def observe(self, effect: Effect, watch: Watch) -> Observation:
         """Wait for what the action has started, and tell what became of the page.
@@ -589,12 +386,12 @@ class BrowserSession:
             return await self._observation(part)
         finally:
             self.unwatch(watch)
-            self._moved = None
+            self._losses.moved = None
 
     async def _return_from(self, closed: Tab, watch: Watch) -> DomSnapshot | DomChanges | None:
         """Go on in another tab where the action has closed its own, and tell that page as a whole."""
-        self._closing_tabs.add(closed.id)
-        await self._settle_on_a_tab()
+        self._tabs.expect_closing(closed)
+        await self._tabs.settle_on_one()
         self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
         part = await self._observer.settle_and_read(watch)
         if isinstance(part, DomChanges):
@@ -613,7 +410,7 @@ class BrowserSession:
         snapshot = None
         if self.current_tab.dialog is None:
             snapshot = await self._observer.read_page(region=region, part=part)
-        self._moved = None
+        self._losses.moved = None
         return await self._observation(snapshot)
 
     async def finish_downloads(self, *, limit: float) -> None:
@@ -622,7 +419,7 @@ class BrowserSession:
 
     async def _observation(self, part: DomSnapshot | DomChanges | None) -> Observation:
         tab = self.current_tab
-        told = tuple(self._tabs)
+        told = tuple(self.tabs)
         several = len(told) > 1 or told != self._told_tabs
         self._told_tabs = told
         if isinstance(part, DomSnapshot):
@@ -630,13 +427,13 @@ class BrowserSession:
             tab.title = part.title
         asked = [
             other
-            for other in self._tabs.values()
+            for other in self.tabs.values()
             if (several or other is tab) and not (other is tab and isinstance(part, DomSnapshot))
         ]
         await asyncio.gather(*(other.refresh_title() for other in asked))
         infos = [
             TabInfo(id=other.id, url=other.url, title=other.title, current=other is tab)
-            for other in self._tabs.values()
+            for other in self.tabs.values()
         ]
         return Observation(
             url=tab.url,
@@ -658,10 +455,3 @@ class BrowserSession:
             with contextlib.suppress(PlaywrightError, ActionError):
                 await tab.goto("about:blank")
         raise blocked_page(url)
-
-
-def _close_late_page(opening: asyncio.Task[Page]) -> None:
-    """Close a page that nobody waits for any more."""
-    if not opening.cancelled() and opening.exception() is None:
-        closing = asyncio.ensure_future(opening.result().close())
-        closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())

@@ -1,0 +1,63 @@
+"""What a session has lost with a browser or a tab, and what is said of it."""
+
+from collections.abc import Iterable
+
+from mcp_browser.browser.tab import Tab
+
+QUOTED = 4
+"""How many lost tabs are named in a sentence."""
+
+LONGEST_URL = 200
+
+
+class Losses:
+    """What went without anybody having asked for it.
+
+    `moved` says why the current tab is another one than the last result told: input meant for that one must
+    not go to this one. None where it is the same.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is lost yet."""
+        self.moved: str | None = None
+        self._tabs: list[str] = []
+        self._url = ""
+
+    def tab_closed(self, tab: Tab, *, current: bool) -> None:
+        """A tab has closed; whether alone or with its browser shows a moment later."""
+        self._tabs.append(f"tab {tab.id} ({tab.url[:LONGEST_URL]})")
+        if current:
+            self._url = tab.url
+
+    def tab_alone(self) -> None:
+        """The tabs that have closed did so with their browser going on."""
+        self._tabs.clear()
+        self._url = ""
+
+    def browser_ended(self, tabs: Iterable[Tab], current: Tab | None) -> None:
+        """The browser has ended with the tabs that were left, after those that had closed right before."""
+        self._tabs += [f"tab {tab.id} ({tab.url[:LONGEST_URL]})" for tab in tabs]
+        if current is not None:
+            self._url = current.url
+
+    def take(self, *, connection: bool, isolated: bool) -> str:
+        """The sentences about a browser that has ended, once another one is there.
+
+        Args:
+            connection: it was one that runs by itself, so that only the connection was lost.
+            isolated: what it had stored is gone, too.
+        """
+        text = "The browser had ended (it was closed, or it crashed) and was started again."
+        if connection:
+            text = "The connection to the browser was lost and has been made again."
+        if self._tabs:
+            more = " and others" if len(self._tabs) > QUOTED else ""
+            text += f" Lost: {', '.join(self._tabs[:QUOTED])}{more}."
+        if self._url and self._url != "about:blank":
+            text += f" The current page was {self._url}: go_to_url opens it again."
+        if isolated:
+            text += " Logins and whatever sites had stored are lost, too."
+        self.moved = text
+        self._tabs.clear()
+        self._url = ""
+        return text

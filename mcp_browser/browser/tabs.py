@@ -1,0 +1,300 @@
+"""The tabs of a session: opened, taken over, followed, closed."""
+
+import asyncio
+import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.companions import Companions
+from mcp_browser.browser.downloads import Downloads
+from mcp_browser.browser.losses import Losses
+from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
+from mcp_browser.browser.tab import Tab
+from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.watching import Watch
+
+ATTACHING_SECONDS = 2.0
+"""How long a new tab may take to be connected to before it is worked in all the same."""
+
+CLOSING_SECONDS = 0.05
+"""How long after its tabs a browser that ends is heard to have ended."""
+
+OPENING_SECONDS = 5.0
+"""How long a new page may take to be there."""
+
+OPENING_TRIES = 3
+
+
+class Tabs:
+    """The open tabs of one session, and which of them actions work in.
+
+    `current` may be closed or crashed until `settle_on_one`; it is None before the session has opened.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts of a session that its tabs work with)
+        self,
+        session: "BrowserSession",
+        *,
+        settings: Settings,
+        channel: str,
+        downloads: Downloads,
+        companions: Companions,
+        losses: Losses,
+    ) -> None:
+        """There are no tabs before the first context is followed.
+
+        Args:
+            session: whose tabs they are.
+            settings: the settings in force.
+            channel: name of the event by which the page script and the hooks find each other.
+            downloads: where downloads go.
+            companions: are told of each tab.
+            losses: are told of tabs that close by themselves.
+        """
+        self.current: Tab | None = None
+        self._session = session
+        self._settings = settings
+        self._channel = channel
+        self._downloads = downloads
+        self._companions = companions
+        self._losses = losses
+        self._watch: Watch | None = None
+        self._ids = itertools.count(1)
+        self._open: dict[int, Tab] = {}
+        self._attaching: dict[asyncio.Task[None], Tab] = {}
+        self._own_pages = 0
+        self._closing: set[int] = set()
+
+    @property
+    def all(self) -> Mapping[int, Tab]:
+        """The open tabs by their ids, oldest first."""
+        return MappingProxyType(self._open)
+
+    @property
+    def opening_windows(self) -> bool:
+        """Whether a page has asked for a window that is not there yet."""
+        return any(tab.activity.windows_opening for tab in self._open.values())
+
+    async def follow(self, context: BrowserContext) -> None:
+        """Take over the tabs of a new context, whose companions know it; there is one at least."""
+        context.on("page", self._on_page)
+        context.on("dialog", self._on_dialog)
+        self.current = None
+        for page in context.pages:
+            self._adopt(page)
+        if not self._open:
+            await self.open()
+        await self.attached()
+        self.current = await self._in_front()
+
+    def lose(self) -> None:
+        """The browser has ended with all its tabs."""
+        for tab in list(self._open.values()):
+            tab.hold.close()
+            self._forget(tab)
+
+    def stop(self) -> None:
+        """The session ends: connect to no tab any more."""
+        for task in self._attaching:
+            task.cancel()
+
+    def watch(self, watch: "Watch | None") -> None:
+        """An action begins, or the one that was watched has ended: what pages do now is its doing, or not."""
+        self._watch = watch
+        for tab in self._open.values():
+            tab.activity.watched = watch is not None
+
+    def by_id(self, tab_id: int) -> Tab:
+        """The tab with an id.
+
+        Raises:
+            NotFound: there is no such tab; the message lists those that there are.
+        """
+        try:
+            return self._open[tab_id]
+        except KeyError:
+            there_are = "; ".join(str(tab) for tab in self._open.values())
+            raise NotFound(f"There is no tab {tab_id}.", hint=f"Open tabs: {there_are}.") from None
+
+    async def open(self, *, opener: int | None = None) -> Tab:
+        """Open an empty tab.
+
+        Raises:
+            BrowserUnavailable: the browser opens none.
+        """
+        self._own_pages += 1
+        try:
+            page = await self._new_page()
+        except PlaywrightError as error:
+            raise as_action_error(error, doing="opening a tab") from error
+        finally:
+            self._own_pages -= 1
+        tab = self._adopt(page, opener=opener)
+        await self.attached()
+        return tab
+
+    async def close(self, tab: Tab) -> None:
+        """Close a tab; the current one gives way to its opener or the newest one, the last one to a blank."""
+        if len(self._open) == 1:
+            # A browser with windows ends with its last one.
+            await self.open()
+        self._closing.add(tab.id)
+        await tab.close()
+        self._forget(tab)
+        await self.settle_on_one()
+
+    def expect_closing(self, tab: Tab) -> None:
+        """That a tab has closed is told by somebody else."""
+        self._closing.add(tab.id)
+
+    async def settle_on_one(self) -> None:
+        """Choose another current tab where the one that was is closed."""
+        if self.current is not None and not self.current.closed:
+            return
+        gone = self.current
+        opener = self._open.get(gone.opener) if gone is not None and gone.opener is not None else None
+        self.current = opener or next(reversed(self._open.values()), None) or await self.open()
+        await self.current.bring_to_front()
+
+    async def attached(self) -> None:
+        """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
+        free = [task for task, tab in self._attaching.items() if not tab.held]
+        if free:
+            await asyncio.wait(free, timeout=ATTACHING_SECONDS)
+
+    async def _new_page(self) -> Page:
+        """A new page; another one where the first does not come, for its process has died as it began."""
+        for _ in range(OPENING_TRIES):
+            opening = asyncio.create_task(self._session.context.new_page())
+            await asyncio.wait({opening}, timeout=OPENING_SECONDS)
+            if not opening.done():
+                opening.add_done_callback(_close_late_page)
+                continue
+            try:
+                return opening.result()
+            except PlaywrightError as error:
+                if not is_crashed(error):
+                    raise
+        raise BrowserUnavailable("The browser opens no new tab.", hint="Try again.")
+
+    def _adopt(self, page: Page, *, opener: int | None = None) -> Tab:
+        for tab in self._open.values():
+            if tab.page is page:
+                if opener is not None:
+                    tab.opener = opener
+                return tab
+        tab = Tab(
+            next(self._ids),
+            page,
+            settings=self._settings,
+            channel=self._channel,
+            downloads=self._downloads,
+            notice=self._session.notice,
+            held=self._on_held,
+            opener=opener,
+        )
+        self._open[tab.id] = tab
+        page.on("close", lambda _page: self._on_tab_close(tab))
+        page.on("download", lambda _download: self._window_opened())
+        tab.activity.watched = self._watch is not None
+        task = asyncio.create_task(self._attach(tab))
+        self._attaching[task] = tab
+        task.add_done_callback(self._attaching.pop)
+        return tab
+
+    async def _attach(self, tab: Tab) -> None:
+        await tab.attach()
+        await self._companions.tab_opened(tab)
+
+    async def _in_front(self) -> Tab:
+        """The tab that a person sees, among those that were open already."""
+        tabs = list(self._open.values())
+        if len(tabs) == 1:
+            return tabs[0]
+
+        async def is_seen(tab: Tab) -> bool:
+            try:
+                async with asyncio.timeout(1):
+                    return await tab.guarded(tab.page.evaluate("document.visibilityState")) == "visible"
+            except (PlaywrightError, ActionError, TimeoutError):
+                return False
+
+        seen = await asyncio.gather(*map(is_seen, tabs))
+        return next((tab for tab, visible in zip(tabs, seen, strict=True) if visible), tabs[-1])
+
+    def _forget(self, tab: Tab) -> None:
+        if self._open.pop(tab.id, None) is not None:
+            self._companions.tab_closed(tab)
+
+    def _on_page(self, page: Page) -> None:
+        watch = self._watch
+        if self._own_pages:
+            self._adopt(page)
+            return
+        opener = watch.tab if watch is not None else self.current
+        tab = self._adopt(page, opener=opener.id if opener else None)
+        tab.await_dom()
+        self._window_opened()
+        if watch is not None and watch.effect != "read":
+            self.current = tab
+            self._session.notice(f"A new tab {tab.id} was opened; it is the current one now.")
+        else:
+            self._session.notice(
+                f"The page opened a new tab {tab.id} ({page.url[:200]}); switch_tab shows it."
+            )
+        if watch is not None:
+            watch.tab.activity.wake()
+
+    def _window_opened(self) -> None:
+        for tab in self._open.values():
+            if tab.activity.windows_opening:
+                tab.activity.window_opened()
+                return
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        if dialog.page is not None:
+            tab = self._adopt(dialog.page)
+            tab.hold.dialog_opened(dialog)
+
+    def _on_tab_close(self, tab: Tab) -> None:
+        if tab.id not in self._open or self._session.open_context is None:
+            return
+        self._forget(tab)
+        by_caller = tab.id in self._closing
+        self._closing.discard(tab.id)
+        if by_caller or self._session.closed:
+            return
+        # The end of the browser closes every tab first; that is told as one thing.
+        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
+        self._losses.tab_closed(tab, current=tab is self.current)
+
+    def _tell_closed(self, tab: Tab) -> None:
+        if self._session.open_context is None or self._session.closed:
+            return
+        self._losses.tab_alone()
+        if tab.id in self._closing:
+            self._closing.discard(tab.id)
+            return
+        text = f"Tab {tab.id} ({tab.url[:200]}) was closed."
+        self._session.notice(text)
+        if tab is self.current and self._watch is None:
+            self._losses.moved = text
+
+    def _on_held(self, tab: Tab) -> None:
+        if self._watch is not None:
+            self._watch.held(tab)
+
+
+def _close_late_page(opening: asyncio.Task[Page]) -> None:
+    """Close a page that nobody waits for any more."""
+    if not opening.cancelled() and opening.exception() is None:
+        closing = asyncio.ensure_future(opening.result().close())
+        closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())
