@@ -180,6 +180,14 @@ class ObservationSettings(SettingsGroup):
     changes_budget: int = Field(
         default=1500, ge=100, le=200_000, description="Longest account of changes, in tokens."
     )
+    console: Literal["errors", "all", "none"] = Field(
+        default="errors",
+        description="What results tell of the console: new errors, all new messages, or nothing.",
+    )
+    show_secrets: bool = Field(
+        default=False,
+        description="Show cookies, tokens and passwords in what is told of network, console and storage.",
+    )
 
 
 class ScreenshotSettings(SettingsGroup):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mcp_browser.actions.console import console
 from mcp_browser.actions.dialogs import dialogs
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.extraction import extraction
@@ -30,6 +31,7 @@ FAMILIES = (
     tabs,
     dialogs,
     files,
+    console,
 )
 """Every family, in the order in which a model meets their tools."""
 

@@ -1,63 +1,176 @@
-"""What a page complains of: console errors and uncaught exceptions, since they were last told."""
+"""What a page says in its console, and the errors that nothing in it has caught."""
 
-from collections import Counter
+import re
+import time
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.redaction import Redactor
+
 LONGEST = 160
-"""Longest message quoted, in characters."""
+"""Longest message quoted in a result, in characters."""
 
 SHOWN = 3
-"""How many different messages are quoted."""
+"""How many different messages are quoted in a result."""
 
 KINDS = 100
-"""How many different messages are kept apart."""
+"""How many different messages are kept apart for a result."""
+
+KEPT = 500
+"""How many messages of a tab are kept."""
+
+LONGEST_KEPT = 4_000
+"""How much of a message is kept, in characters."""
+
+FRAMES = 12
+"""How many frames of a stack are kept."""
 
 NOT_LOADED = "Failed to load resource: "
 ANSWERED = "the server responded with a status of "
 
+Level = Literal["error", "warning", "info", "debug"]
 
-class ConsoleErrors:
-    """Errors of one tab, counted."""
+LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")
+"""From the gravest to the least."""
 
-    def __init__(self, page: Page) -> None:
-        """Listen to the page from now on."""
+_LEVELS: dict[str, Level] = {
+    "error": "error",
+    "assert": "error",
+    "warning": "warning",
+    "debug": "debug",
+}
+_FRAME = re.compile(r"^\s*at (?:(?P<function>.*?) \()?(?P<url>[^\s()]+):(?P<line>\d+):(?P<column>\d+)\)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a script, line and column from 1; `function` is empty outside of one."""
+
+    url: str
+    line: int
+    column: int
+    function: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A message, `times` times in a row; `stack` is an uncaught error's, `time` in seconds since 1970."""
+
+    number: int
+    level: Level
+    text: str
+    place: Place | None
+    stack: tuple[Place, ...] = ()
+    times: int = 1
+    time: float = 0.0
+
+
+class Console:
+    """The console of one tab. `dropped` is how many older messages are not kept any more."""
+
+    def __init__(
+        self, page: Page, *, tell: Literal["errors", "all", "none"] = "errors", show_secrets: bool = False
+    ) -> None:
+        """Listen to the page from now on.
+
+        Args:
+            page: Playwright's page.
+            tell: what `take` is to tell.
+            show_secrets: leave tokens and passwords in what is told.
+        """
         self._page = page
-        self._errors: Counter[str] = Counter()
+        self._tell = tell
+        self._show_secrets = show_secrets
+        self._news: Counter[tuple[Level, str]] = Counter()
+        self._entries: deque[Entry] = deque(maxlen=KEPT)
+        self._heard = 0
+        self.dropped = 0
         page.on("console", self._on_console)
         page.on("pageerror", self._on_page_error)
 
+    def entries(self) -> list[Entry]:
+        """The messages that are kept, oldest first."""
+        return list(self._entries)
+
+    def clear(self) -> int:
+        """Forget all messages; how many there were."""
+        count = len(self._entries)
+        self._entries.clear()
+        self._news.clear()
+        self.dropped = 0
+        return count
+
     def take(self) -> str | None:
-        """A sentence about the errors since the last time, or None where there were none."""
-        if not self._errors:
+        """A sentence about what is new since the last time, or None where nothing is."""
+        if not self._news:
             return None
-        total = self._errors.total()
+        redactor = Redactor(show=self._show_secrets)
+        total = self._news.total()
         quoted = "; ".join(
-            f'"{text}"' + (f" ({times} times)" if times > 1 else "")
-            for text, times in self._errors.most_common(SHOWN)
+            ("" if self._tell == "errors" else f"{level} ")
+            + f'"{_cut(redactor.text(text))}"'
+            + (f" ({times} times)" if times > 1 else "")
+            for (level, text), times in self._news.most_common(SHOWN)
         )
-        more = ", …" if len(self._errors) > SHOWN else ""
-        self._errors.clear()
-        return f"Console: {total} error{'s' if total > 1 else ''}: {quoted}{more}"
+        more = ", …" if len(self._news) > SHOWN else ""
+        self._news.clear()
+        what = "error" if self._tell == "errors" else "message"
+        return f"Console: {total} {what}{'s' if total > 1 else ''}: {quoted}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type != "error":
-            return
-        text, where = message.text, message.location.get("url", "")
-        if text.startswith(NOT_LOADED) and where:
+        text, location = message.text, message.location
+        where = location["url"]
+        level = _LEVELS.get(message.type, "info")
+        place = Place(where, location["lineNumber"] + 1, location["columnNumber"] + 1) if where else None
+        if level == "error" and text.startswith(NOT_LOADED) and where:
+            self._keep(level, text, place)
             if where == self._page.url or urlsplit(where).path == "/favicon.ico":
                 # The document's own status is told with the page; that a site has no icon matters to nobody.
                 return
             text = f"{text.removeprefix(NOT_LOADED).removeprefix(ANSWERED)} for {where}"
-        self._add(text)
+        else:
+            self._keep(level, text, place)
+        self._add(level, text)
 
     def _on_page_error(self, error: PlaywrightError) -> None:
-        self._add(f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}")
+        text = f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}"
+        stack = tuple(places(error.stack or ""))
+        self._keep("error", text, stack[0] if stack else None, stack)
+        self._add("error", text)
 
-    def _add(self, text: str) -> None:
-        text = " ".join(text.split())
-        text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-        if text in self._errors or len(self._errors) < KINDS:
-            self._errors[text] += 1
+    def _keep(self, level: Level, text: str, place: Place | None, stack: tuple[Place, ...] = ()) -> None:
+        text = text[:LONGEST_KEPT]
+        last = self._entries[-1] if self._entries else None
+        if last is not None and (last.level, last.text, last.place) == (level, text, place):
+            last.times += 1
+            last.time = time.time()
+            return
+        self._heard += 1
+        self.dropped += len(self._entries) == KEPT
+        self._entries.append(Entry(self._heard, level, text, place, stack, time=time.time()))
+
+    def _add(self, level: Level, text: str) -> None:
+        if self._tell == "none" or (self._tell == "errors" and level != "error"):
+            return
+        key = level, " ".join(text[:LONGEST_KEPT].split())
+        if key in self._news or len(self._news) < KINDS:
+            self._news[key] += 1
+
+
+def places(stack: str) -> list[Place]:
+    """The positions in the text of an error's stack, innermost first; scripts without an address left out."""
+    found = [match for line in stack.splitlines() if (match := _FRAME.match(line))]
+    found = [match for match in found if not match["url"].startswith("<")]
+    return [
+        Place(match["url"], int(match["line"]), int(match["column"]), match["function"] or "")
+        for match in found[:FRAMES]
+    ]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

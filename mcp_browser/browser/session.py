@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from mcp_browser.errors import (
     NavigationError,
     NotFound,
 )
+from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.manager import BrowserManager
@@ -55,6 +57,8 @@ class BrowserSession:
         self.isolated = isolated
         self.context_options = dict(context_options or {})
         self._manager = manager
+        self.acted_at = 0.0
+        """When the latest action began that does more than to read, seconds since 1970."""
         self._settings = manager.settings
         self._channel = f"x{secrets.token_hex(12)}"
         self._context: BrowserContext | None = None
@@ -134,6 +138,11 @@ class BrowserSession:
         if self._context is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
         return self._context
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
 
     @property
     def open_context(self) -> BrowserContext | None:
@@ -340,6 +349,8 @@ class BrowserSession:
             )
         if effect != "navigation":
             await self.current_tab.arrive()
+        if effect != "read":
+            self.acted_at = time.time()
         marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
         watch = Watch(effect, self.current_tab, self.current_tab.url, marks)
         self._watch = watch

@@ -10,7 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.activity import Activity
 from mcp_browser.browser.cdp import send
-from mcp_browser.browser.collectors import ConsoleErrors
+from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.downloads import Downloads
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.hold import Hold
@@ -73,7 +73,9 @@ class Tab:
         """Whether the page has lately not answered in time: its script is busy."""
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
-        self.console = ConsoleErrors(page)
+        self.console = Console(
+            page, tell=settings.observation.console, show_secrets=settings.observation.show_secrets
+        )
         self.dom = DomService(
             page,
             channel=channel,
@@ -99,6 +101,11 @@ class Tab:
     def url(self) -> str:
         """Address of the page."""
         return self.page.url
+
+    @property
+    def main_frame_id(self) -> str | None:
+        """The id of its main frame in CDP; None where it is not connected to."""
+        return self._main_frame
 
     @property
     def status(self) -> int | None:

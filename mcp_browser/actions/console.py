@@ -1,0 +1,77 @@
+"""What the page says in its console."""
+
+import time
+from typing import Literal
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.collectors import LEVELS, Entry, Place
+from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.source_maps import SourceMaps
+
+console = Registry(group="console")
+
+LONGEST = 500
+"""How much of a message is shown, characters."""
+
+MAPPED = 60
+"""How many positions are looked up in source maps for one result."""
+
+
+class GetConsoleMessagesParams(ActionParams):
+    """Arguments of get_console_messages."""
+
+    level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver")
+    text: str | None = Field(None, description="part of the message")
+    part: int = 1
+    clear: bool = Field(False, description="forget all afterwards")
+
+
+@console.action(effect="read", during_dialog=True)
+async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesParams) -> ActionResult:
+    """List console messages and uncaught errors of the tab, newest first, with source positions."""
+    kept = ctx.tab.console
+    redactor = Redactor(show=ctx.settings.observation.show_secrets)
+    levels = LEVELS[: LEVELS.index(params.level) + 1]
+    wanted = params.text.lower() if params.text else ""
+    chosen = [
+        entry for entry in reversed(kept.entries()) if entry.level in levels and wanted in entry.text.lower()
+    ]
+    originals = await _originals(ctx, chosen)
+    lines = [_line(entry, originals, redactor) for entry in chosen]
+    result = list_part(ctx, lines, what="console message", part=params.part, dropped=kept.dropped)
+    if params.clear:
+        kept.clear()
+    return result
+
+
+async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Place, Place]:
+    """Positions in sources for the newest of the messages."""
+    places: dict[Place, None] = {}
+    for entry in entries:
+        for place in (*entry.stack, *([entry.place] if entry.place else [])):
+            places[place] = None
+    maps = await ctx.session.companion(SourceMaps)
+    return await maps.originals(ctx.tab, list(places)[:MAPPED])
+
+
+def _line(entry: Entry, originals: dict[Place, Place], redactor: Redactor) -> str:
+    text = " ".join(redactor.text(entry.text).split())
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    times = f" ({entry.times} times)" if entry.times > 1 else ""
+    clock = time.strftime("%H:%M:%S", time.localtime(entry.time))
+    line = f"{clock} {entry.level}: {text}{times}"
+    if entry.stack:
+        return "\n".join([line, *(f"  at {_place(place, originals, redactor)}" for place in entry.stack)])
+    return f"{line} ({_place(entry.place, originals, redactor)})" if entry.place else line
+
+
+def _place(place: Place, originals: dict[Place, Place], redactor: Redactor) -> str:
+    """Where something stands: in its source where that is known, else in the script as it is served."""
+    known = originals.get(place, place)
+    where = f"{redactor.url(known.url)[:300]}:{known.line}:{known.column}"
+    return f"{place.function} ({where})" if place.function else where

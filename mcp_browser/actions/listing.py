@@ -1,0 +1,41 @@
+"""Long lists in parts that fit the budget."""
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.extraction import CHARACTERS_A_TOKEN
+from mcp_browser.actions.markdown import take_part
+from mcp_browser.actions.result import ActionResult
+
+
+def list_part(  # noqa: PLR0913 - options, all by keyword
+    ctx: ActionContext, lines: list[str], *, what: str, part: int, dropped: int = 0, note: str = ""
+) -> ActionResult:
+    """A part of a list as a result, each line one thing.
+
+    Args:
+        ctx: for the budget.
+        lines: the whole list.
+        what: what one of them is, in the singular.
+        part: which part, from 1.
+        dropped: how many are not kept any more.
+        note: a sentence for the end of the heading.
+
+    Raises:
+        InvalidArguments: there is no such part.
+    """
+    heading = f"{len(lines):,} {what}{'' if len(lines) == 1 else 's'}"
+    if dropped:
+        heading += f" ({dropped:,} older ones are not kept)"
+    heading += f". {note}".rstrip() if note else ""
+    if not lines:
+        return ActionResult(
+            extracted_content=f"{heading.removesuffix('.')}.", data={"count": 0, "part": 1, "parts": 1}
+        )
+    size = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN // 2
+    shown, parts = take_part("\n".join(lines), part=part, size=size)
+    if parts > 1:
+        heading += f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
+    return ActionResult(
+        extracted_content=f"{heading.removesuffix('.')}:",
+        page_content=shown,
+        data={"count": len(lines), "part": part, "parts": parts},
+    )

@@ -1,0 +1,307 @@
+"""Secrets are taken out of what is told of the network, the console and the storage.
+
+What is a secret goes by its name (`Authorization`, `session_token`, `password`) and by its form (a JSON Web
+Token, a key with a well-known prefix). A secret that stands under its name in one part of an exchange is
+taken out of its other parts as well. A secret without a telling name or form cannot be known for one.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, cast
+from urllib.parse import quote, unquote
+
+MARK = "[redacted]"
+
+SHORTEST = 6
+"""A secret shorter than this is taken out only where its name stands, characters."""
+
+LONG = 8
+"""A secret this long is taken out wherever it stands, even where it could be a word, characters."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_SECRET_WORDS = frozenset(
+    (
+        *("auth", "bearer", "credentials", "cvc", "cvv", "nonce", "otp", "pass", "passcode", "pin", "pwd"),
+        *("session", "sess", "sid", "sig", "signature", "ssn"),
+    )
+)
+_SECRET_PARTS = (
+    *(
+        "apikey",
+        "accesskey",
+        "authorization",
+        "authtoken",
+        "credential",
+        "csrf",
+        "jwt",
+        "passphrase",
+        "passwd",
+    ),
+    *("password", "privatekey", "secret", "sessid", "sessionid", "sessionkey", "token", "xsrf", "cardnumber"),
+)
+_NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
+_QUERY_SECRETS = frozenset(("code", "key"))
+_CONTAINERS = frozenset(("session", "auth", "sess"))
+"""Names of things that hold a secret among other things."""
+
+_NUMBERS = frozenset(("pin", "otp", "cvv", "cvc", "ssn", "password", "passcode", "number"))
+"""Words in the names of secrets that may be numbers."""
+
+_COOKIE_HEADERS = frozenset(("cookie", "set-cookie", "cookie2", "set-cookie2"))
+_COOKIE_ATTRIBUTES = frozenset(
+    ("path", "domain", "expires", "max-age", "samesite", "priority", "secure", "httponly", "partitioned")
+)
+
+_FORMS = re.compile(
+    r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}"
+    r"|\b(?:sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
+    r"|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    re.DOTALL,
+)
+_SCHEMES = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)(?!\[redacted)([\w.~+/=-]{6,})", re.IGNORECASE)
+_USER = re.compile(r"(?<=://)([^\s/?#@:]*):([^\s/?#@]+)@")
+_QUOTED_PAIR = re.compile(
+    r"""(?P<name>[\w.-]{2,60})(?P<between>\\?["']?\s*[:=]\s*\\?)(?P<quote>["'])(?P<value>[^"'\n\\]+)"""
+)
+_PAIR = re.compile(r"""(?P<name>[\w.-]{2,60})(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
+_QUERY_PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
+_INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\b(name|id|type|property)\s*=\s*["']?([\w.:\[\]-]+)""", re.IGNORECASE)
+_VALUE = re.compile(r"""(\b(?:value|content)\s*=\s*)("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
+_TAG = re.compile(r"(?P<head><(?P<name>[\w:.-]+)(?:\s[^<>]*)?>)(?P<value>[^<>]+)(?=</(?P=name)>)")
+_PART = re.compile(
+    r"""(?P<head>Content-Disposition:[^\n]*\bname="(?P<name>[^"]*)"[^\n]*\r?\n(?:[^\n]+\n)*?\r?\n)(?P<value>.*?)(?=\r?\n--)""",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what has this name is a secret: `accessToken`, `user[password]`, `PHPSESSID`."""
+    plain = _plain(name)
+    if plain in _NO_SECRETS:
+        return False
+    return _is_plainly_secret(name) or any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
+
+
+def is_secret_cookie(name: str, *, http_only: bool) -> bool:
+    """Whether a cookie is likely to let its holder in: scripts may not read it, or its name says so."""
+    return http_only or is_secret_name(name) or "remember" in name.lower()
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a value has the form of a secret, whatever its name."""
+    return _FORMS.search(value) is not None
+
+
+class Redactor:
+    """Takes secrets out of the parts of one thing, such as a request and its response.
+
+    It remembers what it has taken out; `text`, `body` and `url` take that out of later parts wherever it
+    stands. Go through the parts twice where an earlier one may repeat what a later one gives away.
+    """
+
+    def __init__(self, *, show: bool = False) -> None:
+        """With `show`, everything stays as it is."""
+        self._show = show
+        self._known: set[str] = set()
+
+    def url(self, url: str) -> str:
+        """An address without passwords, tokens in its query, and the like."""
+        if self._show:
+            return url
+        address = _USER.sub(lambda found: f"{found[1]}:{self._take(found[2])}@", url)
+        before, mark, query = address.partition("?")
+        address = before + mark + self._query(query, in_url=True)
+        before, mark, fragment = address.partition("#")
+        if "=" in fragment:
+            address = before + mark + self._query(fragment, in_url=True)
+        return self._forget(self._formed(address))
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Headers as pairs of name and value."""
+        return [(name, value if self._show else self._header(name, value)) for name, value in headers]
+
+    def body(self, text: str, mime_type: str = "") -> str:
+        """A request's or a response's body; with its MIME type more can be known."""
+        if self._show or not text:
+            return text
+        kind = mime_type.partition(";")[0].strip().lower()
+        if "json" in kind or text.lstrip()[:1] in ("{", "["):
+            redacted = self._json(text)
+            if redacted is not None:
+                return self._forget(redacted)
+        if kind == "application/x-www-form-urlencoded":
+            return self._forget(self._formed(self._query(text)))
+        if kind.startswith("multipart/") or "\nContent-Disposition:" in text[:500]:
+            text = _PART.sub(self._named, text)
+        if kind in ("text/html", "application/xhtml+xml") or "xml" in kind:
+            text = _INPUT.sub(self._input, text)
+            text = _TAG.sub(self._named, text)
+        is_code = any(word in kind for word in ("html", "javascript", "css", "xml"))
+        return self.text(text, code=is_code)
+
+    def text(self, text: str, *, code: bool = False) -> str:
+        """Any text; in `code`, only quoted values are taken for values."""
+        if self._show or not text:
+            return text
+        text = self._formed(text)
+        text = _QUOTED_PAIR.sub(self._pair, text)
+        if not code:
+            text = _PAIR.sub(self._pair, text)
+        return self._forget(text)
+
+    def value(self, name: str, value: str) -> str:
+        """What stands under a name."""
+        if self._show or not value:
+            return value
+        if is_secret_name(name):
+            return self._take(value)
+        return self.body(value)
+
+    def cookies(self, header: str) -> str:
+        """A Cookie or Set-Cookie header with the names of its cookies and their attributes."""
+        if self._show:
+            return header
+        return "\n".join(self._cookie_line(line) for line in header.split("\n"))
+
+    # -- parts
+
+    def _header(self, name: str, value: str) -> str:
+        lower = name.lower()
+        if lower in _COOKIE_HEADERS:
+            return self.cookies(value)
+        if lower in ("authorization", "proxy-authorization", "www-authenticate"):
+            return self._credentials(value) if lower != "www-authenticate" else self.text(value)
+        if is_secret_name(name) and not lower.startswith(("access-control-", "sec-", "content-security")):
+            return self._take(value)
+        if lower in ("location", "referer", "content-location", "refresh", "link", "origin", ":path"):
+            return self.url(value)
+        if lower.startswith(("content-security-policy", "sec-", "etag", "if-", "accept", "user-agent")):
+            return self._forget(self._formed(value))
+        return self.text(value)
+
+    def _credentials(self, value: str) -> str:
+        scheme, space, rest = value.partition(" ")
+        return f"{scheme} {self._take(rest)}" if space else self._take(value)
+
+    def _cookie_line(self, line: str) -> str:
+        pairs: list[str] = []
+        for position, pair in enumerate(line.split(";")):
+            name, equals, value = pair.partition("=")
+            is_attribute = position > 0 and name.strip().lower() in _COOKIE_ATTRIBUTES
+            pairs.append(pair if is_attribute or not equals else f"{name}={self._take(value)}")
+        return ";".join(pairs)
+
+    def _query(self, query: str, *, in_url: bool = False) -> str:
+        query, mark, rest = query.partition("#") if in_url else (query, "", "")
+
+        def redact(found: re.Match[str]) -> str:
+            name = unquote(found[1])
+            if is_secret_name(name) or (in_url and name.lower() in _QUERY_SECRETS):
+                return f"{found[1]}={self._take(found[2])}"
+            return found[0]
+
+        return _QUERY_PAIR.sub(redact, query) + mark + rest
+
+    def _json(self, text: str) -> str | None:
+        """JSON without its secrets, or None where it is not JSON; as it was where there are none."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        try:
+            clean = self._tree(value, secret=False)
+        except RecursionError:
+            return None
+        return text if clean == value else json.dumps(clean, ensure_ascii=False)
+
+    def _tree(self, value: Any, *, secret: bool) -> Any:
+        match value:
+            case str():
+                if secret:
+                    return self._take(value)
+                return self.body(value) if value.lstrip()[:1] == "{" else self.text(value)
+            case dict():
+                named = cast("dict[str, Any]", value)
+                return {
+                    name: self._tree(part, secret=secret or self._holds_secret(name, part))
+                    for name, part in named.items()
+                }
+            case list():
+                return [self._tree(part, secret=secret) for part in cast("list[Any]", value)]
+            case bool() | None:
+                return value
+            case _:
+                return MARK if secret else value
+
+    def _holds_secret(self, name: str, value: Any) -> bool:
+        if not is_secret_name(name):
+            return False
+        return isinstance(value, str) or (name.lower() not in _CONTAINERS and not _is_count(name, value))
+
+    def _input(self, found: re.Match[str]) -> str:
+        element = found[0]
+        marks = {key.lower(): value for key, value in _ATTRIBUTE.findall(element)}
+        names = [value for key, value in marks.items() if key != "type"]
+        if marks.get("type", "").lower() == "password" or any(is_secret_name(name) for name in names):
+            return _VALUE.sub(lambda value: f'{value[1]}"{self._take(value[2])}"', element)
+        return element
+
+    def _pair(self, found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"]
+        if not is_secret_name(name) or value.startswith(MARK[:-1]):
+            return found[0]
+        if not _is_plainly_secret(name) and not _is_unlike_a_word(value):
+            # "session: started" is a sentence.
+            return found[0]
+        quoted = found.groupdict().get("quote") or ""
+        return f"{name}{found['between']}{quoted}{self._take(value)}"
+
+    def _named(self, found: re.Match[str]) -> str:
+        secret = is_secret_name(found["name"])
+        return found["head"] + (self._take(found["value"]) if secret else found["value"])
+
+    def _formed(self, text: str) -> str:
+        """The text without what has the form of a secret."""
+        text = _FORMS.sub(lambda found: self._take(found[0]), text)
+        text = _SCHEMES.sub(lambda found: f"{found[1]}{found[2]}{self._take(found[3])}", text)
+        return _USER.sub(lambda found: f"{found[1]}:{self._take(found[2])}@", text)
+
+    def _take(self, value: str) -> str:
+        """Remember a secret; what is put in its place."""
+        bare = value.strip().strip("\"'")
+        if not bare or bare == MARK:
+            return value
+        if len(bare) >= LONG or _is_unlike_a_word(bare):
+            self._known |= {bare, unquote(bare), quote(unquote(bare), safe="")}
+        return MARK
+
+    def _forget(self, text: str) -> str:
+        """The text without the secrets that are known."""
+        for value in sorted(self._known, key=len, reverse=True):
+            if value in text:
+                text = text.replace(value, MARK)
+        return text
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _is_plainly_secret(name: str) -> bool:
+    """Whether a name can hardly stand for anything but a secret: `password`, but not `session`."""
+    plain = _plain(name)
+    return any(part in plain for part in _SECRET_PARTS)
+
+
+def _is_unlike_a_word(value: str) -> bool:
+    return len(value) >= SHORTEST and any(character.isdigit() for character in value)
+
+
+def _is_count(name: str, value: Any) -> bool:
+    """Whether it is a number about tokens or sessions, such as `session_count`, rather than a PIN."""
+    words = {word.lower() for word in _WORDS.findall(name)}
+    return isinstance(value, int | float) and not words & _NUMBERS
