@@ -4,15 +4,25 @@ Flags, `MCP_BROWSER_*` variables and the configuration file all feed these model
 documentation are generated from them.
 """
 
+import ipaddress
 import os
 import re
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+    model_validator,
+)
 
 # The message of a ValueError raised in this module completes the sentence "<setting> must be …".
 
@@ -64,11 +74,62 @@ def _search_engine(value: str) -> str:
     return value
 
 
+def _split_address(value: str) -> SplitResult | None:
+    """The parts of an http address; None where it is none."""
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if usable and not parts.username and not parts.query and not parts.fragment else None
+
+
+def _public_url(value: str) -> str:
+    if _split_address(value) is None:
+        raise ValueError("an address such as https://browser.example.com")
+    return value.rstrip("/")
+
+
+def _issuer(value: str) -> str:
+    parts = _split_address(value)
+    # Who could change the keys on their way could sign tokens of their own.
+    if parts is None or (parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}):
+        raise ValueError("an https:// address (http:// on this machine only), exactly as the tokens name it")
+    return value
+
+
+def _host_names(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s/*:@\[\]]+)(:\d+)?", value):
+            raise ValueError("names as they stand in addresses, with a port if only that one may be used")
+    return values
+
+
+def _origins(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        parts = _split_address(value)
+        if parts is None or parts.path or "*" in value:
+            raise ValueError("origins, each named in full, such as https://app.example.com")
+    return values
+
+
+def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        try:
+            ipaddress.ip_network(value)
+        except ValueError:
+            raise ValueError("addresses or networks, such as 10.0.0.5 or 10.0.0.0/24") from None
+    return values
+
+
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 Paths = Annotated[tuple[UserPath, ...], BeforeValidator(_split_paths)]
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
+
+VARIABLE_ONLY: dict[str, JsonValue] = {"variable_only": True}
+"""Marks a setting that has neither a flag nor a key in the configuration file."""
 
 
 class Viewport(BaseModel):
@@ -248,6 +309,61 @@ class ServerSettings(SettingsGroup):
     )
 
 
+class AccessSettings(SettingsGroup):
+    """Who may come in over HTTP, and how much at a time."""
+
+    tokens: UserPath | None = Field(
+        default=None,
+        description="File of bearer tokens, a line `name: token` for each; read again when it changes.",
+    )
+    token: SecretStr | None = Field(
+        default=None,
+        repr=False,
+        json_schema_extra=VARIABLE_ONLY,
+        description="A bearer token, or several as name:token, comma-separated.",
+    )
+    oauth_issuer: Annotated[str, AfterValidator(_issuer)] | None = Field(
+        default=None, description="Take access tokens (JWT) of this OAuth 2.1 authorization server."
+    )
+    oauth_audience: CommaList = Field(
+        default=(), description="Audience that access tokens must be for; comma-separated where several."
+    )
+    oauth_scopes: CommaList = Field(
+        default=(), description="Scopes that an access token must have, comma-separated."
+    )
+    insecure: bool = Field(
+        default=False, description="Serve beyond this machine although nobody has to say who they are."
+    )
+    public_url: Annotated[str, AfterValidator(_public_url)] | None = Field(
+        default=None, description="Address by which clients reach this server, where a proxy changes it."
+    )
+    allowed_hosts: Annotated[CommaList, AfterValidator(_host_names)] = Field(
+        default=(),
+        description="Names by which clients may reach this server, besides localhost and public-url.",
+    )
+    allowed_origins: Annotated[CommaList, AfterValidator(_origins)] = Field(
+        default=(),
+        description="Origins of web pages that may use this server, such as https://app.example.com.",
+    )
+    trusted_proxies: Annotated[CommaList, AfterValidator(_networks)] = Field(
+        default=(), description="Addresses or networks of proxies whose X-Forwarded-* headers count."
+    )
+    open_metrics: bool = Field(default=False, description="Show /metrics to everybody.")
+    rate_limit: float = Field(
+        default=100,
+        ge=0,
+        le=1_000_000,
+        description="Requests a second for each caller, ten seconds' worth at once; 0 for no limit.",
+    )
+    max_body: int = Field(default=16, ge=1, le=1024, description="Longest body of a request, MiB.")
+    max_connections: int = Field(
+        default=1000, ge=1, le=1_000_000, description="Most connections at a time; idle ones make room."
+    )
+    client_timeout: Seconds = Field(
+        default=30, description="Limit for a client to send a request, or to take an answer, seconds."
+    )
+
+
 class Settings(SettingsGroup):
     """All settings of one server."""
 
@@ -258,3 +374,4 @@ class Settings(SettingsGroup):
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
     server: ServerSettings = ServerSettings()
+    access: AccessSettings = AccessSettings()

@@ -65,7 +65,9 @@ def _settings_table() -> str:
 
 
 def _setting_row(option: Option) -> str:
-    if option.off_flag:
+    if option.variable_only:
+        flag = f"variable `{option.variable}`"
+    elif option.off_flag:
         flag = f"`{option.flag}`, `{option.off_flag}`"
     elif option.choices:
         flag = f"`{option.flag}` " + ", ".join(f"`{choice}`" for choice in option.choices)

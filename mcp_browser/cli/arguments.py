@@ -39,6 +39,12 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     """
     parser = _parser()
     found, unknown = parser.parse_known_args(_joined(words))
+    for option in all_options().values():
+        if option.variable_only and any(word.partition("=")[0] == option.flag for word in unknown):
+            raise SettingsError(
+                f"{option.flag} would show its value to everybody on this machine: set the variable "
+                f"{option.variable} instead."
+            )
     if unknown:
         flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
         raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
@@ -120,6 +126,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     groups = {name: parser.add_argument_group(title) for name, title in group_titles().items()}
     for option in all_options().values():
+        if option.variable_only:
+            continue
         add = groups[option.group].add_argument
         about = option.description.replace("%", "%%").rstrip(".")
         if option.off_flag is not None:
@@ -146,7 +154,11 @@ class _Switch(argparse.Action):
 
 def _joined(words: Sequence[str]) -> list[str]:
     """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
-    takes_value = {option.flag for option in all_options().values() if option.off_flag is None}
+    takes_value = {
+        option.flag
+        for option in all_options().values()
+        if option.off_flag is None and not option.variable_only
+    }
     joined: list[str] = []
     rest = iter(words)
     for word in rest:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from mcp_browser.settings import Settings, Viewport
+from mcp_browser.settings import VARIABLE_ONLY, Settings, Viewport
 
 VARIABLE_PREFIX = "MCP_BROWSER_"
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
@@ -29,6 +29,13 @@ _PLACEHOLDERS = {
     "tools": "GROUPS",
     "exclude_actions": "NAMES",
     "search_engine": "ENGINE",
+    "oauth_issuer": "ADDRESS",
+    "oauth_audience": "AUDIENCE",
+    "oauth_scopes": "SCOPES",
+    "public_url": "ADDRESS",
+    "allowed_hosts": "NAMES",
+    "allowed_origins": "ORIGINS",
+    "trusted_proxies": "ADDRESSES",
 }
 
 
@@ -52,6 +59,11 @@ class Option:
     def flag(self) -> str:
         """The flag, such as `--action-timeout`."""
         return f"--{_FLAGS.get(self.name, self.key)}"
+
+    @property
+    def variable_only(self) -> bool:
+        """Whether it is a variable only: what a program is started with, anybody on the machine can read."""
+        return self.field.json_schema_extra == VARIABLE_ONLY
 
     @property
     def off_flag(self) -> str | None:
@@ -150,6 +162,8 @@ class Option:
                 return ""
             case bool():
                 return str(value).lower()
+            case SecretStr():
+                return "***"
             case tuple():
                 return without_secrets(", ".join(map(str, cast("tuple[object, ...]", value))))
             case float():

@@ -95,7 +95,7 @@ def _from_environment(environment: Mapping[str, str], options: Mapping[str, Opti
 
 
 def _from_file(path: Path, options: Mapping[str, Option]) -> dict[str, _Given]:
-    by_key = {option.key: option for option in options.values()}
+    by_key = {option.key: option for option in options.values() if not option.variable_only}
     given: dict[str, _Given] = {}
     for key, value in _read(path).items():
         option = by_key.get(key.replace("_", "-"))

@@ -1,0 +1,100 @@
+"""Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
+from mcp_browser.server.http.authentication import Authentication
+from mcp_browser.server.http.bodies import BodyLimit
+from mcp_browser.server.http.connections import LONGEST_HEAD, Connections
+from mcp_browser.server.http.exposure import asks_who_calls
+from mcp_browser.server.http.hosts import NameCheck
+from mcp_browser.server.http.proxies import ProxyHeaders
+from mcp_browser.server.http.rates import RateLimit
+from mcp_browser.server.http.refusals import OnRefusal
+from mcp_browser.server.http.resource_metadata import WELL_KNOWN, ResourceMetadata
+from mcp_browser.server.http.tokens import TokenSource
+from mcp_browser.settings import AccessSettings
+
+MIB = 1024 * 1024
+_EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
+
+
+def doors(
+    settings: AccessSettings,
+    *,
+    endpoints: Sequence[str],
+    open_paths: Sequence[str],
+    on_refusal: OnRefusal,
+) -> list[Middleware]:
+    """The middlewares between the network and the app, the outermost first.
+
+    Args:
+        settings: who may come in, and how much.
+        endpoints: the paths, prefix included, at which MCP is served.
+        open_paths: the paths that are for everybody, such as `/healthz`.
+        on_refusal: is told of each request that is refused.
+
+    Raises:
+        SettingsError: the tokens cannot be used.
+    """
+    everybodys = frozenset(open_paths)
+
+    def is_open(path: str) -> bool:
+        # A client without a token looks there for how to get one.
+        return path in everybodys or path.startswith(WELL_KNOWN)
+
+    found = [
+        Middleware(ProxyHeaders, trusted=settings.trusted_proxies),
+        Middleware(NameCheck, settings=settings, on_refusal=on_refusal),
+    ]
+    if settings.allowed_origins:
+        found.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.allowed_origins,
+                allow_methods=("GET", "POST", "DELETE"),
+                allow_headers=("*",),
+                expose_headers=_EXPOSED,
+            )
+        )
+    found.append(Middleware(ResourceMetadata, settings=settings, endpoints=tuple(endpoints)))
+    if asks_who_calls(settings):
+        found.append(
+            Middleware(
+                Authentication,
+                settings=settings,
+                tokens=TokenSource(settings),
+                is_open=is_open,
+                on_refusal=on_refusal,
+            )
+        )
+    if settings.rate_limit > 0:
+        found.append(Middleware(RateLimit, rate=settings.rate_limit, on_refusal=on_refusal))
+    found.append(
+        Middleware(
+            BodyLimit,
+            longest=settings.max_body * MIB,
+            seconds=settings.client_timeout,
+            on_refusal=on_refusal,
+        )
+    )
+    return found
+
+
+def uvicorn_options(settings: AccessSettings, connections: Connections) -> dict[str, Any]:
+    """The options of `uvicorn.Config` that the doors rely on."""
+    return {
+        "http": connections.protocol(),
+        "ws": "none",
+        "h11_max_incomplete_event_size": LONGEST_HEAD,
+        "timeout_keep_alive": settings.client_timeout,
+        "access_log": False,
+        "server_header": False,
+        # Which proxies count is decided by our own middleware.
+        "proxy_headers": False,
+        # Logging is set up already; uvicorn would set it up anew.
+        "log_config": None,
+    }

@@ -1,0 +1,131 @@
+"""What the server does, in numbers, in the text format of Prometheus."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import anyio.to_thread
+import psutil
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mcp_browser.server.http.refusals import Reason
+from mcp_browser.server.observer import Outcome
+
+CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+"""Upper limits of the histogram's buckets, seconds."""
+
+_MEMORY_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """What is asked for only when somebody looks.
+
+    Args:
+        sessions: how many browser sessions are open.
+        connections: how many HTTP connections are open.
+        restarts: how often a browser had to be started again.
+    """
+
+    sessions: Callable[[], int]
+    connections: Callable[[], int]
+    restarts: Callable[[], int]
+
+
+class Metrics:
+    """Counts calls and refusals, and shows all numbers at `/metrics`. An observer of a server's calls."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        """Count from nought."""
+        self._registry = CollectorRegistry()
+        self._calls = Counter(
+            "mcp_browser_calls", "Tool calls.", ["tool", "outcome"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "mcp_browser_call_seconds",
+            "How long tool calls took.",
+            ["tool"],
+            buckets=CALL_SECONDS,
+            registry=self._registry,
+        )
+        self._refusals = Counter(
+            "mcp_browser_refused", "Requests and connections not served.", ["reason"], registry=self._registry
+        )
+        self._registry.register(_Asked(numbers))
+        ProcessCollector(registry=self._registry)
+
+    def called(self, tool: str, outcome: Outcome, seconds: float) -> None:
+        """A call has been answered."""
+        self._calls.labels(tool, outcome).inc()
+        self._seconds.labels(tool).observe(seconds)
+
+    def refused(self, reason: Reason) -> None:
+        """A request or connection was not served."""
+        self._refusals.labels(reason).inc()
+
+    async def show(self, request: Request) -> Response:
+        """The answer to `GET /metrics`."""
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        # Reading the memory of many processes takes long enough to hold others up.
+        text = await anyio.to_thread.run_sync(encode, self._registry)
+        return Response(text, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+
+
+class _Asked(Collector):
+    """Numbers that others hold."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+        self._memory: dict[str, int] = {}
+        self._measured_at = float("-inf")
+
+    def collect(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily(
+            "mcp_browser_sessions", "Open browser sessions.", value=self._numbers.sessions()
+        )
+        yield GaugeMetricFamily(
+            "mcp_browser_connections", "Open HTTP connections.", value=self._numbers.connections()
+        )
+        yield CounterMetricFamily(
+            "mcp_browser_restarts", "Browsers started again.", value=self._numbers.restarts()
+        )
+        memory = GaugeMetricFamily(
+            "mcp_browser_memory_bytes",
+            "Memory of the server and of the processes it has started, shared pages counted once.",
+            labels=["process"],
+        )
+        if time.monotonic() - self._measured_at > _MEMORY_SECONDS:
+            self._memory = process_memory()
+            self._measured_at = time.monotonic()
+        for process, size in self._memory.items():
+            memory.add_metric([process], size)
+        yield memory
+
+
+def process_memory() -> dict[str, int]:
+    """Bytes held by this process (`server`) and by all that it has started (`children`)."""
+    server = psutil.Process()
+    return {"server": _held(server), "children": sum(map(_held, _children(server)))}
+
+
+def _children(process: psutil.Process) -> Iterator[psutil.Process]:
+    try:
+        yield from process.children(recursive=True)
+    except psutil.Error:
+        return
+
+
+def _held(process: psutil.Process) -> int:
+    """A process's share of memory, as exactly as the system tells it."""
+    try:
+        full = process.memory_full_info()
+        return int(getattr(full, "pss", 0) or getattr(full, "uss", 0) or full.rss)
+    except psutil.AccessDenied:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0

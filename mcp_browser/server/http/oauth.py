@@ -1,0 +1,270 @@
+"""Access tokens of an OAuth 2.1 authorization server: its keys, and whether a token is one of its own.
+
+The keys are found by the server's metadata (RFC 8414, OpenID Connect Discovery), kept, and fetched again when
+they are old or a token names one that is not among them.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+import jwt
+
+logger = logging.getLogger(__name__)
+
+_RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
+ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures with a public key only: with a shared secret, whoever can check a token can make one."""
+
+LEEWAY_SECONDS = 30
+KEYS_FRESH_SECONDS = 15 * 60
+KEYS_USABLE_SECONDS = 24 * 3600
+"""How long keys may be used when the authorization server does not answer."""
+
+FETCH_PAUSE_SECONDS = 10
+"""How often the keys are fetched at most, whatever tokens say."""
+
+_FETCH_TIMEOUT = 5
+_LONGEST_DOCUMENT = 512 * 1024
+_LONGEST_TOKEN = 16 * 1024
+_TOKEN_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
+
+
+class IssuerUnreachable(Exception):
+    """The authorization server's keys are not known and cannot be had now."""
+
+
+class TokenRefused(Exception):
+    """A token does not count. The message may be told to whoever sent it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessGrant:
+    """What an access token says: for whom, through which client, what is allowed, until when (Unix time)."""
+
+    subject: str
+    client: str
+    issuer: str
+    scopes: frozenset[str]
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A public key, and the signatures that it may be used for."""
+
+    key: Any
+    algorithms: tuple[str, ...]
+
+
+class IssuerKeys:
+    """The keys with which an authorization server signs, by their identifiers."""
+
+    def __init__(self, issuer: str) -> None:
+        """Nothing is fetched before the first key is asked for."""
+        self._issuer = issuer
+        self._keys: dict[str | None, SigningKey] = {}
+        self._fetched_at: float | None = None
+        self._tried_at: float | None = None
+        self._lock = anyio.Lock()
+
+    async def key(self, kid: str | None) -> SigningKey | None:
+        """The key of an identifier; None if the server has none such.
+
+        Raises:
+            IssuerUnreachable: there are no keys yet, or they are too old to be used.
+        """
+        if self._age() > KEYS_FRESH_SECONDS or self._find(kid) is None:
+            await self._fetch(kid)
+        if self._age() > KEYS_USABLE_SECONDS:
+            raise IssuerUnreachable
+        return self._find(kid)
+
+    def _age(self) -> float:
+        return float("inf") if self._fetched_at is None else time.monotonic() - self._fetched_at
+
+    def _find(self, kid: str | None) -> SigningKey | None:
+        if kid is None and len(self._keys) == 1:
+            return next(iter(self._keys.values()))
+        return self._keys.get(kid)
+
+    async def _fetch(self, kid: str | None) -> None:
+        """Fetch the keys, unless that was tried a moment ago."""
+        async with self._lock:
+            now = time.monotonic()
+            if self._age() <= KEYS_FRESH_SECONDS and self._find(kid) is not None:
+                return
+            if self._tried_at is not None and now - self._tried_at < FETCH_PAUSE_SECONDS:
+                return
+            self._tried_at = now
+            try:
+                self._keys = await self._download()
+            except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
+                logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
+                return
+            self._fetched_at = now
+
+    async def _download(self) -> dict[str | None, SigningKey]:
+        with anyio.fail_after(_FETCH_TIMEOUT * 3):
+            async with httpx2.AsyncClient(timeout=_FETCH_TIMEOUT, follow_redirects=False) as client:
+                address = await self._address(client)
+                found = _keys_of(await _document(client, address))
+        if not found:
+            raise ValueError("it has no keys for signatures that are taken here")
+        return found
+
+    async def _address(self, client: httpx2.AsyncClient) -> str:
+        """Where the keys are, by the server's metadata."""
+        problem: Exception | None = None
+        for address in metadata_addresses(self._issuer):
+            try:
+                metadata = await _document(client, address)
+            except (httpx2.HTTPError, ValueError) as error:
+                problem = problem or error
+                continue
+            if metadata.get("issuer") != self._issuer:
+                raise ValueError(f"{address} is another issuer's; --oauth-issuer must be what it says")
+            jwks = metadata.get("jwks_uri")
+            if not isinstance(jwks, str) or not _same_protection(self._issuer, jwks):
+                raise ValueError(f"{address} names no jwks_uri with https")
+            return jwks
+        raise problem or ValueError("no metadata")
+
+
+class AccessTokens:
+    """Tells what an access token allows."""
+
+    def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
+        """Take what this issuer has signed for one of these audiences."""
+        self._issuer = issuer
+        self._audience = audience
+        self._keys = IssuerKeys(issuer)
+
+    async def grant(self, token: str) -> AccessGrant:
+        """What a token allows.
+
+        Raises:
+            TokenRefused: it is no token of this issuer for this server, or it is out of date.
+            IssuerUnreachable: that cannot be told now.
+        """
+        if len(token) > _LONGEST_TOKEN or token.count(".") != 2:  # noqa: PLR2004 - header, claims, signature
+            raise TokenRefused("The token is not known here.")
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, RecursionError):
+            raise TokenRefused("The token is not known here.") from None
+        algorithm = header.get("alg")
+        if algorithm not in ALGORITHMS:
+            raise TokenRefused("The token's signature is not of a kind that is taken here.")
+        if str(header.get("typ") or "").lower() not in _TOKEN_TYPES:
+            raise TokenRefused("The token is not an access token.")
+        kid = header.get("kid")
+        key = await self._keys.key(kid if isinstance(kid, str) else None)
+        if key is None:
+            raise TokenRefused("The token is signed with a key that the authorization server does not name.")
+        return _grant(self._claims(token, key), self._issuer)
+
+    def _claims(self, token: str, key: SigningKey) -> dict[str, Any]:
+        try:
+            return jwt.decode(
+                token,
+                key.key,
+                algorithms=list(key.algorithms),
+                audience=list(self._audience),
+                issuer=self._issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+        except jwt.ExpiredSignatureError:
+            raise TokenRefused("The token has expired.") from None
+        except jwt.InvalidAudienceError:
+            raise TokenRefused("The token is for another audience.") from None
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            raise TokenRefused("The token is not valid.") from None
+
+
+def metadata_addresses(issuer: str) -> tuple[str, ...]:
+    """Where an authorization server may describe itself, in the order to be tried."""
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    addresses = [
+        f"{root}/.well-known/oauth-authorization-server{path}",
+        f"{root}/.well-known/openid-configuration{path}",
+        f"{root}{path}/.well-known/openid-configuration",
+    ]
+    return tuple(dict.fromkeys(addresses))
+
+
+async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
+    """A JSON object from an address, if it is not too long."""
+    async with client.stream("GET", address, headers={"Accept": "application/json"}) as response:
+        response.raise_for_status()
+        if response.is_redirect:
+            raise ValueError(f"{address} leads elsewhere")
+        content = bytearray()
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > _LONGEST_DOCUMENT:
+                raise ValueError(f"{address} is too long")
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise ValueError(f"{address} is not JSON") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"{address} is not a JSON object")
+    return cast("dict[str, Any]", document)
+
+
+def _same_protection(issuer: str, address: str) -> bool:
+    return urlsplit(address).scheme == "https" or urlsplit(issuer).scheme == "http"
+
+
+def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:
+    """The public keys for signatures in a JWKS; what is not understood is left out."""
+    found: dict[str | None, SigningKey] = {}
+    listed: object = document.get("keys")
+    for entry in cast("list[object]", listed) if isinstance(listed, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        data = cast("dict[str, Any]", entry)
+        if data.get("use", "sig") != "sig" or data.get("kty") not in {"RSA", "EC", "OKP"} or "d" in data:
+            continue
+        try:
+            key = jwt.PyJWK.from_dict(data)
+        except (jwt.PyJWTError, ValueError, TypeError):
+            continue
+        # A key without `alg` may be used as its kind allows; PyJWT names but one way for it.
+        any_rsa = data["kty"] == "RSA" and "alg" not in data
+        usable = _RSA if any_rsa else tuple(name for name in ALGORITHMS if name == key.algorithm_name)
+        kid = data.get("kid")
+        if usable:
+            found[kid if isinstance(kid, str) else None] = SigningKey(key.key, usable)
+    return found
+
+
+def _grant(claims: Mapping[str, Any], issuer: str) -> AccessGrant:
+    client = claims.get("client_id") or claims.get("azp") or ""
+    subject = claims.get("sub") or client
+    if not isinstance(subject, str) or not isinstance(client, str) or not subject:
+        raise TokenRefused("The token does not say whom it is for.")
+    return AccessGrant(
+        subject=subject,
+        client=client,
+        issuer=issuer,
+        scopes=_scopes(claims, "scope") | _scopes(claims, "scp"),
+        expires_at=int(claims["exp"]),
+    )
+
+
+def _scopes(claims: Mapping[str, Any], name: Literal["scope", "scp"]) -> frozenset[str]:
+    words: object = claims.get(name)
+    if isinstance(words, str):
+        return frozenset(words.split())
+    listed = cast("list[object]", words) if isinstance(words, list) else []
+    return frozenset(word for word in listed if isinstance(word, str))

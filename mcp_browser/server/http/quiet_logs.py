@@ -1,0 +1,28 @@
+"""Logs without what only the client and the server should know."""
+
+import logging
+
+_TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
+"""Loggers that write down messages, headers or session identifiers where they tell much."""
+
+
+class _WithoutContent(logging.Filter):
+    """Leaves out the traceback of a message that is not understood: it quotes the message."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info is not None and type(record.exc_info[1]).__name__ == "ValidationError":
+            record.exc_info = None
+            record.exc_text = None
+        return True
+
+
+def quiet_logs() -> None:
+    """Keep tokens, cookies, arguments and session identifiers out of the logs, whatever the log level is."""
+    for name in _TALKATIVE:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
+        logging.getLogger(name).addFilter(_WithoutContent())
+    # Anybody can fill a log with one line for each wrong request.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.access").disabled = True

@@ -1,0 +1,227 @@
+"""Named bearer tokens, from a file that may change while the server runs, or from the environment.
+
+Of a token only its SHA-256 is kept. A line of the file may hold that instead of the token itself
+(`alice: sha256:…`), as `mcp-browser token` writes it: whoever reads such a file cannot use what it says.
+"""
+
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings import AccessSettings
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_TOKEN = 16
+DEFAULT_NAME = "default"
+_LOOK_AGAIN_SECONDS = 1.0
+_LONGEST_FILE = 1_000_000
+
+_NAME = re.compile(r"[\w.@+-]{1,64}")
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+_HASH = re.compile(r"sha256:([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedToken:
+    """What is kept of a bearer token: its name, and its SHA-256."""
+
+    name: str
+    digest: bytes
+
+
+class TokenSource:
+    """The bearer tokens that count now."""
+
+    def __init__(self, settings: AccessSettings) -> None:
+        """Read the tokens that the settings name.
+
+        Raises:
+            SettingsError: a token or the file cannot be used.
+        """
+        self._fixed = _from_variable(settings.token.get_secret_value()) if settings.token is not None else ()
+        self._file = TokenFile(settings.tokens) if settings.tokens is not None else None
+
+    def __bool__(self) -> bool:
+        """Whether there is a source at all, be it empty now."""
+        return bool(self._fixed) or self._file is not None
+
+    def name_of(self, token: str) -> str | None:
+        """The name of a token; None where it does not count."""
+        digest = hashlib.sha256(token.encode()).digest()
+        name = None
+        # All are compared, so that the time tells neither which one was right nor how nearly.
+        for known in (*self._fixed, *(self._file.tokens() if self._file is not None else ())):
+            if hmac.compare_digest(known.digest, digest):
+                name = known.name
+        return name
+
+
+class TokenFile:
+    """A file of tokens. A change of it counts within a second; one that cannot be used goes to the log."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file.
+
+        Raises:
+            SettingsError: it cannot be read, is not private, or holds no token.
+        """
+        self._path = path
+        self._stamp = _stamp(path)
+        self._tokens = read_tokens(path)
+        if not self._tokens:
+            raise SettingsError(f"{path} holds no token; `mcp-browser token NAME --tokens {path}` adds one.")
+        self._looked_at = time.monotonic()
+
+    def tokens(self) -> tuple[NamedToken, ...]:
+        """The tokens; those from before the latest change where that cannot be used."""
+        now = time.monotonic()
+        if now - self._looked_at >= _LOOK_AGAIN_SECONDS:
+            self._looked_at = now
+            stamp = _stamp(self._path)
+            if stamp != self._stamp:
+                self._stamp = stamp
+                self._read_again()
+        return self._tokens
+
+    def _read_again(self) -> None:
+        try:
+            self._tokens = read_tokens(self._path)
+        except SettingsError as error:
+            logger.error("The tokens from before go on counting: %s", error)
+            return
+        names = ", ".join(dict.fromkeys(token.name for token in self._tokens))
+        logger.warning("Read %s again; tokens: %s", self._path, names or "none")
+
+
+def read_tokens(path: Path) -> tuple[NamedToken, ...]:
+    """The tokens in a file: lines `name: token`, or in a .toml file `name = "token"`.
+
+    A name may have several tokens, so that a new one can take over from the old one.
+
+    Raises:
+        SettingsError: the file cannot be read, holds something else, or others may read the tokens in it.
+    """
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(_LONGEST_FILE + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise SettingsError(f"cannot read the tokens in {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"cannot read the tokens in {path}: it is not UTF-8 text.") from None
+    if len(content) > _LONGEST_FILE:
+        raise SettingsError(f"cannot read the tokens in {path}: it is longer than 1 MB.")
+    pairs = list(_toml(text, path) if path.suffix.lower() == ".toml" else _lines(text, path))
+    tokens = tuple(_named(name, token, f"{path}, {place}") for name, token, place in pairs)
+    secret = any(not _HASH.fullmatch(token) for _, token, _ in pairs)
+    if sys.platform != "win32" and mode & (0o077 if secret else 0o022):
+        what = "read the tokens in" if secret else "write"
+        raise SettingsError(f"others may {what} {path}: `chmod 600 {path}` keeps it to its owner.")
+    return tokens
+
+
+def new_token() -> str:
+    """A token that cannot be guessed, 43 characters that need no quoting anywhere."""
+    return secrets.token_urlsafe(32)
+
+
+def add_token(path: Path, name: str) -> str:
+    """Make a token and write its hash into a file, which is made where there is none.
+
+    Returns:
+        The token, which nothing else holds.
+
+    Raises:
+        SettingsError: the name cannot be one, or the file cannot be used.
+    """
+    token = new_token()
+    named = _named(name, token, "the command line")
+    if path.suffix.lower() == ".toml":
+        raise SettingsError(f"only files of lines are written; add a line `{name} = ...` to {path} yourself.")
+    try:
+        before = path.read_text("utf-8") if path.exists() else ""
+        if before:
+            read_tokens(path)
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(opened, "a", encoding="utf-8") as file:
+            separator = "\n" if before and not before.endswith("\n") else ""
+            file.write(f"{separator}{name}: sha256:{named.digest.hex()}\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"cannot write the token to {path}: {reason}.") from None
+    return token
+
+
+def _from_variable(value: str) -> tuple[NamedToken, ...]:
+    """`token`, or `name:token,name:token`."""
+    found: list[NamedToken] = []
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    for number, part in enumerate(parts, start=1):
+        name, colon, token = part.partition(":")
+        if not colon:
+            name, token = DEFAULT_NAME, part
+        found.append(_named(name.strip(), token.strip(), f"MCP_BROWSER_TOKEN, token {number}"))
+    if not found:
+        raise SettingsError("MCP_BROWSER_TOKEN holds no token.")
+    return tuple(found)
+
+
+def _lines(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    """Name, token and place of each line that is neither empty nor a comment."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        name, colon, token = stripped.partition(":")
+        if not colon:
+            raise SettingsError(f"{path}, line {number} must be `name: token`.")
+        yield name.strip(), token.strip(), f"line {number}"
+
+
+def _toml(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    try:
+        content: Mapping[str, object] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"cannot read the tokens in {path}: {error}.") from None
+    for name, value in content.items():
+        several = cast("list[object]", value) if isinstance(value, list) else [value]
+        for token in several:
+            if not isinstance(token, str):
+                raise SettingsError(f"{path}, {name} must be a token, or a list of tokens.")
+            yield name, token, name
+
+
+def _named(name: str, token: str, place: str) -> NamedToken:
+    if not _NAME.fullmatch(name):
+        raise SettingsError(f"{place}: a token's name is up to 64 letters, digits and any of . _ @ + -")
+    hashed = _HASH.fullmatch(token)
+    if hashed is not None:
+        return NamedToken(name, bytes.fromhex(hashed[1]))
+    if token.startswith("sha256:") or not _TOKEN.fullmatch(token) or len(token) < SHORTEST_TOKEN:
+        raise SettingsError(
+            f"{place}: a token is {SHORTEST_TOKEN} or more letters, digits and any of . _ ~ + / - "
+            "(or sha256: and its hash); `mcp-browser token NAME` makes one."
+        )
+    return NamedToken(name, hashlib.sha256(token.encode()).digest())
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes when the file does; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode

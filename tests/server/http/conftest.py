@@ -1,0 +1,85 @@
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+import httpx2
+import pytest
+import uvicorn
+
+from mcp_browser.settings import AccessSettings
+from tests.server.http.small_app import small_config
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield  # Signals are pytest's.
+
+
+@dataclass
+class Served:
+    """A server that runs, and a client for it."""
+
+    port: int
+    client: httpx2.AsyncClient
+    refused: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def raw(self, request: bytes, *, wait: float = 10) -> bytes:
+        """Send bytes; what comes back until the server closes."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            writer.write(request)
+            return await asyncio.wait_for(reader.read(-1), wait)
+        finally:
+            writer.close()
+
+
+Serve = Callable[..., AbstractAsyncContextManager[Served]]
+
+
+@asynccontextmanager
+async def run_server(config: uvicorn.Config, listener: socket.socket) -> AsyncGenerator[None]:
+    """A uvicorn that runs in this loop, until the end of the block."""
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started:
+            assert not task.done(), "the server has ended"
+            await asyncio.sleep(0.005)
+        yield
+    finally:
+        server.should_exit = server.force_exit = True
+        await task
+
+
+def free_listener() -> socket.socket:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    return listener
+
+
+@pytest.fixture
+def serve() -> Serve:
+    """Serves the small app with the settings given, on a free port."""
+
+    @asynccontextmanager
+    async def serving(**options: object) -> AsyncGenerator[Served]:
+        refused = Counter[str]()
+        settings = AccessSettings.model_validate(options)
+        listener = free_listener()
+        port = int(listener.getsockname()[1])
+        config = uvicorn.Config(**small_config(settings, lambda reason: refused.update([reason])))
+        async with (
+            run_server(config, listener),
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=15) as client,
+        ):
+            yield Served(port, client, refused)
+
+    return serving

@@ -1,0 +1,75 @@
+"""A small app behind the doors: says who calls, and streams for as long as anybody reads."""
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from mcp_browser.server.http.connections import Connections
+from mcp_browser.server.http.doors import doors, uvicorn_options
+from mcp_browser.server.http.principals import principal_of
+from mcp_browser.server.http.refusals import Reason
+from mcp_browser.settings import AccessSettings
+
+CHUNK = b"x" * 16_384
+
+
+async def _echo(request: Request) -> Response:
+    body = await request.body()
+    access = get_access_token()
+    return JSONResponse(
+        {
+            "principal": principal_of(request.scope).name,
+            "id": principal_of(request.scope).id,
+            "subject": access.subject if access else None,
+            "token": access.token if access else None,
+            "client": request.client.host if request.client else None,
+            "scheme": request.url.scheme,
+            "size": len(body),
+        },
+        headers={"Mcp-Session-Id": "0"},
+    )
+
+
+async def _stream(_request: Request) -> Response:
+    async def endless() -> AsyncGenerator[bytes]:
+        while True:
+            yield CHUNK
+
+    return StreamingResponse(endless())
+
+
+async def _break(_request: Request) -> Response:
+    raise RuntimeError("a secret of the server's")
+
+
+async def _healthy(_request: Request) -> Response:
+    return PlainTextResponse("ok")
+
+
+def small_app(settings: AccessSettings, on_refusal: Callable[[Reason], None]) -> Starlette:
+    """The app behind the doors of the settings."""
+    routes = [
+        Route("/mcp", _echo, methods=["GET", "POST", "DELETE"]),
+        Route("/sse", _stream),
+        Route("/break", _break),
+        Route("/healthz", _healthy),
+    ]
+    middleware = doors(settings, endpoints=("/mcp", "/sse"), open_paths=("/healthz",), on_refusal=on_refusal)
+    return Starlette(routes=routes, middleware=middleware)
+
+
+def small_config(settings: AccessSettings, on_refusal: Callable[[Reason], None]) -> dict[str, Any]:
+    """What `uvicorn.Config` takes to serve the small app."""
+    connections = Connections(
+        most=settings.max_connections, seconds=settings.client_timeout, on_refusal=on_refusal
+    )
+    return {
+        "app": small_app(settings, on_refusal),
+        "lifespan": "off",
+        **uvicorn_options(settings, connections),
+    }

@@ -1,0 +1,218 @@
+import itertools
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_browser.server.http.hosts import KnownNames, split_host
+from mcp_browser.settings import AccessSettings
+from tests.server.http.conftest import Serve
+
+
+@pytest.mark.parametrize(
+    ("value", "split"),
+    [
+        ("localhost", ("localhost", None)),
+        ("LOCALHOST.:80", ("localhost", 80)),
+        ("[::1]:8931", ("::1", 8931)),
+        ("[0:0:0:0:0:0:0:1]", ("::1", None)),
+        ("127.0.0.1:0", ("127.0.0.1", 0)),
+        ("", None),
+        ("localhost:", None),
+        ("localhost:8931x", None),
+        ("localhost:123456", None),
+        ("::1", None),
+        ("[::1", None),
+        ("[localhost]", None),
+        ("user@localhost", None),
+        ("localhost#evil.example", None),
+        ("localhost/", None),
+        ("localhost evil.example", None),
+        ("löcalhost", None),
+    ],
+)
+def test_a_host_header_is_a_name_or_number_and_a_port(
+    value: str, split: tuple[str, int | None] | None
+) -> None:
+    assert split_host(value) == split
+
+
+def test_a_name_may_be_allowed_at_one_port_only() -> None:
+    names = KnownNames(
+        AccessSettings(allowed_hosts=("Browser.Example.com", "other.example:8443", "[fd00::5]"))
+    )
+    known = ("browser.example.com", "browser.example.com:1", "other.example:8443", "[FD00:0::5]:80")
+    unknown = (
+        "other.example",
+        "other.example:80",
+        "x.browser.example.com",
+        "browser.example.com.evil.example",
+    )
+    assert all(names.knows(host, None) for host in known)
+    assert not any(names.knows(host, None) for host in unknown)
+
+
+def test_the_number_that_a_connection_arrived_at_is_known() -> None:
+    names = KnownNames(AccessSettings())
+    assert names.knows("192.168.1.5:8931", "192.168.1.5")
+    assert not names.knows("192.168.1.6:8931", "192.168.1.5")
+
+
+def test_the_public_address_is_known() -> None:
+    assert KnownNames(AccessSettings(public_url="https://b.example/x")).knows("b.example", None)
+
+
+async def test_this_machines_names_are_let_in(serve: Serve) -> None:
+    async with serve() as served:
+        port = served.port
+        for host in ("localhost", f"LocalHost:{port}", f"localhost.:{port}", f"127.0.0.1:{port}", "[::1]:1"):
+            assert (await served.client.get("/mcp", headers={"Host": host})).status_code == 200, host
+
+
+async def test_a_name_that_anybody_can_point_here_is_refused(serve: Serve) -> None:
+    names = [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.nip.io",
+        "127.1",
+        "0x7f.1",
+        "2130706433",
+        "0.0.0.0",
+    ]
+    async with serve() as served:
+        for host, path in itertools.product(names, ("/mcp", "/sse", "/healthz")):
+            answer = await served.client.get(path, headers={"Host": host})
+            assert answer.status_code == 421, host
+            assert "--allowed-hosts" in answer.text
+            assert host not in answer.text
+        assert served.refused == {"host": 21}
+
+
+async def test_a_request_without_a_host_is_refused(serve: Serve) -> None:
+    async with serve() as served:
+        assert b" 421 " in (await served.raw(b"GET /mcp HTTP/1.0\r\n\r\n")).partition(b"\r\n")[0]
+        assert b" 400 " in (await served.raw(b"GET /mcp HTTP/1.1\r\n\r\n")).partition(b"\r\n")[0]
+
+
+async def test_a_page_from_elsewhere_is_refused(serve: Serve) -> None:
+    origins = [
+        "https://evil.example",
+        "null",
+        "file://",
+        "http://localhost.evil.example",
+        "http://localhost@evil.example",
+        "https://app.example.com.evil.example",
+        "https://app.example.com:8443",
+        "http://app.example.com",
+        "chrome-extension://abcdefgh",
+        "http://",
+        "localhost",
+        "http://[",
+    ]
+    async with serve(allowed_origins="https://app.example.com") as served:
+        for origin, method in itertools.product(origins, ("GET", "POST", "OPTIONS", "DELETE")):
+            headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            answer = await served.client.request(method, "/mcp", headers=headers)
+            assert answer.status_code == 403, origin
+            assert "access-control-allow-origin" not in answer.headers
+        assert served.refused == {"origin": 4 * len(origins)}
+
+
+async def test_a_page_of_this_machine_is_let_in_but_may_not_read_across_origins(serve: Serve) -> None:
+    async with serve() as served:
+        for origin in ("http://localhost:6274", "http://127.0.0.1:1", "http://[::1]:3000"):
+            answer = await served.client.post("/mcp", headers={"Origin": origin})
+            assert answer.status_code == 200, origin
+            assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_a_named_origin_may_ask_before_and_read_after(serve: Serve) -> None:
+    origin = "https://app.example.com"
+    async with serve(allowed_origins=origin, token="a-token-0123456789") as served:
+        asked = await served.client.options(
+            "/mcp",
+            headers={
+                "Origin": origin,
+                "Access-Control-Request-Method": "POST",
+                "Access-Control-Request-Headers": "authorization, content-type, mcp-param-session",
+            },
+        )
+        assert asked.status_code == 200
+        assert asked.headers["access-control-allow-origin"] == origin
+        assert "mcp-param-session" in asked.headers["access-control-allow-headers"]
+        refused = await served.client.post("/mcp", headers={"Origin": origin})
+        assert refused.status_code == 401
+        assert refused.headers["access-control-allow-origin"] == origin
+        headers = {"Origin": origin, "Authorization": "Bearer a-token-0123456789"}
+        answer = await served.client.post("/mcp", headers=headers)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == origin
+        assert "Mcp-Session-Id" in answer.headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in answer.headers
+        assert "Origin" in answer.headers["vary"]
+
+
+async def test_the_servers_own_pages_are_let_in(serve: Serve) -> None:
+    async with serve(public_url="https://browser.example.com") as served:
+        headers = {"Host": "browser.example.com", "Origin": "https://browser.example.com"}
+        assert (await served.client.post("/mcp", headers=headers)).status_code == 200
+
+
+async def test_a_token_in_the_address_is_refused_with_a_hint(serve: Serve) -> None:
+    async with serve() as served:
+        for query in ("token=abc", "x=1&access_token=abc", "ACCESS_TOKEN=abc", "api%5Fkey=", "a=1&" * 100):
+            answer = await served.client.get(f"/mcp?{query}")
+            assert answer.status_code == 400, query
+            assert "Authorization: Bearer" in answer.text
+            assert "abc" not in answer.text
+
+
+async def test_other_queries_are_none_of_the_doors_business(serve: Serve) -> None:
+    async with serve() as served:
+        assert (await served.client.get("/mcp?session_id=5")).status_code == 200
+
+
+async def test_headers_that_two_servers_could_read_differently_are_refused(serve: Serve) -> None:
+    hostile = [
+        "Host: localhost\r\n",
+        "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
+        "Origin: http://localhost\r\nOrigin: https://evil.example\r\n",
+        "Mcp-Session-Id: a\r\nMcp-Session-Id: b\r\n",
+        "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "\tFolded: yes\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: +5\r\n",
+        "Bad\x00Name: 1\r\n",
+    ]
+    async with serve() as served:
+        for headers in hostile:
+            request = (
+                f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n0\r\n\r\nGET /mcp HTTP/1.1\r\n\r\n"
+            )
+            answer = await served.raw(request.encode("latin-1"))
+            assert answer.split(b" ", 2)[1] in {b"400", b"421", b"501"}, headers
+            assert answer.count(b"HTTP/1.1 ") == 1, "what follows must not be taken for another request"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("allowed_origins", "*"),
+        ("allowed_origins", "null"),
+        ("allowed_origins", "https://*.example.com"),
+        ("allowed_origins", "app.example.com"),
+        ("allowed_origins", "https://app.example.com/"),
+        ("allowed_hosts", "*"),
+        ("allowed_hosts", "https://browser.example.com"),
+        ("trusted_proxies", "*"),
+        ("trusted_proxies", "proxy.example.com"),
+        ("public_url", "browser.example.com"),
+        ("public_url", "https://browser.example.com?x=1"),
+        ("oauth_issuer", "http://issuer.example.com"),
+    ],
+)
+def test_settings_that_would_let_in_anybody_are_refused(option: str, value: str) -> None:
+    with pytest.raises(ValidationError):
+        AccessSettings.model_validate({option: value})
