@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.screenshots import take_screenshot
+from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
@@ -84,7 +84,7 @@ class Controller:
         except ActionError as error:
             error.notices = _happened_since(session, tab, url, error)
             raise
-        return await self._with_picture(result, ctx)
+        return await self._with_picture(result, ctx, action)
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
         """Refuse what cannot be done now.
@@ -102,19 +102,26 @@ class Controller:
                 hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
             )
 
-    async def _with_picture(self, result: ActionResult, ctx: ActionContext) -> ActionResult:
-        """The result with a screenshot, where every result is to have one."""
-        wanted = self.settings.screenshots.screenshots == "always"
+    async def _with_picture(
+        self, result: ActionResult, ctx: ActionContext, action: RegisteredAction
+    ) -> ActionResult:
+        """The result with a screenshot, where every result or every one of this action is to have one."""
+        setting = self.settings.screenshots.screenshots
+        wanted = setting == "always" or (action.pictured and setting != "never")
         has_one = any(attachment.kind == "image" for attachment in result.attachments)
-        if not wanted or has_one or ctx.tab.dialog is not None:
-            return result
-        try:
-            picture = (await take_screenshot(ctx)).attachment
-        except (PlaywrightError, ActionError):
-            # The action is done: a page that cannot be pictured now must not turn it into a failure.
-            logger.warning("No screenshot could be taken", exc_info=True)
-            return result
-        return result.model_copy(update={"attachments": (*result.attachments, picture)})
+        picture: Screenshot | None = None
+        if wanted and not has_one and ctx.tab.dialog is None:
+            try:
+                picture = await take_screenshot(ctx, cursor=action.pictured)
+            except (PlaywrightError, ActionError):
+                # The action is done: a page that cannot be pictured now must not turn it into a failure.
+                logger.warning("No screenshot could be taken", exc_info=True)
+        if picture is not None:
+            result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
+        if action.pictured and not ctx.tab.held:
+            told = await describe_view(ctx.tab, picture.size if picture is not None else None)
+            result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {told}"})
+        return result
 
 
 def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> ActionError:

@@ -9,6 +9,7 @@ from mcp_browser.actions.extraction import extraction
 from mcp_browser.actions.files import files
 from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
+from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
@@ -32,6 +33,7 @@ FAMILIES = (
     dialogs,
     files,
     console,
+    mouse,
 )
 """Every family, in the order in which a model meets their tools."""
 

@@ -121,6 +121,24 @@ def parse_keys(keys: str) -> list[str] | None:
     return combinations or None
 
 
+def parse_hotkey(keys: str) -> str | None:
+    """Keys to press together, parted by spaces or plus signs, in Playwright's names; None for what is none.
+
+    Names and letters count whatever their case: "CTRL C" and "ctrl+c" are the same.
+    """
+    text = keys.strip()
+    # In "ctrl++" the last plus sign is the key.
+    last = ["+"] if text.endswith("+") else []
+    parts = [*(part for part in re.split(r"[\s+]+", text) if part), *last]
+    names: list[str] = []
+    for part in parts:
+        name = _KEYS.get(part.lower(), part.lower() if len(part) == 1 else None)
+        if name is None or name in names:
+            return None
+        names.append(name)
+    return "+".join(names) or None
+
+
 def _combination(word: str) -> str | None:
     # In "Control++" the last plus sign is the key.
     parts = [part for part in re.split(r"\+(?=.)", word) if part]

@@ -59,8 +59,9 @@ class RegisteredAction:
     """An action as the registry keeps it.
 
     `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is
-    open. `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's deadline
-    is that much later.
+    open. With `pictured` its result has a picture of the view with the mouse's cursor, unless pictures are
+    switched off. `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's
+    deadline is that much later.
     """
 
     name: str
@@ -72,6 +73,7 @@ class RegisteredAction:
     destructive: bool
     open_world: bool
     during_dialog: bool
+    pictured: bool
     own_time: Callable[[Any], float] | None
     domains: tuple[str, ...]
     page_filter: "Callable[[Page], bool] | None"
@@ -144,6 +146,7 @@ class Registry:
         destructive: bool = False,
         open_world: bool = True,
         during_dialog: bool = False,
+        pictured: bool = False,
         own_time: Callable[[Any], float] | None = None,
         domains: Iterable[str] = (),
         page_filter: "Callable[[Page], bool] | None" = None,
@@ -162,6 +165,7 @@ class Registry:
             destructive: it may delete or overwrite something.
             open_world: it reaches beyond this process (the web).
             during_dialog: it works while a JavaScript dialog is open.
+            pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
@@ -187,6 +191,7 @@ class Registry:
                 destructive=destructive,
                 open_world=open_world,
                 during_dialog=during_dialog,
+                pictured=pictured,
                 own_time=own_time,
                 domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,

@@ -10,6 +10,7 @@ from mcp_browser.actions.result import Attachment
 from mcp_browser.browser.cdp import send
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.pictures import make_picture
+from mcp_browser.dom.models import Size
 from mcp_browser.errors import NotActionable
 
 if TYPE_CHECKING:
@@ -24,18 +25,26 @@ TALLEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """A picture, and how many CSS pixels of the page below it were left out."""
+    """A picture and its size in pixels, and how many CSS pixels of the page below it were left out."""
 
     attachment: Attachment
+    size: Size
     left_out: int = 0
 
 
 async def take_screenshot(
-    ctx: ActionContext, *, full_page: bool = False, element: Element | None = None, labels: bool = False
+    ctx: ActionContext,
+    *,
+    full_page: bool = False,
+    element: Element | None = None,
+    labels: bool = False,
+    cursor: bool = False,
 ) -> Screenshot:
     """A picture of the view, the full page or an element, as the settings want pictures.
 
-    The attachment's name tells its size in pixels. `labels` draws the indexes of the elements in view.
+    The attachment's name tells its size in pixels. `labels` draws the indexes of the elements in view,
+    `cursor` an arrow where the mouse was put last. The session keeps the size of a picture of the view:
+    coordinates without a size are meant in it.
 
     Raises:
         NotActionable: nothing of the element is to be seen.
@@ -63,6 +72,9 @@ async def take_screenshot(
             for box in await tab.ask(tab.dom.boxes())
         ]
         css_width = round(clip["width"]) if clip else (await _layout(tab))[0]
+    at = tab.cursor if cursor else None
+    if at is not None:
+        css_width = (await view_size(tab)).width
     picture = await anyio.to_thread.run_sync(
         lambda: make_picture(
             raw,
@@ -71,13 +83,38 @@ async def take_screenshot(
             max_side=wanted.screenshot_max_side,
             css_width=css_width,
             labels=boxes,
+            cursor=at,
         ),
         abandon_on_cancel=True,
     )
-    size = f"{picture.width}x{picture.height}"
-    return Screenshot(
-        Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data), left_out
-    )
+    size = Size(width=picture.width, height=picture.height)
+    if element is None and not full_page:
+        ctx.session.shown_picture = size
+    attachment = Attachment(kind="image", mime_type=picture.mime_type, name=str(size), data=picture.data)
+    return Screenshot(attachment, size, left_out)
+
+
+async def view_size(tab: "Tab") -> Size:
+    """Size of what a picture of the view shows, scroll bars included, CSS pixels."""
+    size = tab.page.viewport_size
+    if size is None:
+        width, height = await tab.ask(tab.page.evaluate("[innerWidth, innerHeight]"))
+        return Size(width=width, height=height)
+    return Size(width=size["width"], height=size["height"])
+
+
+async def describe_view(tab: "Tab", picture: Size | None) -> str:
+    """A sentence about the size of the view and where the mouse is, also in pixels of the picture of it."""
+    view = await view_size(tab)
+    told = f"Viewport {view}"
+    if tab.cursor is not None:
+        told += f", cursor at {tab.cursor[0]:.0f},{tab.cursor[1]:.0f}"
+    if picture is not None and picture != view:
+        told += f"; the picture is {picture}"
+        if tab.cursor is not None:
+            x, y = tab.cursor[0] * picture.width / view.width, tab.cursor[1] * picture.height / view.height
+            told += f", cursor at {x:.0f},{y:.0f} in it"
+    return f"{told}."
 
 
 async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":

@@ -80,9 +80,7 @@ class Element:
 
     def __str__(self) -> str:
         """The element as a snapshot names it, without its states: `[12] button "Buy now"`."""
-        name = " ".join(self._node.name.split())
-        short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-        return f'[{self.index}] {self._node.role or self._node.kind} "{short}"'
+        return describe_element(self._node)
 
     @property
     def role(self) -> str:
@@ -107,12 +105,14 @@ class Element:
         if button == "left" and not modifiers:
             self._refuse_native_popups(ready)
         mouse = self._tab.page.mouse
-        async with self._held(modifiers):
+        self._tab.cursor = (ready.x, ready.y)
+        async with held(self._tab, modifiers):
             await self._tab.act(mouse.click(ready.x, ready.y, button=button, click_count=clicks))
 
     async def hover(self) -> None:
         """Put the mouse over the element."""
         ready = await self._ready("hover")
+        self._tab.cursor = (ready.x, ready.y)
         await self._tab.act(self._tab.page.mouse.move(ready.x, ready.y))
 
     async def focus(self) -> None:
@@ -205,6 +205,7 @@ class Element:
             raise NotActionable(
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
+        self._tab.cursor = (ready.x, ready.y)
         await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
         if not self._tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
@@ -226,6 +227,7 @@ class Element:
         try:
             await self._tab.act(mouse.move(start.x + 8, start.y + 8, steps=2))
             target = await other.show()
+            self._tab.cursor = (target.x, target.y)
             await self._tab.act(mouse.move((start.x + target.x) / 2, (start.y + target.y) / 2, steps=4))
             await self._tab.act(mouse.move(target.x, target.y, steps=4))
             # A drop target takes the drop only after it has seen the pointer over itself.
@@ -282,6 +284,11 @@ class Element:
             return "select"
         return "text"
 
+    async def is_native_select(self) -> bool:
+        """Whether its options are in a list that the browser draws, not the page."""
+        ready = await self._ready("read")
+        return ready.tag == "select" and not ready.multiple
+
     async def _ready(
         self,
         action: "Purpose",
@@ -304,21 +311,6 @@ class Element:
             raise NotActionable(
                 f"{self} is a native select.", hint="Use select_option, or get_options to see them."
             )
-
-    @contextlib.asynccontextmanager
-    async def _held(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
-        """Hold modifier keys down, and let go of them whatever happens."""
-        keyboard = self._tab.page.keyboard
-        down: list[Modifier] = []
-        try:
-            for modifier in modifiers:
-                down.append(modifier)
-                await keyboard.down(modifier)
-            yield
-        finally:
-            with anyio.CancelScope(shield=True):
-                for modifier in reversed(down):
-                    await self._tab.act(keyboard.up(modifier))
 
     async def _comes_true(self, checked: bool) -> bool:
         """Whether the state is reached soon; many switches follow their click only with the next frame."""
@@ -399,6 +391,29 @@ def _find(options: Sequence[Option], wanted: str) -> Option | None:
             if option.matches(wanted, loosely=loosely):
                 return option
     return None
+
+
+def describe_element(node: DomNode) -> str:
+    """An element as a snapshot names it, without its states: `[12] button "Buy now"`."""
+    name = " ".join(node.name.split())
+    short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    return f'[{node.index}] {node.role or node.kind} "{short}"'
+
+
+@contextlib.asynccontextmanager
+async def held(tab: "Tab", modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
+    """Hold modifier keys down, and let go of them whatever happens."""
+    keyboard = tab.page.keyboard
+    down: list[Modifier] = []
+    try:
+        for modifier in modifiers:
+            down.append(modifier)
+            await keyboard.down(modifier)
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            for modifier in reversed(down):
+                await tab.act(keyboard.up(modifier))
 
 
 async def type_keys(tab: "Tab", text: str) -> None:

@@ -19,6 +19,9 @@ LOWEST_QUALITY = 40
 
 _COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#6a1b9a", "#d84315", "#00695c", "#4e342e", "#283593")
 
+_ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
+"""Corners of the cursor, pixels from its tip."""
+
 
 class Picture(Frozen):
     """An encoded image and its size in pixels."""
@@ -42,6 +45,7 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     max_side: int,
     css_width: int | None = None,
     labels: Sequence[Box] = (),
+    cursor: tuple[float, float] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Picture:
     """Draw labels on a screenshot, bring its longest side to at most `max_side` pixels and encode it.
@@ -53,13 +57,15 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
         format: encoding of the result.
         quality: 1 to 100, for jpeg and webp.
         max_side: longest side of the result, pixels.
-        css_width: width of the screenshot in CSS pixels, the unit of the labels; as in pixels by default.
+        css_width: width of the screenshot in CSS pixels, the unit of labels and cursor; else in its pixels.
         labels: elements to draw the indexes of.
+        cursor: where to draw a mouse cursor.
         max_bytes: longest encoding.
     """
     with Image.open(io.BytesIO(raw)) as opened:
         as_it_is = (
             not labels
+            and cursor is None
             and (opened.format or "").lower() == format
             and max(opened.size) <= max_side
             and len(raw) <= max_bytes
@@ -74,6 +80,8 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
         image = _resized(image, max_side / longest)
     # Labels are drawn after resizing, so that they can be read.
     draw_labels(image, labels, scale=scale)
+    if cursor is not None:
+        draw_cursor(image, cursor[0] * scale, cursor[1] * scale)
     return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
 
 
@@ -97,6 +105,12 @@ def draw_labels(image: Image.Image, labels: Sequence[Box], *, scale: float) -> N
         tag_top = min(max(0, top if roomy else top - height), image.height - height)
         draw.rectangle((tag_left, tag_top, tag_left + width, tag_top + height), fill=colour)
         draw.text((tag_left + 2 - box[0], tag_top + 2 - box[1]), text, fill="white", font=font)
+
+
+def draw_cursor(image: Image.Image, x: float, y: float) -> None:
+    """Draw an arrow whose tip is at a point, in pixels of the image."""
+    outline = [(x + right, y + down) for right, down in _ARROW]
+    ImageDraw.Draw(image).polygon(outline, fill="black", outline="white", width=1)
 
 
 def _encoded(image: Image.Image, *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:

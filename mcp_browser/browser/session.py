@@ -21,7 +21,7 @@ from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.browser.watching import Effect, Observer, Watch
-from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
     ActionError,
@@ -56,6 +56,8 @@ class BrowserSession:
         self.lock = anyio.Lock()
         self.isolated = isolated
         self.context_options = dict(context_options or {})
+        self.shown_picture: Size | None = None
+        """Size of the picture of the view that was shown last, pixels."""
         self._manager = manager
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""

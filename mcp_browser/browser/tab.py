@@ -71,6 +71,8 @@ class Tab:
         self.title = ""
         self.unresponsive = False
         """Whether the page has lately not answered in time: its script is busy."""
+        self.cursor: tuple[float, float] | None = None
+        """Where the mouse was put last, in CSS pixels of the view."""
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
         self.console = Console(

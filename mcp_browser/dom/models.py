@@ -54,6 +54,17 @@ class DomNode(Frozen):
                 return f'{mark}{index}{self.role or self.kind} "{self.name.translate(_ESCAPES)}"{states}'
 
 
+class Size(Frozen):
+    """Width and height in pixels."""
+
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        """As people write it: `1280x720`."""
+        return f"{self.width}x{self.height}"
+
+
 class Scroll(Frozen):
     """Scroll position of the page, in CSS pixels."""
 
@@ -186,6 +197,13 @@ class FoundText(Frozen):
     node: DomNode
     context: str
     count: int
+
+
+class PointHit(Frozen):
+    """What is at a point of the view: the control there, else the innermost thing drawn there."""
+
+    node: DomNode
+    actable: bool = False
 
 
 class Box(Frozen):

@@ -15,6 +15,7 @@ from mcp_browser.dom.models import (
     ElementQuery,
     FoundElements,
     FoundText,
+    PointHit,
     ReadyElement,
     Scrolled,
     SettleState,
@@ -269,20 +270,39 @@ class DomService:
                 return self._references.shown(answer["node"], state.world, document)
         raise NotFound("The element is not on the page any more.", hint="Look with get_state.")
 
-    async def at_point(self, x: float, y: float) -> DomNode | None:
-        """The element at a point of the view (CSS pixels), the innermost one that can be acted on."""
+    async def at_point(self, x: float, y: float) -> PointHit | None:
+        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
+
+        None where nothing is.
+        """
         frame = await self._frames.main()
-        node: DomNode | None = None
+        hit: PointHit | None = None
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("atPoint", x, y)
             if answer["node"] is None:
+                return hit
+            node = self._references.shown(answer["node"], frame.world, answer["doc"])
+            hit = PointHit(node=node, actable=answer["actable"])
+            inner = await self._within(frame, answer)
+            if inner is None:
+                return hit
+            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
+            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
+            frame = inner
+        return hit
+
+    async def focused(self) -> DomNode | None:
+        """The element that has the keyboard, in frames too; None where none has."""
+        frame = await self._frames.main()
+        node: DomNode | None = None
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("focused")
+            if answer["node"] is None:
                 return node
             node = self._references.shown(answer["node"], frame.world, answer["doc"])
-            inner = frame.children.get(answer["node"][ID]) if answer["frame"] else None
+            inner = await self._within(frame, answer)
             if inner is None:
                 return node
-            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
-            x, y = x - origin["x"], y - origin["y"]
             frame = inner
         return node
 
@@ -404,6 +424,14 @@ class DomService:
                 raise NotActionable(f"The frame of {node} is gone.", hint="Look with get_state.")
             x, y = answer["x"], answer["y"]
         return x, y
+
+    async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
+        """The frame that an answer about one of its parent's elements leads into."""
+        if not answer["frame"]:
+            return None
+        owner = answer["node"][ID]
+        await self._frames.meet(frame, [owner])
+        return frame.children.get(owner)
 
     async def _show_frame(self, frame: FrameState) -> None:
         for parent, owner in reversed(self._frames.way_to(frame.world)):

@@ -275,7 +275,8 @@ async def test_boxes_of_frames_lie_where_they_are_seen(show: Show) -> None:
     assert box.x < ready.x < box.x + box.width
     assert box.y < ready.y < box.y + box.height
     assert (found := await dom.at_point(ready.x, ready.y)) is not None
-    assert found.index == box.index
+    assert found.node.index == box.index
+    assert found.actable
 
 
 async def test_lone_surrogates_and_control_characters_can_be_sent(show: Show, page: Page) -> None:

@@ -137,6 +137,32 @@ function beside(backdrop) {
   return null;
 }
 
+/** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
+function controlAround(hit) {
+  const told = interactiveAround(hit, (id) => toldById().get(id));
+  if (told) return told;
+  // It may have come since the page was told last.
+  /** @type {Map<number, Line>} */
+  const now = new Map();
+  const lines = read(null);
+  for (const line of lines) if (line.role) now.set(line.id, line);
+  const found = interactiveAround(hit, (id) => now.get(id));
+  release(lines);
+  return found;
+}
+
+/** @param {Element} hit @param {(id: number) => Line | undefined} lineOf @returns {Element | null} */
+function interactiveAround(hit, lineOf) {
+  for (let node = /** @type {Node | null} */ (hit); node; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const element = /** @type {Element} */ (node);
+    if (lineOf(idOf(element))?.kind === "interactive") return element;
+    const control = localName(element) === "label" ? /** @type {HTMLLabelElement} */ (element).control : null;
+    if (control && lineOf(idOf(control))?.kind === "interactive") return control;
+  }
+  return null;
+}
+
 /** A line for any one element, known or not. @param {Element} element @returns {Line} */
 function describe(element) {
   const tag = localName(element);

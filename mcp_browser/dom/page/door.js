@@ -39,21 +39,20 @@ const methods = {
     release(lines);
     return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, undefined, budget) };
   },
-  /** The element at a point of the view, as a line; the frame's id where a frame is there. */
+  /** What is at a point of the view: the control there, or else the innermost element; whether it is a frame. */
   atPoint(/** @type {number} */ x, /** @type {number} */ y) {
-    let element = at(x, y);
-    if (!element) return { doc: documentKey, node: null };
-    const known = toldById();
-    for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
-      if (!isElement(node)) continue;
-      const own = known.get(idOf(/** @type {Element} */ (node)));
-      if (own && own.kind === "interactive") {
-        element = /** @type {Element} */ (node);
-        break;
-      }
-    }
-    const tag = localName(element);
-    return { doc: documentKey, node: wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
+    const hit = at(x, y);
+    if (!hit) return { doc: documentKey, node: null };
+    const tag = localName(hit);
+    const isFrame = tag === "iframe" || tag === "frame";
+    const control = isFrame ? null : controlAround(hit);
+    return { doc: documentKey, node: wire(describe(control || hit), false), frame: isFrame, actable: !!control };
+  },
+  /** The element that has the keyboard; whether it is a frame. */
+  focused() {
+    const element = deepActive();
+    const tag = element ? localName(element) : "";
+    return { doc: documentKey, node: element && wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
   },
   /** Catch the element that the page's world is about to send under a name. */
   expect(/** @type {string} */ name) {

@@ -1,0 +1,225 @@
+"""What a mouse and a keyboard do at points of the picture, for models that look at it.
+
+A point is checked before it is used: the result names what was hit. Every result has a new picture with the
+cursor in it, and tells where the cursor is.
+"""
+
+import math
+from itertools import pairwise
+from typing import Literal
+
+import anyio
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.coordinates import Coordinates, Point
+from mcp_browser.actions.keyboard import parse_hotkey
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.screenshots import view_size
+from mcp_browser.browser.element import Button, Modifier, describe_element, held, type_keys
+from mcp_browser.dom.models import PointHit
+from mcp_browser.errors import InvalidArguments
+
+mouse = Registry(group="mouse")
+
+STEP = 12
+"""How far apart the points are that a drag goes through, CSS pixels."""
+
+MOST_STEPS = 40
+
+CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
+
+Side = Literal["down", "up", "left", "right"]
+
+_WHEEL: dict[Side, tuple[int, int]] = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0)}
+
+
+class MouseClickParams(ActionParams):
+    """Arguments of mouse_click."""
+
+    at: Point = Field(description="x,y in pixels of the last picture, x,y@WxH, or a normalised [x1,y1,x2,y2]")
+    button: Button = "left"
+    clicks: Literal[1, 2, 3] = 1
+    modifiers: tuple[Modifier, ...] = ()
+    hold: float = Field(0, ge=0, le=30, description="seconds pressed")
+
+
+class MouseMoveParams(ActionParams):
+    """Arguments of mouse_move."""
+
+    at: Point
+
+
+class MouseDragParams(ActionParams):
+    """Arguments of mouse_drag."""
+
+    start: Point
+    end: Point
+    via: tuple[Point, ...] = Field((), description="points between")
+    button: Button = "left"
+    modifiers: tuple[Modifier, ...] = ()
+
+
+class MouseWheelParams(ActionParams):
+    """Arguments of mouse_wheel."""
+
+    direction: Side = "down"
+    at: Point | None = Field(None, description="default: the cursor")
+    pixels: int | None = Field(None, gt=0, le=100_000, description="default: one view")
+    modifiers: tuple[Modifier, ...] = ()
+
+
+class TypeTextParams(ActionParams):
+    """Arguments of type_text."""
+
+    text: str = Field(min_length=1, description="a line end presses Enter")
+
+
+class HotkeyParams(ActionParams):
+    """Arguments of hotkey."""
+
+    keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
+
+
+def _held_for(params: MouseClickParams) -> float:
+    return params.hold * params.clicks
+
+
+@mouse.action(pictured=True, own_time=_held_for)
+async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
+    """Click at a point of the picture."""
+    tab = ctx.tab
+    x, y = await _locate(ctx, params.at)
+    hit = await tab.ask(tab.dom.at_point(x, y))
+    about_list = await _about_list(ctx, hit) if params.button == "left" else ""
+    pointer = tab.page.mouse
+    async with held(tab, params.modifiers):
+        await _move(ctx, x, y)
+        for count in range(1, params.clicks + 1):
+            if tab.held:
+                break
+            await tab.act(pointer.down(button=params.button, click_count=count))
+            try:
+                if params.hold:
+                    await anyio.sleep(params.hold)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await tab.act(pointer.up(button=params.button, click_count=count))
+    which = "" if params.button == "left" else f" with the {params.button} button"
+    how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
+    told = f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}."
+    return ActionResult(extracted_content=told + about_list)
+
+
+@mouse.action(pictured=True)
+async def mouse_move(ctx: ActionContext, params: MouseMoveParams) -> ActionResult:
+    """Move the mouse to a point of the picture."""
+    x, y = await _locate(ctx, params.at)
+    hit = await ctx.tab.ask(ctx.tab.dom.at_point(x, y))
+    await _move(ctx, x, y)
+    return ActionResult(extracted_content=f"The mouse is at {x},{y}: {_hit(hit)}.")
+
+
+@mouse.action(pictured=True)
+async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResult:
+    """Drag from one point of the picture to another."""
+    tab = ctx.tab
+    points = [await _locate(ctx, point) for point in (params.start, *params.via, params.end)]
+    (x, y), (end_x, end_y) = points[0], points[-1]
+    taken = await tab.ask(tab.dom.at_point(x, y))
+    pointer = tab.page.mouse
+    async with held(tab, params.modifiers):
+        await _move(ctx, x, y)
+        await tab.act(pointer.down(button=params.button))
+        try:
+            for here, there in pairwise(points):
+                if tab.held:
+                    break
+                steps = min(MOST_STEPS, max(2, math.ceil(math.dist(here, there) / STEP)))
+                await tab.act(pointer.move(*there, steps=steps))
+                tab.cursor = there
+            # A drop target takes the drop only after it has seen the pointer over itself.
+            await tab.act(pointer.move(end_x, end_y))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await tab.act(pointer.up(button=params.button))
+    return ActionResult(extracted_content=f"Dragged from {x},{y} ({_hit(taken)}) to {end_x},{end_y}.")
+
+
+@mouse.action(pictured=True)
+async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionResult:
+    """Turn the wheel at a point of the picture."""
+    tab = ctx.tab
+    view = await view_size(tab)
+    if params.at is not None:
+        x, y = await _locate(ctx, params.at)
+    elif tab.cursor is not None:
+        x, y = round(tab.cursor[0]), round(tab.cursor[1])
+    else:
+        x, y = view.width // 2, view.height // 2
+    right, down = _WHEEL[params.direction]
+    pixels = params.pixels or (view.width if right else view.height)
+    async with held(tab, params.modifiers):
+        await _move(ctx, x, y)
+        await tab.act(tab.page.mouse.wheel(right * pixels, down * pixels))
+    how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
+    return ActionResult(
+        extracted_content=f"Turned the wheel {params.direction} by {pixels} px at {x},{y}{how}."
+    )
+
+
+@mouse.action(pictured=True)
+async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
+    """Type into what has the focus."""
+    text = params.text.replace("\r\n", "\n").replace("\r", "\n")
+    focused = await ctx.tab.ask(ctx.tab.dom.focused())
+    await type_keys(ctx.tab, text)
+    typed = text.rstrip("\n")
+    enters = len(text) - len(typed)
+    what = [f"Typed {len(typed)} character{'' if len(typed) == 1 else 's'}"] if typed else []
+    if enters:
+        what.append("pressed Enter" + (f" {enters} times" if enters > 1 else ""))
+    where = f" in {describe_element(focused)}" if focused else "; nothing on the page has the focus"
+    told = " and ".join(what)
+    return ActionResult(extracted_content=f"{told[0].upper()}{told[1:]}{where}.")
+
+
+@mouse.action(pictured=True)
+async def hotkey(ctx: ActionContext, params: HotkeyParams) -> ActionResult:
+    """Press keys together."""
+    combination = parse_hotkey(params.keys)
+    if combination is None:
+        raise InvalidArguments(
+            f"{params.keys!r} are no keys to press together.",
+            hint='Name keys such as "ctrl c", "alt+left", "enter"; for a text use type_text.',
+        )
+    await ctx.tab.act(ctx.tab.page.keyboard.press(combination))
+    return ActionResult(extracted_content=f"Pressed {combination}.")
+
+
+async def _locate(ctx: ActionContext, point: Coordinates) -> tuple[int, int]:
+    return point.in_view(await view_size(ctx.tab), shown=ctx.session.shown_picture)
+
+
+async def _move(ctx: ActionContext, x: int, y: int) -> None:
+    ctx.tab.cursor = (x, y)
+    await ctx.tab.act(ctx.tab.page.mouse.move(x, y))
+
+
+def _hit(hit: PointHit | None) -> str:
+    """What is at a point, for a sentence."""
+    if hit is None:
+        return "nothing is there"
+    element = describe_element(hit.node)
+    return element if hit.actable else f"nothing interactive there, only {element}"
+
+
+async def _about_list(ctx: ActionContext, hit: PointHit | None) -> str:
+    """What to know of a native select: its list is drawn by the browser, outside of the page."""
+    if hit is None or hit.node.index is None or hit.node.role != "combobox":
+        return ""
+    element = await ctx.tab.element(hit.node.index)
+    if not await element.is_native_select():
+        return ""
+    return f" Its list is not in the picture: use select_option with index {hit.node.index}, or keys."
