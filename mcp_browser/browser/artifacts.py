@@ -1,8 +1,8 @@
 """Files that a session has made: downloads, PDFs, pictures in full size, page archives, recordings.
 
-Each is a whole file with a name, a size and an address, `browser://SESSION/files/NUMBER/NAME`, under which
-the client that owns the session can read it. SESSION cannot be guessed; the address stays for as long as
-the session keeps the file.
+Each is a whole file with a name, a size and an address, `browser://KEY/files/NUMBER/NAME`, under which the
+client that owns the session can read it. KEY is the session's and cannot be guessed; the address stays for as
+long as the session keeps the file.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import FileSettings
 
-URI = re.compile(r"browser://(?P<session>[\w.-]+)/files/(?P<number>\d{1,9})(?:/[^/?#]*)?")
+URI = re.compile(r"browser://(?P<key>[0-9a-f]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
 """The address of a file; its last part, the name, is there for people."""
 
 BYTES_A_MEGABYTE = 1_000_000
@@ -68,7 +68,7 @@ class Artifacts:
             notice: takes sentences about files that were removed.
             remote: clients are on other machines, so that files have addresses but no paths for them.
         """
-        self.session = secrets.token_hex(8)
+        self.key = secrets.token_hex(8)
         self.remote = remote
         self._settings = settings
         self._notice = notice
@@ -102,7 +102,7 @@ class Artifacts:
             NotFound: it is not there, not whole yet, or no longer kept; the message says which.
         """
         match = URI.fullmatch(uri)
-        number = int(match["number"]) if match is not None and match["session"] == self.session else 0
+        number = int(match["number"]) if match is not None and match["key"] == self.key else 0
         if artifact := self._kept.get(number):
             return artifact
         if number in self._pending:
@@ -129,7 +129,7 @@ class Artifacts:
         """
         path = take_free_path(self.folder, safe_name(name, suffix=suffix, default=default))
         number, self._next = self._next, self._next + 1
-        uri = f"browser://{self.session}/files/{number}/{quote(path.name)}"
+        uri = f"browser://{self.key}/files/{number}/{quote(path.name)}"
         place = uri if self.remote else str(path)
         pending = PendingArtifact(number=number, uri=uri, name=path.name, kind=kind, path=path, place=place)
         self._pending[number] = pending

@@ -6,6 +6,7 @@ the manager's own: a caller that gives up waiting leaves nothing half done.
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -35,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+FileListener = Callable[["BrowserSession", str], None]
+"""Told the address of a file that has come or gone, and the session that it belongs to."""
+
 LAUNCH_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
 """How long one part of the browser may take to close before the next one is closed, seconds."""
@@ -60,7 +64,8 @@ class BrowserManager:
         self._profile_lock: ProfileLock | None = None
         self._profile_session: BrowserSession | None = None
         self._default: BrowserSession | None = None
-        self._sessions: set[BrowserSession] = set()
+        self._sessions: dict[BrowserSession, None] = {}
+        self._file_listeners: list[FileListener] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changing = asyncio.Lock()
         self._closing = False
@@ -122,13 +127,33 @@ class BrowserManager:
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
 
         session = BrowserSession(self, isolated=isolated, context_options=context_options)
-        self._sessions.add(session)
+        self._sessions[session] = None
+        session.artifacts.listen(functools.partial(self._file_changed, session))
         return session
+
+    @property
+    def sessions(self) -> "tuple[BrowserSession, ...]":
+        """The sessions that there are, oldest first."""
+        return tuple(self._sessions)
+
+    def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
+        """Have files of any session that come and go told to `listener`; the function returned ends it."""
+        self._file_listeners.append(listener)
+
+        def end() -> None:
+            with contextlib.suppress(ValueError):
+                self._file_listeners.remove(listener)
+
+        return end
 
     async def close(self) -> None:
         """Close every session, browser and the driver; a browser that others started goes on."""
         self._closing = True
         await self.in_own_task(self._close)
+
+    def _file_changed(self, session: "BrowserSession", uri: str) -> None:
+        for listener in list(self._file_listeners):
+            listener(session, uri)
 
     # -- for sessions
 
@@ -159,11 +184,14 @@ class BrowserManager:
                 )
                 return await self._isolated_context(session), [told]
 
-    async def give_back(self, session: "BrowserSession", context: "BrowserContext") -> None:
-        """Close the context of a session that ends, unless it belongs to a browser that others started."""
-        self._sessions.discard(session)
+    def forget(self, session: "BrowserSession") -> None:
+        """Know nothing more of a session that ends."""
+        self._sessions.pop(session, None)
         if self._default is session:
             self._default = None
+
+    async def give_back(self, session: "BrowserSession", context: "BrowserContext") -> None:
+        """Close the context of a session that ends, unless it belongs to a browser that others started."""
         if self._attached is not None and context in self._attached.contexts[:1] and not session.isolated:
             return
         await _within(CLOSE_SECONDS, context.close())

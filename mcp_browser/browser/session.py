@@ -210,6 +210,7 @@ class BrowserSession:
         await self._companions.closed()
         context, self._context = self._context, None
         await self.artifacts.close()
+        self._manager.forget(self)
         if context is not None:
             await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
 

@@ -6,11 +6,13 @@ from typing import Any
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, principal_of_request
+from mcp_browser.server.resources import ResourceProvider, Resources
 from mcp_browser.server.tools import Tools
 
 INSTRUCTIONS = """\
@@ -30,8 +32,25 @@ If a call fails, its message says why and what to try; the browser stays open.""
 """What a client tells its model about this server; some clients cut it at 2,048 characters."""
 
 
+class BrowserServer(Server[Any]):
+    """A server whose list of resources changes."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """What the server declares to clients of the handshake era."""
+        options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
 def create_server(
-    controller: Controller, sessions: SessionSource, tools: Iterable[ServerTool] = ()
+    controller: Controller,
+    sessions: SessionSource,
+    tools: Iterable[ServerTool] = (),
+    resources: Iterable[ResourceProvider] = (),
 ) -> Server[Any]:
     """A server that offers the controller's actions, and tools of its own.
 
@@ -39,6 +58,7 @@ def create_server(
         controller: carries the actions out.
         sessions: where the browser session of a call comes from.
         tools: tools that are not actions of a page.
+        resources: what clients can read besides.
 
     Raises:
         ValueError: two tools have one name, or an action has an argument `session` of its own.
@@ -59,7 +79,7 @@ def create_server(
         )
         return await offered.call(call)
 
-    return Server(
+    server = BrowserServer(
         "mcp-browser",
         version=__version__,
         title="Browser",
@@ -69,3 +89,5 @@ def create_server(
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope="public")},
         get_tool_input_schema=offered.schema_of,
     )
+    Resources(resources).install(server)
+    return server

@@ -89,6 +89,18 @@ class SessionSource(Protocol):
         """
         ...
 
+    def owns(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
+    ) -> bool:
+        """Whether a session is this client's own, and no other one's: its files are listed for it."""
+        ...
+
+    def may_read(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
+    ) -> bool:
+        """Whether the caller may read a file of the session whose address, a secret, it knows."""
+        ...
+
 
 class OneSession:
     """The source for a server with one client: its one session."""
@@ -105,6 +117,14 @@ class OneSession:
     ) -> AsyncGenerator[Lease]:
         """The one session."""
         yield Lease(session=await self._manager.default_session())
+
+    def owns(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
+    ) -> bool:
+        """The one client owns all there is."""
+        return True
+
+    may_read = owns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
+from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.settings import Settings
 
 
@@ -21,6 +22,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
         registry = load_registry(settings.tools)
-    server = create_server(Controller(registry, settings), OneSession(manager))
+    source = OneSession(manager)
+    server = create_server(Controller(registry, settings), source, resources=[SessionFiles(manager, source)])
     async with stdio_server() as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())

@@ -56,7 +56,7 @@ async def test_the_address_of_another_session_is_not_found(kept: Kept) -> None:
 async def test_an_address_of_another_form_is_not_found(kept: Kept, rest: str) -> None:
     await kept.artifacts.add(b"y", "a.txt")
     with pytest.raises(NotFound, match="no file"):
-        kept.artifacts.find(f"browser://{kept.artifacts.session}{rest}")
+        kept.artifacts.find(f"browser://{kept.artifacts.key}{rest}")
 
 
 async def test_a_name_of_any_letters_makes_an_address_of_plain_ones(kept: Kept) -> None:

@@ -13,6 +13,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
+from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.settings import BrowserSettings, Settings
 
 custom = Registry()
@@ -43,6 +44,6 @@ async def server(registry: Registry) -> AsyncIterator[Server[Any]]:
     """A server with a clean browser session."""
     settings = Settings(browser=BrowserSettings(headless=True, isolated=True))
     manager = BrowserManager(settings)
-
-    yield create_server(Controller(registry, settings), OneSession(manager))
+    source = OneSession(manager)
+    yield create_server(Controller(registry, settings), source, resources=[SessionFiles(manager, source)])
     await manager.close()
