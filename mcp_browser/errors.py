@@ -2,6 +2,14 @@
 
 McpBrowserError
 ├── SettingsError            a wrong setting; the command line prints it and exits with code 2
+├── ModelError               a chat model has not answered; its kind says whether to ask again
+│   ├── ModelRateLimited     it limits the rate: later
+│   ├── ModelTimedOut        it took too long: again
+│   ├── ModelUnavailable     it cannot be reached, or has failed itself: again
+│   ├── ModelRefused         it will not answer this way: a key, a name, a request is wrong
+│   ├── ContextTooLong       the conversation is longer than the model takes
+│   ├── InvalidOutput        its answer is not what was asked for; the message tells the model what is wrong
+│   └── NoModel              no model is set up
 └── ActionError              something that the caller can mend; its message says how
     ├── InvalidArguments     the arguments do not fit the action's schema
     ├── UnknownAction        no such action, or it is not offered on this page
@@ -24,6 +32,53 @@ class McpBrowserError(Exception):
 
 class SettingsError(McpBrowserError):
     """A setting is wrong. The message is one line that names the setting and where it came from."""
+
+
+class ModelError(McpBrowserError):
+    """A chat model has not answered, or not usably.
+
+    Args:
+        message: what happened, with the model's name.
+        hint: what to do about it; shown after the message.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        """Join the message and the hint."""
+        super().__init__(f"{message} {hint}".rstrip())
+        self.hint = hint
+
+
+class ModelRateLimited(ModelError):
+    """The model limits the rate of requests; `retry_after` is in seconds, None where it does not say."""
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        """Keep when to come back."""
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class ModelTimedOut(ModelError):
+    """The model did not answer in time."""
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached, or has failed itself."""
+
+
+class ModelRefused(ModelError):
+    """The model will not answer such a request, however often it is asked."""
+
+
+class ContextTooLong(ModelError):
+    """The conversation is longer than the model takes."""
+
+
+class InvalidOutput(ModelError):
+    """The answer is not what was asked for; the message tells the model what is wrong with it."""
+
+
+class NoModel(ModelError):
+    """No model is set up; the message says how to set one up."""
 
 
 class ActionError(McpBrowserError):

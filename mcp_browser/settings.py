@@ -301,6 +301,36 @@ class FileSettings(SettingsGroup):
     allow_file_urls: bool = Field(default=False, description="Let the browser open file:// addresses.")
 
 
+class AgentSettings(SettingsGroup):
+    """The agent behind run_task."""
+
+    model: str | None = Field(
+        default=None,
+        description="Model for run_task, provider:name, such as anthropic:claude-sonnet-4-5. "
+        "Default: the client's own, by sampling.",
+    )
+    model_url: str | None = Field(
+        default=None, description="Address that speaks OpenAI's protocol, for a model of your own."
+    )
+    model_output: Literal["tool", "json"] = Field(
+        default="tool", description="How the model is asked for its actions: by a tool, or by a JSON schema."
+    )
+    fallback_model: str | None = Field(
+        default=None, description="Model to go on with when the first one fails."
+    )
+    max_steps: int = Field(default=100, ge=1, le=1000, description="Most steps of a task.")
+    max_actions: int = Field(default=5, ge=1, le=50, description="Most actions of one step.")
+    max_failures: int = Field(default=5, ge=1, le=100, description="Failed steps in a row that end a task.")
+    model_timeout: Seconds = Field(default=60, description="Limit for one answer of the model, seconds.")
+    step_timeout: Seconds = Field(default=180, description="Limit for one step of a task, seconds.")
+    tasks_dir: UserPath | None = Field(
+        default=None, description="Folder for the histories of tasks. Default: per user."
+    )
+    secrets: UserPath | None = Field(
+        default=None, description="TOML file with secrets that tasks may use by name."
+    )
+
+
 class ServerSettings(SettingsGroup):
     """How the server runs."""
 
@@ -373,5 +403,6 @@ class Settings(SettingsGroup):
     screenshots: ScreenshotSettings = ScreenshotSettings()
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
+    agent: AgentSettings = AgentSettings()
     server: ServerSettings = ServerSettings()
     access: AccessSettings = AccessSettings()

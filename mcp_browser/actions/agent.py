@@ -1,0 +1,89 @@
+"""How an agent ends a task, and how it asks a person. Only the built-in agent is offered these."""
+
+from typing import Annotated, Any
+
+from jsonschema.exceptions import SchemaError
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+from pydantic import Field, WithJsonSchema, create_model
+
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.errors import InvalidArguments
+
+DONE = "done"
+CALL_USER = "call_user"
+
+MOST_PROBLEMS = 4
+
+
+class DoneParams(ActionParams):
+    """Arguments of done."""
+
+    success: bool = Field(description="all that was asked is done, and seen to be")
+    text: str = Field(description="the answer, or what was reached and what stands in the way")
+
+
+class CallUserParams(ActionParams):
+    """Arguments of call_user."""
+
+    question: str = Field(min_length=1)
+    choices: list[str] = Field(default_factory=list[str])
+
+
+def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
+    """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`.
+
+    Raises:
+        InvalidArguments: the schema is not a JSON schema.
+    """
+    registry = Registry(group="agent")
+    model = _done_params(output_schema)
+
+    @registry.action(param_model=model, effect="read", during_dialog=True, open_world=False)
+    async def done(params: DoneParams) -> ActionResult:
+        """End the task and report. Alone in its step."""
+        reported: Any = params.model_dump().get("data")
+        if output_schema is not None and params.success:
+            _check(reported, output_schema)
+        data = {"data": reported} if reported is not None else None
+        return ActionResult(is_done=True, success=params.success, extracted_content=params.text, data=data)
+
+    @registry.action(param_model=CallUserParams, effect="read", during_dialog=True)
+    async def call_user(params: CallUserParams) -> ActionResult:
+        """Ask the person, where only they can go on."""
+        return ActionResult(
+            extracted_content=params.question,
+            data={"question": params.question, "choices": params.choices},
+        )
+
+    return registry
+
+
+def _done_params(schema: dict[str, Any] | None) -> type[DoneParams]:
+    if schema is None:
+        return DoneParams
+    try:
+        _validator(schema).check_schema(schema)
+    except SchemaError as error:
+        raise InvalidArguments(f"output_schema is not a JSON schema: {error.message}.") from error
+    described: Any = Annotated[Any, WithJsonSchema(schema)]
+    field = Field(default=None, description="the answer in this form")
+    return create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))
+
+
+def _validator(schema: dict[str, Any]) -> Validator:
+    kind: type[Validator] = validator_for(schema)
+    return kind(schema)
+
+
+def _check(data: Any, schema: dict[str, Any]) -> None:
+    problems = [
+        f"{'/'.join(map(str, error.absolute_path)) or 'data'}: {error.message}"
+        for error in _validator(schema).iter_errors(data)
+    ]
+    if problems:
+        raise InvalidArguments(
+            f"done: data does not fit the form asked for: {'; '.join(problems[:MOST_PROBLEMS])[:1000]}.",
+            hint="Give it again, put right; with success=false where it cannot be had.",
+        )

@@ -1,0 +1,1 @@
+"""The built-in agent: it plans, acts, remembers, and says truly whether the task is done."""

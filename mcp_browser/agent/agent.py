@@ -1,0 +1,418 @@
+"""The loop: look, ask the model, act, remember, until the task is done or cannot be."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import anyio
+from pydantic import BaseModel, Field
+
+from mcp_browser.actions.agent import CALL_USER, agent_actions
+from mcp_browser.agent.asking import Asked, Asker
+from mcp_browser.agent.budget import over_budget
+from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
+from mcp_browser.agent.hands import Deed, Hands, Look
+from mcp_browser.agent.history import AgentHistory, StepRecord, TaskFolder
+from mcp_browser.agent.loops import LoopDetector
+from mcp_browser.agent.message_manager import MessageManager, MessageManagerState
+from mcp_browser.agent.output import AgentBrain
+from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.styles import PlannerStyle
+from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.thinking import judge, make_plan, sum_up
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
+from mcp_browser.llm.messages import Usage
+from mcp_browser.settings import AgentSettings
+
+logger = logging.getLogger(__name__)
+
+PERSON_ANSWERED = "The person answered: {answer}"
+
+
+class AgentState(BaseModel):
+    """What a run needs to go on after the process has ended."""
+
+    messages: MessageManagerState = Field(default_factory=MessageManagerState)
+    loops: LoopDetector = Field(default_factory=LoopDetector)
+    step: int = 0
+    failures: int = 0
+    rejections: int = 0
+    seconds: float = 0
+    usage: Usage = Usage()
+    changes: str = ""
+    started: bool = False
+
+
+@dataclass(kw_only=True)
+class Agent:
+    """One run of one task in one session.
+
+    `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
+    """
+
+    task: Task
+    history: AgentHistory
+    controller: Controller
+    session: BrowserSession
+    asker: Asker
+    style: PlannerStyle
+    settings: AgentSettings
+    secrets: Secrets = field(default_factory=Secrets)
+    folder: TaskFolder | None = None
+    watcher: Watcher = field(default_factory=NobodyWatches)
+    control: Control = field(default_factory=Control)
+    state: AgentState = field(default_factory=AgentState)
+
+    def __post_init__(self) -> None:
+        """Offer `done` and `call_user`, and begin the conversation, or take it up again."""
+        registry = self.controller.registry.without(())
+        registry.include(agent_actions(self.task.output_schema))
+        self.controller = Controller(registry, self.controller.settings)
+        self.hands = Hands(
+            self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
+        )
+        self.messages = MessageManager(
+            system_prompt=self.style.system_prompt(registry, max_actions=self.settings.max_actions),
+            task=self.task.text,
+            context=self.task.context,
+            secrets=self.secrets.names,
+            example=self.style.example(),
+            window=self.asker.model.info.context_window,
+            images_kept=self.style.images_kept,
+            state=self.state.messages if self.state.messages.messages else None,
+        )
+        self.state.messages = self.messages.state
+        self._since = time.monotonic()
+        self._obstacle: str | None = None
+        self._answer: Deed | None = None
+
+    async def run(self) -> TaskOutcome:
+        """Work until the task ends, the run is held up by a person's part, or is cancelled.
+
+        The history is saved after each step and at the end, however the run ends.
+        """
+        self._set(TaskStatus.WORKING)
+        self._since = time.monotonic()
+        try:
+            await self._open_start()
+            while self.history.status is TaskStatus.WORKING:
+                await self._wait_while_paused()
+                if self.control.stopping:
+                    self._end(TaskStatus.STOPPED, "It was stopped.")
+                    break
+                await self._step()
+        except anyio.get_cancelled_exc_class():
+            self._end(TaskStatus.CANCELLED, "It was cancelled.")
+            raise
+        except Exception as error:
+            self._end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
+            raise
+        finally:
+            self._save()
+        return self.outcome()
+
+    def outcome(self) -> TaskOutcome:
+        """What the run has come to so far."""
+        result = self._answer.result if self._answer is not None else None
+        return TaskOutcome(
+            id=self.history.id,
+            status=self.history.status,
+            answer=self.secrets.hide(result.extracted_content or "") if result else None,
+            data=(result.data or {}).get("data") if result else None,
+            obstacle=self._obstacle,
+            steps=self.state.step,
+            urls=self.history.urls,
+            errors=self.history.errors,
+            files=tuple(str(download.path) for download in self.session.downloads if download.path),
+            usage=self.state.usage,
+            seconds=round(self._seconds, 2),
+        )
+
+    # -- one step
+
+    async def _step(self) -> None:
+        state = self.state
+        started = datetime.now(UTC)
+        before = self.asker.usage
+        state.step += 1
+        reason = over_budget(self.task.budget, state.step, state.usage, self._seconds)
+        if state.failures >= self.settings.max_failures:
+            reason = f"{state.failures} steps in a row have failed."
+        look: Look | None = None
+        asked: Asked | None = None
+        deeds: list[Deed] = []
+        notes: list[str] = []
+        try:
+            with anyio.fail_after(self.settings.step_timeout):
+                look = await self._look()
+                asked = await self._ask(look, reason, notes)
+                await self._tell(look, asked)
+                deeds = await self.hands.act(asked.decision.calls[: self.settings.max_actions])
+        except TimeoutError:
+            notes.append(f"The step took longer than {self.settings.step_timeout:g} s and was broken off.")
+        except (ActionError, ModelError) as error:
+            notes.append(self.secrets.hide(str(error)))
+            if not isinstance(error, ActionError | InvalidOutput) and not self._may_pass(error):
+                self._end(TaskStatus.FAILED, notes[-1])
+        self.messages.remove_state()
+        used = self.asker.usage.since(before)
+        state.usage = state.usage + used
+        self._remember(asked, deeds, notes)
+        self._record(look=look, asked=asked, deeds=deeds, notes=notes, started=started, usage=used)
+        if self.history.status is TaskStatus.WORKING:
+            await self._conclude(look, deeds, reason)
+        self._save()
+
+    async def _look(self) -> Look:
+        sees = self.asker.model.info.sees
+        wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
+        return await self.hands.look(picture=wanted and sees)
+
+    async def _ask(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
+        for text in self.control.take_instructions():
+            self.messages.add_task(text)
+        await self._think_ahead(look)
+        page = self.session.current_tab.page
+        turn = self.style.turn(self.controller.registry, page, only_done=last_because is not None)
+        self.messages.add_state(self._state_text(look, last_because), look.images)
+        self.asker.notice = lambda text: notes.append(self.secrets.hide(text))
+        conversation = self.messages.messages(turn.form)
+        asked = await self.asker.decide(conversation, form=turn.form, read=turn.read)
+        self.messages.calibrate(asked.reply.usage, turn.form)
+        self.messages.add_output(turn.remembered(asked.reply, asked.decision))
+        return asked
+
+    def _state_text(self, look: Look, last_because: str | None) -> str:
+        budget = self.task.budget
+        lines = [f"Step {self.state.step} of at most {budget.steps}."]
+        if self.state.changes:
+            lines += ["Your last actions changed:", self.state.changes]
+        if self.style.shows_snapshot:
+            lines += ["The page now:", look.text]
+        else:
+            lines.append(f"The page now: {look.url}")
+        nudge = self.state.loops.nudge()
+        if nudge:
+            lines.append(nudge)
+        if last_because is not None:
+            lines.append(
+                f"This is your last step: {last_because} Use done now: report what was reached, and success "
+                "only if all of it was."
+            )
+        return "\n".join(lines)
+
+    async def _think_ahead(self, look: Look) -> None:
+        """Sum up a long memory, and make a plan where one is due; a model that fails here is done without."""
+        try:
+            if self.messages.wants_compaction:
+                old = self.messages.to_sum_up()
+                self.messages.replace_by_summary(await sum_up(self.asker, old, self.task))
+            every = self.task.planner_interval
+            due = every > 0 and self.state.step % every == 1 % every
+            if self.state.loops.wants_plan or due:
+                self.messages.add_state(self._state_text(look, None), look.images)
+                plan = await make_plan(self.asker, self.messages.messages())
+                self.messages.add_note(f"A plan to follow from here:\n{plan}")
+        except ModelError as error:
+            logger.info("Thinking ahead failed: %s", error)
+
+    def _remember(self, asked: Asked | None, deeds: Sequence[Deed], notes: Sequence[str]) -> None:
+        state = self.state
+        self.messages.add_results(deed.memory for deed in deeds)
+        if asked is not None:
+            left_out = len(asked.decision.calls) - self.settings.max_actions
+            if left_out > 0:
+                self.messages.add_note(
+                    f"Only {self.settings.max_actions} actions a step: {left_out} were not done."
+                )
+        state.changes = "\n".join(deed.changes for deed in deeds if deed.changes)
+        failed = not deeds or all(deed.result is None for deed in deeds)
+        state.failures = state.failures + 1 if failed else 0
+        if asked is None:
+            self.messages.add_results(f"The step failed: {note}" for note in notes[-1:])
+
+    def _record(  # noqa: PLR0913 - the parts of one record
+        self,
+        *,
+        look: Look | None,
+        asked: Asked | None,
+        deeds: Sequence[Deed],
+        notes: Sequence[str],
+        started: datetime,
+        usage: Usage,
+    ) -> None:
+        state = self.state
+        picture = None
+        if self.folder is not None and look is not None and look.images:
+            picture = self.folder.save_picture(state.step, look.images[0].data, look.images[0].mime_type)
+        if asked is not None:
+            state.loops.record(
+                asked.decision.calls, url=look.url if look else "", page=look.text if look else ""
+            )
+        self.history.steps.append(
+            StepRecord(
+                number=state.step,
+                url=look.url if look else "",
+                title=look.title if look else "",
+                brain=asked.decision.brain if asked else AgentBrain(),
+                actions=tuple(deed.record for deed in deeds),
+                notes=tuple(notes),
+                screenshot=picture,
+                started=started,
+                seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
+                usage=usage,
+                model=asked.reply.model if asked else self.asker.model.info.name,
+            )
+        )
+
+    # -- what follows from a step
+
+    async def _conclude(self, look: Look | None, deeds: Sequence[Deed], last_because: str | None) -> None:
+        last = deeds[-1] if deeds else None
+        if last is not None and last.result is not None:
+            if last.result.is_done:
+                await self._finish(last, look, last_because)
+                return
+            if last.record.call.name == CALL_USER:
+                await self._ask_person(last)
+                return
+        if self.state.loops.is_stuck:
+            self._end(TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page.")
+        elif last_because is not None:
+            status = (
+                TaskStatus.FAILED
+                if self.state.failures > self.settings.max_failures
+                else TaskStatus.OUT_OF_BUDGET
+            )
+            self._end(status, last_because)
+
+    async def _finish(self, deed: Deed, look: Look | None, last_because: str | None) -> None:
+        assert deed.result is not None
+        self._answer = deed
+        answer = self.secrets.hide(deed.result.extracted_content or "")
+        if not deed.result.success:
+            over = over_budget(self.task.budget, self.state.step, self.state.usage, self._seconds)
+            self._end(
+                TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
+                last_because or answer,
+            )
+            return
+        if self.task.judge:
+            verdict = await self._judged(answer, look)
+            if verdict is not None:
+                self.state.rejections += 1
+                if self.state.rejections > 1 or last_because is not None:
+                    self._end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
+                    return
+                self._answer = None
+                self.messages.add_note(f"Your result was checked and is not confirmed: {verdict} Go on.")
+                return
+        self._end(TaskStatus.SUCCEEDED, None)
+
+    async def _judged(self, answer: str, look: Look | None) -> str | None:
+        """What speaks against the claimed result, or None."""
+        try:
+            now = await self.hands.look(picture=self.asker.model.info.sees and bool(look and look.images))
+            steps = [f"{action.call}: {action.error or action.result}" for action in self.history.actions()]
+            verdict = await judge(self.asker, self.task, answer, now, steps[-30:])
+        except (ActionError, ModelError) as error:
+            return f"it could not be judged: {error}"
+        self.history.steps[-1] = self.history.steps[-1].model_copy(
+            update={"notes": (*self.history.steps[-1].notes, f"Judged: {verdict.reason}")}
+        )
+        return None if verdict.confirmed else verdict.reason
+
+    async def _ask_person(self, deed: Deed) -> None:
+        assert deed.result is not None
+        data = deed.result.data or {}
+        question = str(data.get("question", ""))
+        self._set(TaskStatus.NEEDS_PERSON)
+        self._obstacle = question
+        await self._told()
+        answer = await self.watcher.ask_person(question, tuple(data.get("choices", ())))
+        if answer is None and self.control.has_instructions:
+            answer = " ".join(self.control.take_instructions())
+        if answer is not None:
+            self._obstacle = None
+            self._set(TaskStatus.WORKING)
+            self.messages.add_task(PERSON_ANSWERED.format(answer=self.secrets.hide(answer)))
+
+    # -- around the steps
+
+    async def _open_start(self) -> None:
+        if self.state.started:
+            return
+        self.state.started = True
+        if self.task.start_url is None:
+            return
+        try:
+            arguments = {"url": self.task.start_url}
+            await self.controller.execute("go_to_url", arguments, self.session)
+        except ActionError as error:
+            self.messages.add_results([f"The start page could not be opened: {error}"])
+
+    async def _wait_while_paused(self) -> None:
+        if not self.control.paused:
+            return
+        self.state.seconds, pause = self._seconds, time.monotonic()
+        self._set(TaskStatus.PAUSED)
+        self._save()
+        await self._told()
+        while self.control.paused and not self.control.stopping:
+            await self.control.changed()
+        logger.info("Paused for %.1f s", time.monotonic() - pause)
+        self._since = time.monotonic()
+        self._set(TaskStatus.WORKING)
+
+    async def _tell(self, look: Look, asked: Asked) -> None:
+        calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)
+        await self.watcher.progressed(
+            Progress(
+                step=self.state.step,
+                steps=self.task.budget.steps,
+                goal=self.secrets.hide(asked.decision.brain.next_goal),
+                actions=calls,
+                url=look.url,
+            )
+        )
+
+    async def _told(self) -> None:
+        url = self.history.steps[-1].url if self.history.steps else ""
+        status = self.history.status
+        await self.watcher.progressed(
+            Progress(step=self.state.step, steps=self.task.budget.steps, status=status, url=url)
+        )
+
+    @property
+    def _seconds(self) -> float:
+        """Working time so far, pauses left out."""
+        working = self.history.status is TaskStatus.WORKING
+        return self.state.seconds + (time.monotonic() - self._since if working else 0)
+
+    def _may_pass(self, error: ModelError) -> bool:
+        """Whether the next step may have more luck."""
+        if isinstance(error, ContextTooLong):
+            self.messages.cut(self.messages.tokens // 2)
+            return True
+        return False
+
+    def _set(self, status: TaskStatus) -> None:
+        if status is not TaskStatus.WORKING:
+            self.state.seconds = self._seconds
+        self.history.status = status
+        self._since = time.monotonic()
+
+    def _end(self, status: TaskStatus, obstacle: str | None) -> None:
+        if not self.history.status.is_final:
+            self._set(status)
+            self._obstacle = obstacle
+
+    def _save(self) -> None:
+        self.history.outcome = self.outcome()
+        if self.folder is not None:
+            self.folder.save_history(self.history)
+            self.folder.save_state(self.state)

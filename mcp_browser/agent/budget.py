@@ -1,0 +1,27 @@
+"""Whether a run has used up what it may use."""
+
+from mcp_browser.agent.task import Budget
+from mcp_browser.llm.messages import Usage
+
+
+def over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:
+    """Which limit has been reached, as a sentence; None where none has.
+
+    Args:
+        budget: the limits.
+        step: the number of the step that is running, from 1.
+        usage: what has been used before it.
+        seconds: working time before it.
+    """
+    if step >= budget.steps:
+        return f"the limit of {budget.steps} steps is reached."
+    if budget.seconds is not None and seconds >= budget.seconds:
+        return f"the time limit of {budget.seconds:g} s is reached."
+    if budget.tokens is not None and usage.tokens >= budget.tokens:
+        return f"the limit of {budget.tokens:,} tokens is reached ({usage.tokens:,} used)."
+    if budget.cost is not None and usage.requests:
+        if usage.cost is None:
+            return "the model's price is not known, so the cost limit cannot be kept; use a token limit."
+        if usage.cost >= budget.cost:
+            return f"the limit of ${budget.cost} is reached (${usage.cost:.4f} used)."
+    return None

@@ -1,0 +1,101 @@
+"""The reins of a run: pausing, going on, stopping, telling it something, asking the person."""
+
+from typing import Protocol
+
+import anyio
+from pydantic import BaseModel
+
+from mcp_browser.agent.task import TaskStatus
+
+
+class Progress(BaseModel):
+    """How far a run has got, told at each step."""
+
+    step: int
+    steps: int
+    status: TaskStatus = TaskStatus.WORKING
+    goal: str = ""
+    actions: tuple[str, ...] = ()
+    url: str = ""
+
+    def __str__(self) -> str:
+        """In one line."""
+        doing = self.goal or ", ".join(self.actions) or self.status.value.replace("_", " ")
+        return f"Step {self.step} of at most {self.steps}: {doing} ({self.url or 'no page'})"
+
+
+class Watcher(Protocol):
+    """Is told how a run goes, and asked what only a person can answer."""
+
+    async def progressed(self, progress: Progress) -> None:
+        """A step has been decided upon, or the status has changed."""
+        ...
+
+    async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        """The person's answer; None where nobody can be asked now."""
+        ...
+
+
+class NobodyWatches:
+    """A run by itself."""
+
+    async def progressed(self, progress: Progress) -> None:
+        """Nobody is told."""
+
+    async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        """Nobody answers."""
+        return None
+
+
+class Control:
+    """Holds a run back, ends it, and takes what it is to be told; safe to use while it works."""
+
+    def __init__(self) -> None:
+        """The run goes on as it is."""
+        self.stopping = False
+        self._paused = False
+        self._changed = anyio.Event()
+        self._instructions: list[str] = []
+
+    @property
+    def paused(self) -> bool:
+        """Whether the run is to wait before its next step."""
+        return self._paused
+
+    def pause(self) -> None:
+        """Wait before the next step."""
+        self._paused = True
+        self._wake()
+
+    def resume(self) -> None:
+        """Go on."""
+        self._paused = False
+        self._wake()
+
+    def stop(self) -> None:
+        """End before the next step, with what has been reached."""
+        self.stopping = True
+        self._wake()
+
+    def instruct(self, text: str) -> None:
+        """Tell the agent something before its next step."""
+        self._instructions.append(text)
+        self._wake()
+
+    def take_instructions(self) -> list[str]:
+        """What the agent is to be told now."""
+        told, self._instructions = self._instructions, []
+        return told
+
+    @property
+    def has_instructions(self) -> bool:
+        """Whether there is something to be told."""
+        return bool(self._instructions)
+
+    async def changed(self) -> None:
+        """Wait until something is asked of the run."""
+        await self._changed.wait()
+
+    def _wake(self) -> None:
+        event, self._changed = self._changed, anyio.Event()
+        event.set()

@@ -1,0 +1,217 @@
+"""The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
+
+import fnmatch
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from PIL import Image
+
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.agent.history import ActionRecord
+from mcp_browser.agent.output import ActionCall
+from mcp_browser.agent.secrets import Secrets
+from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.errors import ActionError, BlockedUrl
+from mcp_browser.llm.messages import ImageBlock
+from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+
+NOTHING_DONE = "Nothing was done."
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The page as the agent sees it."""
+
+    url: str
+    title: str
+    text: str
+    images: tuple[ImageBlock, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An action that was tried: what is remembered of it, and what it changed, to be told once."""
+
+    record: ActionRecord
+    result: ActionResult | None
+    memory: str
+    changes: str
+
+
+class Hands:
+    """Looks and acts in one session, for one task."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        session: BrowserSession,
+        *,
+        secrets: Secrets,
+        allowed_domains: Sequence[str] = (),
+    ) -> None:
+        """Act by `controller`, whose registry holds what the task allows, and `done`."""
+        self.controller = controller
+        self.session = session
+        self._secrets = secrets
+        self._domains = tuple(domain.lower() for domain in allowed_domains)
+
+    async def look(self, *, picture: bool) -> Look:
+        """The page's state, with a picture where one is wanted and can be had.
+
+        Raises:
+            ActionError: the page cannot be looked at.
+        """
+        looked = await self.controller.execute("get_state", {"screenshot": picture}, self.session)
+        observation = looked.observation
+        parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
+        return Look(
+            url=self._secrets.hide(observation.url) if observation else "",
+            title=observation.title if observation else "",
+            text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
+            images=tuple(_image(part) for part in parts if isinstance(part, ImagePart)),
+        )
+
+    async def act(self, calls: Sequence[ActionCall]) -> list[Deed]:
+        """Carry out actions in order, until one fails, ends the task, asks a person or changes the page."""
+        deeds: list[Deed] = []
+        for number, call in enumerate(calls):
+            rest = calls[number + 1 :]
+            deed = await self._do(call)
+            deeds.append(deed)
+            if deed.result is None or call.name in (DONE, CALL_USER) or not rest:
+                break
+            why = _page_has_changed(deed.result.observation, rest)
+            if why:
+                names = ", ".join(map(str, rest))
+                told = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
+                deeds[-1] = Deed(deed.record, deed.result, f"{deed.memory}\n{told}", deed.changes)
+                break
+        return deeds
+
+    async def _do(self, call: ActionCall) -> Deed:
+        session = self.session
+        try:
+            url = session.current_tab.url
+        except ActionError:
+            url = ""
+        tabs = set(session.tabs)
+        try:
+            self._check_address(call)
+            arguments = self._secrets.fill_in(call.arguments, url=url)
+            result = await self.controller.execute(call.name, arguments, session)
+            await self._stay_within(tabs)
+        except ActionError as error:
+            text = render_error(error, secrets=self._secrets.values)
+            record = ActionRecord(call=call, error=text, url=self._url())
+            return Deed(record, None, f"{call} failed: {text}", "")
+        told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
+        notes = _notices(result.observation, self._secrets)
+        record = ActionRecord(call=call, result=f"{told}{notes}", url=self._url())
+        memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
+        return Deed(record, result, memory, self._changes(result))
+
+    def _url(self) -> str:
+        try:
+            return self._secrets.hide(self.session.current_tab.url)
+        except ActionError:
+            return ""
+
+    def _text(self, result: ActionResult) -> str:
+        parts = render_result(result, settings=self.controller.settings, secrets=self._secrets.values)
+        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+    def _changes(self, result: ActionResult) -> str:
+        """What an action changed on the same page; a new page is looked at anyway."""
+        observation = result.observation
+        if observation is None or observation.changes is None or not observation.changes.changes:
+            return ""
+        only = observation.model_copy(update={"notices": (), "tabs": (), "dialog": None})
+        return self._text(ActionResult(extracted_content="Changed:", observation=only))
+
+    # -- limits
+
+    def _check_address(self, call: ActionCall) -> None:
+        address = call.arguments.get("url")
+        if isinstance(address, str) and self._domains and not self._is_allowed(address):
+            raise self._outside(address)
+
+    async def _stay_within(self, tabs_before: set[int]) -> None:
+        """Leave a page outside the task's domains.
+
+        Raises:
+            BlockedUrl: there was one; it has been left.
+        """
+        tab = self.session.current_tab
+        if not self._domains or self._is_allowed(tab.url):
+            return
+        url = tab.url
+        if tab.id not in tabs_before:
+            await self.controller.execute("close_tab", {"tab_id": tab.id}, self.session)
+        else:
+            await self.controller.execute("go_back", {}, self.session)
+        if not self._is_allowed(self.session.current_tab.url):
+            await self.session.current_tab.goto("about:blank")
+        raise self._outside(url)
+
+    def _is_allowed(self, url: str) -> bool:
+        address = url if "://" in url or url.startswith(("about:", "data:", "blob:")) else f"https://{url}"
+        parts = urlsplit(address)
+        if parts.scheme in ("about", "") or not url.strip() or url.startswith(("/", "?", "#", ".")):
+            return True
+        host = (parts.hostname or "").lower()
+        return any(
+            fnmatch.fnmatchcase(host, domain) or (domain.startswith("*.") and host == domain[2:])
+            for domain in self._domains
+        )
+
+    def _outside(self, url: str) -> BlockedUrl:
+        return BlockedUrl(
+            f"{url[:200]} is outside the domains of this task.", hint=f"Stay on {', '.join(self._domains)}."
+        )
+
+
+def _image(part: ImagePart) -> ImageBlock:
+    with Image.open(io.BytesIO(part.data)) as picture:
+        width, height = picture.size
+    return ImageBlock(data=part.data, mime_type=part.mime_type, width=width, height=height)
+
+
+def _notices(observation: Observation | None, secrets: Secrets) -> str:
+    if observation is None or not observation.notices:
+        return ""
+    return secrets.hide("".join(f"\nNote: {' '.join(notice.split())}" for notice in observation.notices))
+
+
+def _page_has_changed(observation: Observation | None, rest: Sequence[ActionCall]) -> str | None:
+    """Why the actions that were still to come no longer fit, or None where they do."""
+    match observation:
+        case None:
+            return None
+        case Observation(dialog=DialogInfo()):
+            return "A dialog has opened"
+        case Observation(snapshot=DomSnapshot()):
+            return "The page is another one now"
+        case Observation(changes=DomChanges() as changes):
+            return _elements_have_changed(changes, {call.arguments.get("index") for call in rest} - {None})
+        case _:
+            return None
+
+
+def _elements_have_changed(changes: DomChanges, wanted: set[Any]) -> str | None:
+    if changes.new_page or changes.omitted:
+        return "The page has changed"
+    for change in changes.changes:
+        if change.op == "added" and change.node.kind == "interactive":
+            return f"New elements have come up ({change.node})"
+        replaced = change.op == "replaced" and change.before is not None
+        old = change.before.index if replaced and change.before else change.node.index
+        if change.op in ("removed", "replaced") and old in wanted:
+            return f"[{old}] is gone"
+    return None

@@ -1,0 +1,161 @@
+"""What happened in a run, step by step, and the folder in which it is kept while it goes on."""
+
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mcp_browser.agent.output import ActionCall, AgentBrain
+from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.errors import NotFound
+from mcp_browser.llm.messages import Frozen, Usage
+
+HISTORY_FILE = "history.json"
+STATE_FILE = "state.json"
+
+
+class ElementRecord(Frozen):
+    """An element as it was when it was acted on, by what it can be found again.
+
+    `attributes` are those that tend to stay (id, name, type, href, data-testid, aria-label, placeholder, …);
+    `path` is a CSS path from the frame's document, `frame` the frame's address where it is not the page's.
+    """
+
+    index: int
+    role: str = ""
+    name: str = ""
+    tag: str = ""
+    attributes: dict[str, str] = Field(default_factory=dict)
+    path: str = ""
+    frame: str | None = None
+
+
+class ActionRecord(Frozen):
+    """One action of a step: what was called, with names in the places of secrets, and what came of it."""
+
+    call: ActionCall
+    result: str = ""
+    error: str | None = None
+    element: ElementRecord | None = None
+    url: str = ""
+
+
+class StepRecord(Frozen):
+    """One step: the page before it, what the agent thought and did, what it used."""
+
+    number: int
+    url: str
+    title: str = ""
+    brain: AgentBrain = AgentBrain()
+    actions: tuple[ActionRecord, ...] = ()
+    notes: tuple[str, ...] = ()
+    screenshot: str | None = None
+    started: datetime
+    seconds: float = 0
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class AgentHistory(BaseModel):
+    """The history of a run. Its JSON schema is published as docs/agent-history.schema.json."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1] = 1
+    id: str
+    task: Task
+    model: str = ""
+    created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    status: TaskStatus = TaskStatus.WORKING
+    outcome: TaskOutcome | None = None
+    steps: list[StepRecord] = Field(default_factory=list[StepRecord])
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses visited, each once, in order."""
+        found = [url for step in self.steps for url in (step.url, *(action.url for action in step.actions))]
+        return tuple(dict.fromkeys(url for url in found if url and url != "about:blank"))
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The errors of actions, in order."""
+        return tuple(action.error for action in self.actions() if action.error)
+
+    @property
+    def usage(self) -> Usage:
+        """What all steps have used."""
+        return sum((step.usage for step in self.steps), Usage())
+
+    def actions(self) -> Iterator[ActionRecord]:
+        """Every action, in order."""
+        for step in self.steps:
+            yield from step.actions
+
+
+class TaskFolder:
+    """The folder of one run: its history, its state for going on later, and a picture of each step.
+
+    Every file is whole at any time, and readable for its owner only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Use a folder; it is made where it is missing."""
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def save_history(self, history: AgentHistory) -> None:
+        """Write the history."""
+        self._write(HISTORY_FILE, history.model_dump_json(indent=1).encode())
+
+    def save_state(self, state: BaseModel) -> None:
+        """Write what is needed to go on."""
+        self._write(STATE_FILE, state.model_dump_json().encode())
+
+    def save_picture(self, step: int, data: bytes, mime_type: str) -> str:
+        """Write the picture of a step; its file's name."""
+        suffix = {"image/png": "png", "image/webp": "webp"}.get(mime_type, "jpg")
+        name = f"step-{step:03}.{suffix}"
+        self._write(name, data)
+        return name
+
+    def history(self) -> AgentHistory:
+        """The history as it was saved last.
+
+        Raises:
+            NotFound: there is none that can be read.
+        """
+        return self._read(HISTORY_FILE, AgentHistory)
+
+    def _read(self, name: str, model: type[Any]) -> Any:
+        try:
+            return model.model_validate_json((self.path / name).read_bytes())
+        except (OSError, ValidationError) as error:
+            raise NotFound(f"{name} of the task {self.path.name} cannot be read.") from error
+
+    def state(self, model: type[Any]) -> Any:
+        """The state as it was saved last, as an instance of `model`.
+
+        Raises:
+            NotFound: there is none that can be read.
+        """
+        return self._read(STATE_FILE, model)
+
+    def _write(self, name: str, data: bytes) -> None:
+        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).replace(self.path / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def new_task_id() -> str:
+    """An identifier that nobody can guess."""
+    return secrets.token_urlsafe(16)

@@ -1,0 +1,92 @@
+"""A task: what is to be done, within which limits, and what has come of it."""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_browser.llm.messages import Frozen, Usage
+
+StyleName = Literal["structured", "gui"]
+
+
+class Budget(Frozen):
+    """What a run may use at most; None is no limit. `seconds` counts working time, not pauses."""
+
+    steps: int = 100
+    seconds: float | None = None
+    tokens: int | None = None
+    cost: Decimal | None = Field(default=None, description="US dollars")
+
+
+class Task(BaseModel):
+    """What somebody wants done.
+
+    `allowed_domains` are globs of hosts (`*.example.com`); empty means any. `allowed_actions` are names;
+    empty means all. `secrets` are names of secrets that may be used. `output_schema` is a JSON schema that
+    the answer's data must fit.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    start_url: str | None = None
+    context: str | None = None
+    budget: Budget = Budget()
+    vision: bool | None = None
+    style: StyleName = "structured"
+    allowed_domains: tuple[str, ...] = ()
+    allowed_actions: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    output_schema: dict[str, Any] | None = None
+    judge: bool = False
+    planner_interval: int = 0
+
+
+class TaskStatus(StrEnum):
+    """How a run stands. All but the first four are ends."""
+
+    WORKING = "working"
+    PAUSED = "paused"
+    NEEDS_PERSON = "needs_person"
+    INTERRUPTED = "interrupted"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    STUCK = "stuck"
+    OUT_OF_BUDGET = "out_of_budget"
+    STOPPED = "stopped"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run is over."""
+        return self not in _GOES_ON
+
+
+_GOES_ON = {TaskStatus.WORKING, TaskStatus.PAUSED, TaskStatus.NEEDS_PERSON, TaskStatus.INTERRUPTED}
+
+
+class TaskOutcome(Frozen):
+    """What a run has come to.
+
+    `answer` is what the agent reported, `data` the same by the output schema; `obstacle` is what stands in
+    the way where it did not succeed. `files` are paths or addresses of what was downloaded or written.
+    """
+
+    id: str
+    status: TaskStatus
+    answer: str | None = None
+    data: Any = None
+    obstacle: str | None = None
+    steps: int = 0
+    urls: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the agent reported success and nothing contradicts it."""
+        return self.status is TaskStatus.SUCCEEDED

@@ -1,0 +1,165 @@
+"""What is said to a model and what it answers, as values that every kind of model can be given."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
+
+
+class Frozen(BaseModel):
+    """A value; bytes are Base64 in its JSON."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+
+class TextBlock(Frozen):
+    """A text."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ImageBlock(Frozen):
+    """A picture, encoded as `mime_type` says; `width` and `height` are in pixels."""
+
+    kind: Literal["image"] = "image"
+    data: bytes
+    mime_type: str
+    width: int = 0
+    height: int = 0
+
+
+Block = Annotated[TextBlock | ImageBlock, Discriminator("kind")]
+
+
+class OutputCall(Frozen):
+    """What a model has put into the one form it was asked to fill in.
+
+    `arguments` is the filled-in form, or the text that should have been one and cannot be read.
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | str
+
+
+class Message(Frozen):
+    """One message of a conversation; an assistant's may carry a call."""
+
+    role: Literal["system", "user", "assistant"]
+    blocks: tuple[Block, ...] = ()
+    call: OutputCall | None = None
+
+    @property
+    def text(self) -> str:
+        """Its texts, a line each."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+    @property
+    def images(self) -> tuple[ImageBlock, ...]:
+        """Its pictures."""
+        return tuple(block for block in self.blocks if isinstance(block, ImageBlock))
+
+    def without_images(self) -> "Message":
+        """The message with its texts alone."""
+        return self.model_copy(
+            update={"blocks": tuple(block for block in self.blocks if isinstance(block, TextBlock))}
+        )
+
+    def with_text(self, text: str) -> "Message":
+        """The message with another text, and its pictures as they were."""
+        return self.model_copy(update={"blocks": (TextBlock(text=text), *self.images)})
+
+
+def system(text: str) -> Message:
+    """A message that tells a model who it is and by which rules it works."""
+    return Message(role="system", blocks=(TextBlock(text=text),))
+
+
+def user(text: str, *images: ImageBlock) -> Message:
+    """A message to a model."""
+    return Message(role="user", blocks=(TextBlock(text=text), *images))
+
+
+def assistant(text: str = "", *, call: OutputCall | None = None) -> Message:
+    """A message of a model."""
+    return Message(role="assistant", blocks=(TextBlock(text=text),) if text else (), call=call)
+
+
+class OutputForm(Frozen):
+    """The one form that a model is to fill in: a JSON schema of an object, with a name."""
+
+    name: str
+    description: str
+    json_schema: dict[str, Any]
+
+
+class Usage(Frozen):
+    """What a request has used, in tokens; `cost` is in US dollars, None where no price is known.
+
+    `estimated` says that the tokens were not counted by the provider.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    requests: int = 0
+    cost: Decimal | None = None
+    estimated: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, those asked with and those answered with."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Both together; a cost is known where every part that used anything has one."""
+        parts = [usage for usage in (self, other) if usage.requests]
+        costs = [usage.cost for usage in parts]
+        known = [cost for cost in costs if cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            requests=self.requests + other.requests,
+            cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
+            estimated=self.estimated or other.estimated,
+        )
+
+    def since(self, before: "Usage") -> "Usage":
+        """What has been used since `before`, an earlier state of the same count."""
+        requests = self.requests - before.requests
+        cost = None if self.cost is None or not requests else self.cost - (before.cost or 0)
+        return Usage(
+            input_tokens=self.input_tokens - before.input_tokens,
+            output_tokens=self.output_tokens - before.output_tokens,
+            cached_tokens=self.cached_tokens - before.cached_tokens,
+            requests=requests,
+            cost=cost,
+            estimated=self.estimated,
+        )
+
+
+class Reply(Frozen):
+    """What a model has answered."""
+
+    text: str = ""
+    call: OutputCall | None = None
+    usage: Usage = Usage()
+    model: str = ""
+    finish: Literal["stop", "length", "filtered", "other"] = "stop"
+
+
+class ModelInfo(Frozen):
+    """What is known of a model. `context_window` is in tokens, None where it is not known."""
+
+    name: str
+    context_window: int | None = None
+    sees: bool = Field(default=True, description="Whether it takes pictures.")
+
+
+def as_json(arguments: Mapping[str, Any] | str) -> str:
+    """The arguments of a call as text."""
+    return arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False)

@@ -1,0 +1,117 @@
+"""A browser for the agent's tests, and models that follow a script."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_browser.actions import default_registry
+from mcp_browser.agent.agent import Agent, AgentState
+from mcp_browser.agent.asking import Asker
+from mcp_browser.agent.control import NobodyWatches, Watcher
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.styles import StructuredStyle
+from mcp_browser.agent.task import Task
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.llm.messages import Message
+from mcp_browser.llm.model import ChatModel
+from mcp_browser.llm.scripted import ScriptedModel, Speaker
+from mcp_browser.settings import AgentSettings
+from tests.actions.conftest import folders, manager, session
+from tests.support.site import Site
+
+__all__ = ["folders", "manager", "session", "site_page"]
+
+Say = dict[str, Any] | str
+
+
+def output(*actions: dict[str, Any], goal: str = "go on") -> dict[str, Any]:
+    """A step's output as a model puts it."""
+    return {
+        "current_state": {"evaluation_previous_goal": "Unknown", "memory": "m", "next_goal": goal},
+        "action": list(actions),
+    }
+
+
+def done(text: str = "All done.", *, success: bool = True, **more: Any) -> dict[str, Any]:
+    """The output that ends a task."""
+    return output({"done": {"success": success, "text": text, **more}})
+
+
+def index_of(messages: Sequence[Message], role: str, name: str) -> int:
+    """The index of an element in the page that the model was shown last."""
+    found = re.findall(rf'\[(\d+)\] {role} "{re.escape(name)}"', messages[-1].text)
+    assert found, messages[-1].text
+    return int(found[-1])
+
+
+def clicking(messages: Sequence[Message], role: str, name: str) -> dict[str, Any]:
+    """The action that clicks what the model was shown."""
+    return {"click_element": {"index": index_of(messages, role, name)}}
+
+
+def filling(messages: Sequence[Message], role: str, name: str, text: str) -> dict[str, Any]:
+    """The action that types into what the model was shown."""
+    return {"input_text": {"index": index_of(messages, role, name), "text": text}}
+
+
+def click(role: str, name: str) -> Speaker:
+    """A model's answer that clicks what it sees."""
+    return lambda messages: output(clicking(messages, role, name))
+
+
+def fill(role: str, name: str, text: str) -> Speaker:
+    """A model's answer that types into what it sees."""
+    return lambda messages: output(filling(messages, role, name, text))
+
+
+@pytest.fixture
+def site_page(site: Site) -> Callable[[str], str]:
+    """The address of a page made of this HTML."""
+    return site.page
+
+
+def make_agent(  # noqa: PLR0913 - the parts of a run
+    task: Task | str,
+    model: ChatModel | Sequence[Any],
+    session: BrowserSession,
+    *,
+    fallback: ChatModel | None = None,
+    secrets: Secrets | None = None,
+    folder: Path | None = None,
+    watcher: Watcher | None = None,
+    history: AgentHistory | None = None,
+    state: AgentState | None = None,
+    **settings: Any,
+) -> Agent:
+    """An agent with a model, or with a script of one."""
+    task = Task(text=task) if isinstance(task, str) else task
+    asked = ScriptedModel(list(model)) if isinstance(model, list) else model
+    return Agent(
+        task=task,
+        history=history or AgentHistory(id="t", task=task),
+        controller=Controller(default_registry(), session_settings(session)),
+        session=session,
+        asker=Asker(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
+        style=StructuredStyle(),
+        settings=AgentSettings.model_validate(settings),
+        secrets=secrets or Secrets(),
+        folder=TaskFolder(folder) if folder else None,
+        watcher=watcher or NobodyWatches(),
+        state=state or AgentState(),
+    )
+
+
+def session_settings(session: BrowserSession) -> Any:
+    """The settings that a session works under."""
+    return session._settings
+
+
+def script(agent: Agent) -> ScriptedModel:
+    """The scripted model of an agent."""
+    assert isinstance(agent.asker.model, ScriptedModel)
+    return agent.asker.model

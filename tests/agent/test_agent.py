@@ -1,0 +1,441 @@
+"""The loop, with scripted models on real pages."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_browser.agent.agent import AgentState
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ModelRateLimited, ModelRefused
+from mcp_browser.llm import tokens
+from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.scripted import ScriptedModel
+from tests.agent.conftest import click, clicking, done, fill, filling, make_agent, output, script
+from tests.support.site import Site
+
+COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
+<p id=out>Count 0</p><script>let n = 0</script>"""
+
+FORM = """<title>Form</title>
+<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
+<label>Name <input id=who></label><label>Town <input id=town></label>
+<button>Send</button></form><p id=out></p>"""
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let others work until something is so."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - the run has no event for each of its states
+            await asyncio.sleep(0.01)
+
+
+async def test_a_task_is_done_and_reported(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count to one.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [click("button", "More"), done("The count is 1.")], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.SUCCEEDED
+    assert outcome.answer == "The count is 1."
+    assert outcome.steps == 2
+    assert outcome.urls == (task.start_url,)
+    assert "Count 1" in script(agent).requests[1][-1].text
+    assert outcome.usage.requests == 2
+    assert outcome.usage.tokens > 0
+
+
+async def test_the_model_is_told_rules_task_and_page_and_what_its_actions_did(
+    session: BrowserSession, site: Site
+) -> None:
+    task = Task(text="Count to one.", start_url=site.page(COUNTER), context="Hurry.")
+    agent = make_agent(task, [click("button", "More"), done()], session)
+    await agent.run()
+    first, second = script(agent).requests
+    assert first[0].role == "system"
+    assert any("Count to one." in message.text for message in first)
+    assert any("Hurry." in message.text for message in first)
+    assert "Count 0" in first[-1].text
+    texts = [message.text for message in second]
+    assert sum("Count 0" in text for text in texts[:-1]) == 0, "the old page is not told again"
+    assert any("Clicked" in text for text in texts)
+    assert any(message.call is not None for message in second if message.role == "assistant")
+
+
+async def test_a_reported_failure_is_a_failure(session: BrowserSession, site: Site) -> None:
+    outcome = await make_agent("Fly.", [done("There is no way to fly.", success=False)], session).run()
+    assert outcome.status is TaskStatus.FAILED
+    assert not outcome.succeeded
+    assert outcome.obstacle == "There is no way to fly."
+
+
+async def test_several_actions_of_a_step_are_done_in_order(session: BrowserSession, site: Site) -> None:
+    def both(messages: Sequence[Message]) -> dict[str, Any]:
+        return output(
+            filling(messages, "textbox", "Name", "Ann"),
+            filling(messages, "textbox", "Town", "Bath"),
+            clicking(messages, "button", "Send"),
+        )
+
+    agent = make_agent(Task(text="Send.", start_url=site.page(FORM)), [both, done()], session)
+    await agent.run()
+    assert [action.call.name for action in agent.history.steps[0].actions] == [
+        "input_text",
+        "input_text",
+        "click_element",
+    ]
+    assert "Hello Ann" in script(agent).requests[1][-1].text
+
+
+async def test_actions_stop_where_the_page_changes_under_them(session: BrowserSession, site: Site) -> None:
+    page = """<button onclick="document.body.innerHTML = '<button>Other</button>'">Change</button>
+    <button>B</button>"""
+
+    def both(messages: Sequence[Message]) -> dict[str, Any]:
+        return output(clicking(messages, "button", "Change"), clicking(messages, "button", "B"))
+
+    agent = make_agent(Task(text="Click both.", start_url=site.page(page)), [both, done()], session)
+    await agent.run()
+    assert len(agent.history.steps[0].actions) == 1
+    told = "\n".join(message.text for message in script(agent).requests[1])
+    assert "these actions were not done: click_element" in told
+
+
+async def test_a_failed_action_ends_the_step_and_is_told(session: BrowserSession, site: Site) -> None:
+    wrong = output({"click_element": {"index": 999}}, {"go_back": {}})
+    agent = make_agent(Task(text="Try.", start_url=site.page(COUNTER)), [wrong, done(success=False)], session)
+    await agent.run()
+    (record,) = agent.history.steps[0].actions
+    assert record.error is not None
+    assert "999" in record.error
+    assert any("999" in message.text for message in script(agent).requests[1])
+    assert agent.outcome().errors == (record.error,)
+
+
+async def test_the_last_step_offers_only_done(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=2))
+    agent = make_agent(task, [click("button", "More"), done("One.", success=False)], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.OUT_OF_BUDGET
+    assert outcome.answer == "One."
+    form = script(agent).forms[1]
+    assert form is not None
+    actions = form.json_schema["properties"]["action"]["items"]["properties"]
+    assert list(actions) == ["done"]
+    assert "last step" in script(agent).requests[1][-1].text
+
+
+async def test_a_run_that_does_not_report_in_its_last_step_is_over_budget(
+    session: BrowserSession, site: Site
+) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), budget=Budget(steps=1))
+    outcome = await make_agent(task, [output({"go_back": {}})], session).run()
+    assert outcome.status is TaskStatus.OUT_OF_BUDGET
+    assert outcome.obstacle is not None
+    assert "1 steps" in outcome.obstacle
+
+
+@pytest.mark.parametrize(
+    ("budget", "limit"),
+    [
+        (Budget(tokens=10), "10 tokens"),
+        (Budget(seconds=0.001), "time limit"),
+        (Budget(cost=Decimal("0.01")), "price is not known"),
+    ],
+)
+async def test_a_run_over_budget_reports_and_ends(
+    session: BrowserSession, site: Site, budget: Budget, limit: str
+) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), budget=budget)
+    agent = make_agent(task, [click("button", "More"), done("So far 1.", success=False)], session)
+    agent.state.seconds = 0
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.OUT_OF_BUDGET
+    assert limit in (outcome.obstacle or "")
+    assert outcome.steps <= 2
+
+
+async def test_an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason(
+    session: BrowserSession, site: Site
+) -> None:
+    agent = make_agent("Do.", ["I will click the button.", done()], session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert outcome.steps == 1
+    again = script(agent).requests[1]
+    assert "I will click the button." in again[-2].text
+    assert "not the JSON object" in again[-1].text
+
+
+async def test_a_model_that_never_answers_rightly_ends_the_run(session: BrowserSession, site: Site) -> None:
+    agent = make_agent("Do.", ["nonsense"], session, max_failures=2)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert outcome.steps == 3, "two failures, and a last step to report"
+    assert all(step.notes for step in agent.history.steps)
+
+
+async def test_a_model_that_refuses_ends_the_run_at_once(session: BrowserSession, site: Site) -> None:
+    agent = make_agent("Do.", [ModelRefused("m refuses the key.")], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert outcome.steps == 1
+    assert "refuses the key" in (outcome.obstacle or "")
+
+
+async def test_a_limited_rate_is_waited_for(session: BrowserSession, site: Site) -> None:
+    limited = ModelRateLimited("m limits the rate.", retry_after=0.01)
+    agent = make_agent("Do.", [limited, limited, done()], session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert any("Asking again" in note for note in agent.history.steps[0].notes)
+
+
+async def test_another_model_goes_on_where_the_first_fails(session: BrowserSession, site: Site) -> None:
+    first = ScriptedModel([ModelRefused("first is away.")], name="first")
+    second = ScriptedModel([done("By the second.")], name="second")
+    agent = make_agent("Do.", first, session, fallback=second)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert agent.history.steps[0].model == "second"
+
+
+async def test_a_circle_is_told_then_ended(session: BrowserSession, site: Site) -> None:
+    page = "<title>Still</title><button>Nothing</button>"
+    task = Task(text="Wait for ever.", start_url=site.page(page))
+    agent = make_agent(task, [click("button", "Nothing")], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.STUCK
+    assert outcome.steps < 20
+    told = [request[-1].text for request in script(agent).requests]
+    assert any("same action" in text for text in told) or any("not changed" in text for text in told)
+
+
+async def test_a_run_can_be_stopped_paused_and_told(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [click("button", "More")], session)
+    agent.control.pause()
+    running = asyncio.create_task(agent.run())
+    await until(lambda: agent.history.status is TaskStatus.PAUSED)
+    assert script(agent).requests == []
+    agent.control.instruct("Count only once.")
+    agent.control.resume()
+    await until(lambda: len(agent.history.steps) > 0)
+    agent.control.stop()
+    outcome = await running
+    assert outcome.status is TaskStatus.STOPPED
+    assert any("Count only once." in message.text for message in script(agent).requests[0])
+
+
+async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    waiting = asyncio.Event()
+
+    async def never(_messages: Sequence[Message]) -> Reply:
+        waiting.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    task = Task(text="Wait.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [never], session, folder=tmp_path / "t")
+    running = asyncio.create_task(agent.run())
+    await waiting.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert TaskFolder(tmp_path / "t").history().status is TaskStatus.CANCELLED
+    looked = await agent.hands.look(picture=False)
+    assert "Count 0" in looked.text
+
+
+async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession, site: Site) -> None:
+    class Person:
+        def __init__(self) -> None:
+            self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+        async def progressed(self, progress: Progress) -> None:
+            del progress
+
+        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+            self.asked.append((question, choices))
+            return "Red"
+
+    person = Person()
+    ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
+    agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=person)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert person.asked == [("Which colour?", ("Red", "Blue"))]
+    assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
+
+
+async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(
+    session: BrowserSession, site: Site
+) -> None:
+    ask = output({"call_user": {"question": "What is the code?"}})
+    agent = make_agent("Log in.", [ask, done("In.")], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.NEEDS_PERSON
+    assert outcome.obstacle == "What is the code?"
+    assert not outcome.succeeded
+    agent.control.instruct("The code is 1234.")
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert any("The code is 1234." in message.text for message in script(agent).requests[1])
+
+
+async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site: Site) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"price": {"type": "number"}},
+        "required": ["price"],
+        "additionalProperties": False,
+    }
+    wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
+    agent = make_agent(Task(text="Price?", output_schema=schema), [wrong, right], session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert outcome.data == {"price": 9}
+    assert any("price" in message.text and "number" in message.text for message in script(agent).requests[1])
+
+
+async def test_pages_outside_the_tasks_domains_are_left(session: BrowserSession, site: Site) -> None:
+    inside = site.page("<title>In</title><p>Inside")
+    outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
+    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
+    link = output({"go_to_url": {"url": outside}})
+    agent = make_agent(task, [link, done(success=False)], session)
+    await agent.run()
+    assert agent.history.steps[0].actions[0].error is not None
+    assert "outside the domains" in agent.history.steps[0].actions[0].error
+    assert session.current_tab.url == inside
+
+
+async def test_a_click_that_leads_outside_is_undone(session: BrowserSession, site: Site) -> None:
+    outside = site.page("<title>Out</title><p>Outside").replace("127.0.0.1", "localhost")
+    inside = site.page(f"<title>In</title><a href='{outside}'>Leave</a>")
+    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
+    agent = make_agent(task, [click("link", "Leave"), done(success=False)], session)
+    await agent.run()
+    assert "outside the domains" in (agent.history.steps[0].actions[0].error or "")
+    assert session.current_tab.url == inside
+    assert not any("Outside" in m.text for request in script(agent).requests for m in request)
+
+
+async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: Site, tmp_path: Path) -> None:
+    value = "correct horse battery"
+    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
+    task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
+    type_it = fill("textbox", "Name", "<secret>login</secret>")
+    agent = make_agent(
+        task, [type_it, click("button", "Send"), done("In.")], session, secrets=secrets, folder=tmp_path / "t"
+    )
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
+    for request in script(agent).requests:
+        for message in request:
+            assert value not in message.text
+    for file in (tmp_path / "t").iterdir():
+        assert value.encode() not in file.read_bytes()
+    assert "<secret>login</secret>" in (tmp_path / "t" / "history.json").read_text()
+
+
+async def test_a_secret_is_not_typed_on_other_domains(session: BrowserSession, site: Site) -> None:
+    secrets = Secrets({"login": Secret.model_validate({"value": "hidden", "domains": ["example.com"]})})
+    task = Task(text="Log in.", start_url=site.page(FORM), secrets=("login",))
+    agent = make_agent(
+        task,
+        [fill("textbox", "Name", "<secret>login</secret>"), done(success=False)],
+        session,
+        secrets=secrets,
+    )
+    await agent.run()
+    assert "may not be used" in (agent.history.steps[0].actions[0].error or "")
+    assert await session.current_tab.page.input_value("#who") == ""
+
+
+async def test_a_run_goes_on_after_the_process_has_ended(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    folder = tmp_path / "t"
+    task = Task(text="Count to two.", start_url=site.page(COUNTER))
+    first = make_agent(task, [click("button", "More")], session, folder=folder)
+    running = asyncio.create_task(first.run())
+    await until(lambda: len(first.history.steps) > 0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    saved = TaskFolder(folder)
+    state: AgentState = saved.state(AgentState)
+    history: AgentHistory = saved.history()
+    assert state.step >= 1
+    again = make_agent(task, [done("Two.")], session, folder=folder, history=history, state=state)
+    outcome = await again.run()
+    assert outcome.succeeded
+    assert outcome.steps == state.step
+    told = "\n".join(message.text for message in script(again).requests[0])
+    assert "Count to two." in told
+    assert "Clicked" in told
+
+
+async def test_a_plan_is_made_every_few_steps(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=2)
+    agent = make_agent(task, ["First more, then done.", click("button", "More"), done()], session)
+    await agent.run()
+    assert "You plan for an agent" in script(agent).requests[0][0].text
+    assert any("First more, then done." in message.text for message in script(agent).requests[1])
+
+
+async def test_a_claim_that_the_judge_does_not_confirm_is_no_success(
+    session: BrowserSession, site: Site
+) -> None:
+    no = {"reason": "The count is 0.", "confirmed": False}
+    task = Task(text="Count to five.", start_url=site.page(COUNTER), judge=True)
+    agent = make_agent(task, [done("Five."), no, done("Really five."), no], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "The count is 0." in (outcome.obstacle or "")
+    assert outcome.steps == 2
+
+
+async def test_a_claim_that_the_judge_confirms_is_a_success(session: BrowserSession, site: Site) -> None:
+    yes = {"reason": "It says so.", "confirmed": True}
+    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
+    outcome = await make_agent(task, [done("None."), yes], session).run()
+    assert outcome.succeeded
+
+
+async def test_a_long_memory_is_summed_up(session: BrowserSession, site: Site) -> None:
+    long_text = "word " * 3000
+
+    def say(messages: Sequence[Message]) -> Any:
+        if "You shorten the memory" in messages[0].text:
+            return "Summary: five words were found."
+        if any("five words were found" in message.text for message in messages):
+            return done("Ready.")
+        return output({"extract_content": {}})
+
+    task = Task(text="Read.", start_url=site.page(f"<p>{long_text}"))
+    agent = make_agent(task, ScriptedModel([say], context_window=40_000), session)
+    outcome = await agent.run()
+    assert outcome.succeeded, outcome
+    assert any("Read." in message.text for message in script(agent).requests[-1])
+
+
+async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession, site: Site) -> None:
+    window = 12_000
+    page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
+    task = Task(text="Read all.", start_url=site.page(page), budget=Budget(steps=6))
+    read = output({"extract_content": {}})
+    agent = make_agent(task, ScriptedModel([read], context_window=window), session)
+    await agent.run()
+    for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
+        assert tokens.of_messages(request, form) <= window
+        assert any("Read all." in message.text for message in request)
