@@ -70,9 +70,6 @@ class BrowserSession:
         self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
         self._downloads = Downloads(self.artifacts, self.notice)
         self._companions = Companions(self, self._settings.tools.tools)
-        self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
-        self._downloads = Downloads(self.artifacts, self.notice)
-        self._companions = Companions(self, self._settings.tools.tools)
         self._losses = Losses()
         self._tabs = Tabs(
             self,

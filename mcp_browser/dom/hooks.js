@@ -1,7 +1,7 @@
 /**
  * What only the page's own world can see: closed shadow roots, elements with listeners, timers that an action
- * has started. Runs before the page's scripts and answers, in the same tick, to an event that only the page
- * script knows by name.
+ * or the page's beginning has started. Runs before the page's scripts and answers, in the same tick, to an
+ * event that only the page script knows by name.
  *
  * Elements cross from this world to the other one in events whose fields hold nodes.
  */
@@ -10,15 +10,29 @@
   const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
-  const LONGEST_TIMER = 1000;
-  const DEEPEST_TIMER = 2;
+  /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
+  const LONGEST_AFTER_INPUT = 1000;
+  const LONGEST_OF_PAGE = 250;
+  /** Longest wait for what has no time of its own and may never come, milliseconds. */
+  const LONGEST_ANSWER = 300;
+  const DEEPEST_TIMER = 3;
   const BACKGROUND = Infinity;
+  /** How often it is looked whether what has no time of its own has come, milliseconds. */
+  const GLANCE = 10;
 
   const { apply } = Reflect;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
+  const remove = EventTarget.prototype.removeEventListener;
   const rootOf = Node.prototype.getRootNode;
-  const now = () => performance.now();
+  const now = performance.now.bind(performance);
+  const Channel = MessageChannel;
+  const post = MessagePort.prototype.postMessage;
+  const open = MessagePort.prototype.start;
+  const onloadOf = Object.getOwnPropertyDescriptor(globalThis, "onload")?.get;
+  const stateOf = /** @type {() => string} */ (
+    /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "readyState")).get
+  );
 
   /** @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new Set();
@@ -26,11 +40,47 @@
   const listening = new Set();
   /** @type {WeakSet<Element>} */
   const known = new WeakSet();
-  /** When each timer that the last input has started falls due. @type {Map<unknown, number>} */
+  /** When each timer that the page's beginning or the last input has started falls due. @type {Map<unknown, number>} */
   const due = new Map();
-  let lastInput = -Infinity;
-  /** How many timers deep the running code is, counted from the input. */
+  /** Callbacks and answers that are waited for, whose time the browser or somebody else chooses. @type {Set<unknown>} */
+  const expected = new Set();
+  /** How long only such were waited for since the page's beginning or the last input, milliseconds. */
+  let patience = 0;
+  /** When it was told last that only such were left; NaN where it was not. */
+  let impatient = NaN;
+  let longest = LONGEST_OF_PAGE;
+  /** Whether what came before has been waited for, so that nothing that is due follows from the next input. */
+  let settled = false;
+  /** How many timers deep the running code is, counted from the page's beginning or the input. */
   let level = 0;
+  /** @type {MessagePort | null} */
+  let bell = null;
+  let ringing = false;
+
+  /** The callback and all that it had left to promises have run. */
+  function calm() {
+    ringing = false;
+    level = 0;
+  }
+
+  /** Run a callback some timers deep; what it leaves to promises runs as deep. @param {number} depth @param {() => unknown} callback */
+  function at(depth, callback) {
+    level = depth;
+    try {
+      return callback();
+    } finally {
+      if (depth && !ringing) {
+        ringing = true;
+        if (!bell) {
+          const { port1, port2 } = new Channel();
+          apply(add, port1, ["message", calm]);
+          apply(open, port1, []);
+          bell = port2;
+        }
+        apply(post, bell, [0]);
+      }
+    }
+  }
 
   /** @param {unknown} target */
   function note(target) {
@@ -53,6 +103,7 @@
 
   wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
     if (CLICK_LIKE.has(args[0])) note(self);
+    if (args[0] === "load" && (self === globalThis || self === undefined)) expectLoad();
     return apply(native, self, args);
   });
 
@@ -80,20 +131,14 @@
   wrap(globalThis, "setTimeout", (native, self, args) => {
     const [callback, delay] = args;
     if (typeof callback !== "function") return apply(native, self, args);
-    const own = level === BACKGROUND || lastInput < 0 ? BACKGROUND : level + 1;
+    const own = level + 1;
     const wait = Number(delay) || 0;
-    const watched = own <= DEEPEST_TIMER + 1 && wait <= LONGEST_TIMER;
+    const watched = own <= DEEPEST_TIMER && wait <= longest;
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
-      const before = level;
-      level = watched ? own : BACKGROUND;
-      try {
-        return apply(callback, this, given);
-      } finally {
-        level = before;
-      }
+      return at(watched ? own : BACKGROUND, () => apply(callback, this, given));
     };
     id = apply(native, self, args);
     if (watched) due.set(id, now() + wait);
@@ -103,13 +148,7 @@
     const callback = args[0];
     if (typeof callback === "function") {
       args[0] = function (/** @type {any[]} */ ...given) {
-        const before = level;
-        level = BACKGROUND;
-        try {
-          return apply(callback, this, given);
-        } finally {
-          level = before;
-        }
+        return at(BACKGROUND, () => apply(callback, this, given));
       };
     }
     return apply(native, self, args);
@@ -118,12 +157,116 @@
     due.delete(args[0]);
     return apply(native, self, args);
   });
+  /**
+   * Wait for callbacks whose time the browser chooses.
+   * @param {any} owner
+   * @param {string} name of a function whose first argument is the callback
+   * @param {number} step how much deeper than its caller the callback is
+   * @param {string} [cancel] name of the function that takes back what `name` gave
+   */
+  function expectCallbacks(owner, name, step, cancel) {
+    if (!owner) return;
+    wrap(owner, name, (native, self, args) => {
+      const callback = args[0];
+      if (typeof callback !== "function") return apply(native, self, args);
+      const own = level + step;
+      const watched = own <= DEEPEST_TIMER;
+      /** @type {unknown} */
+      let key;
+      args[0] = function (/** @type {any[]} */ ...given) {
+        expected.delete(key);
+        return at(watched ? own : BACKGROUND, () => apply(callback, this, given));
+      };
+      const given = apply(native, self, args);
+      key = typeof given === "number" ? name + given : given;
+      if (watched) expected.add(key);
+      return given;
+    });
+    if (!cancel) return;
+    wrap(owner, cancel, (native, self, args) => {
+      expected.delete(name + args[0]);
+      return apply(native, self, args);
+    });
+  }
+  expectCallbacks(globalThis, "requestAnimationFrame", 1 / 2, "cancelAnimationFrame");
+  expectCallbacks(globalThis, "requestIdleCallback", 1, "cancelIdleCallback");
+  expectCallbacks(Document.prototype, "startViewTransition", 1);
+  expectCallbacks(/** @type {any} */ (globalThis).Scheduler?.prototype, "postTask", 1);
+
+  /**
+   * Wait for the event that answers a call.
+   * @param {any} owner
+   * @param {string[]} names of the functions that ask
+   * @param {string[]} answers types of the events
+   * @param {(self: any, given: any) => any} answering what the events come from
+   */
+  function expectAnswers(owner, names, answers, answering) {
+    if (!owner) return;
+    for (const name of names) {
+      wrap(owner.prototype, name, (native, self, args) => {
+        const given = apply(native, self, args);
+        const from = answering(self, given);
+        if (level + 1 > DEEPEST_TIMER || expected.has(from)) return given;
+        expected.add(from);
+        const take = () => {
+          expected.delete(from);
+          for (const type of answers) apply(remove, from, [type, take]);
+        };
+        for (const type of answers) apply(add, from, [type, take]);
+        return given;
+      });
+    }
+  }
+  const reads = ["get", "getKey", "getAll", "getAllKeys", "count", "openCursor", "openKeyCursor"];
+  const outcomes = ["success", "error", "upgradeneeded"];
+  expectAnswers(globalThis.IDBFactory, ["open", "deleteDatabase"], outcomes, (_self, request) => request);
+  expectAnswers(globalThis.IDBIndex, reads, outcomes, (_self, request) => request);
+  const writes = ["add", "put", "delete", "clear"];
+  expectAnswers(globalThis.IDBObjectStore, [...reads, ...writes], outcomes, (_self, request) => request);
+  expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
+  expectAnswers(globalThis.WebSocket, ["send"], ["message", "close"], (socket) => socket);
+
+  /** The page does something once it has loaded; pictures that never come must not keep it from being shown. */
+  function expectLoad() {
+    if (apply(stateOf, document, []) !== "complete") expected.add("load");
+  }
+
+  /** How many callbacks are waited for, and until when at most. */
+  function pending() {
+    let count = due.size;
+    let latest = 0;
+    const time = now();
+    for (const until of due.values()) latest = Math.max(latest, until - time, 1);
+    if (onloadOf && apply(onloadOf, globalThis, [])) expectLoad();
+    patience += time - impatient || 0;
+    impatient = NaN;
+    if (!count && expected.size && patience < LONGEST_ANSWER) {
+      count = expected.size;
+      latest = GLANCE;
+      impatient = time;
+    }
+    return `${count} ${latest}`;
+  }
+
+  function begin() {
+    if (settled) {
+      due.clear();
+      expected.clear();
+    }
+    settled = false;
+    patience = 0;
+    longest = LONGEST_AFTER_INPUT;
+    level = 0;
+  }
 
   /** @param {Event} event */
   function onInput(event) {
-    if (!event.isTrusted) return;
-    lastInput = now();
-    level = 0;
+    if (event.isTrusted) begin();
+  }
+
+  /** @param {Event} event */
+  function onLoad(event) {
+    if (event.target === document || event.target === globalThis) expected.delete("load");
   }
 
   /** @param {Event} event */
@@ -164,14 +307,15 @@
   function answer(event) {
     const asked = event instanceof CustomEvent ? event.detail : "";
     if (asked === "input") {
-      lastInput = now();
+      begin();
+      return;
+    }
+    if (asked === "settled") {
+      settled = true;
       return;
     }
     if (asked === "timers") {
-      let latest = 0;
-      const time = now();
-      for (const at of due.values()) latest = Math.max(latest, at - time, 1);
-      send(new CustomEvent(`${channel}:timers`, { detail: `${due.size} ${latest}` }));
+      send(new CustomEvent(`${channel}:timers`, { detail: pending() }));
       return;
     }
     sendRoots();
@@ -185,6 +329,7 @@
   function listen() {
     // At the window: a popup keeps its window when its blank first document gives way, and runs no script again.
     apply(add, globalThis, [channel, answer, { capture: true }]);
+    apply(add, globalThis, ["load", onLoad, { capture: true }]);
     for (const name of INPUTS) apply(add, globalThis, [name, onInput, { capture: true, passive: true }]);
   }
   listen();

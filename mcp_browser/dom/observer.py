@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import time
 from typing import Any
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
@@ -43,6 +44,7 @@ class Observer:
         return await self._read(await self._frames.main(), wish, settle, 0)
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
+        begun = time.monotonic()
         met = [child for owner, child in frame.children.items() if owner in frame.read.stands]
         answer, inner = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
@@ -66,12 +68,9 @@ class Observer:
             for owner, child in frame.children.items()
             if owner in frame.read.stands and id(child) not in read
         ]
-        for child, given in zip(
-            late,
-            await asyncio.gather(*(self._try_read(child, wish, 0.0, deep + 1) for child in late)),
-            strict=True,
-        ):
-            read[id(child)] = given
+        left = max(0.0, settle - (time.monotonic() - begun))
+        readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
+        read |= {id(child): given for child, given in zip(late, readings, strict=True)}
         for owner, child in frame.children.items():
             given = read.get(id(child))
             if owner in frame.read.stands and given is not None:

@@ -101,6 +101,7 @@ async function settle(limit) {
       return state;
     }
   } finally {
+    ask("settled");
     observer.disconnect();
   }
 }
