@@ -19,6 +19,7 @@ McpBrowserError
     ├── NavigationError      the address could not be opened
     ├── BlockedUrl           the address is not allowed
     ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
+    ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
     ├── DeadlineExceeded     the time limit of the call, the action or a wait has passed
     └── BrowserUnavailable   no browser could be found, started or reached
         ├── BrowserNotFound
@@ -129,6 +130,10 @@ class BlockedUrl(ActionError):
 
 class DialogOpen(ActionError):
     """A JavaScript dialog is open and holds the page."""
+
+
+class ScriptFailed(ActionError):
+    """A script of the caller's threw, or is no JavaScript."""
 
 
 class DeadlineExceeded(ActionError):

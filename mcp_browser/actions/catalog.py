@@ -14,6 +14,7 @@ from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.waiting import waiting
@@ -34,6 +35,7 @@ FAMILIES = (
     files,
     console,
     mouse,
+    scripting,
 )
 """Every family, in the order in which a model meets their tools."""
 

@@ -67,6 +67,12 @@ def send_script() -> str:
     return _expression("send.js")
 
 
+@cache
+def evaluate_script_source() -> str:
+    """A function for the page's own world that runs a caller's script and tells what came of it as JSON."""
+    return _expression("evaluate.js")
+
+
 def _expression(name: str) -> str:
     return _source(name).rstrip().removesuffix(";")
 

@@ -28,8 +28,11 @@ from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.worlds import (
     WORLD_NAME,
     FrameGone,
+    IsolatedWorld,
     MainWorld,
     World,
+    answers,
+    break_off,
     handle_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
@@ -305,6 +308,14 @@ class DomService:
                 return node
             frame = inner
         return node
+
+    async def break_off(self, index: int | None = None) -> bool:
+        """Stop the script that keeps the page busy, or the frame of an element; False where none does."""
+        world = (await self._frames.main()).world if index is None else self.resolve(index).world
+        if not isinstance(world, IsolatedWorld) or await answers(world.session):
+            return False
+        await break_off(world.session)
+        return True
 
     # The page -----------------------------------------------------------------------------------------------
 

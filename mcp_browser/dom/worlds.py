@@ -20,6 +20,9 @@ MOST_TRIES = 3
 LONGEST_ANSWER = 15.0
 """How long a page may take to answer a question before its script is broken off, seconds."""
 
+SILENCE_SECONDS = 1.0
+"""After which a page that does not answer to the simplest question is busy with a script."""
+
 _LOST = (
     "Cannot find context",
     "Execution context was destroyed",
@@ -417,6 +420,18 @@ async def handle_of(world: World, element_id: int) -> ElementHandle:
     if element is None:
         raise FrameGone
     return element
+
+
+async def answers(session: CDPSession) -> bool:
+    """Whether no script keeps the page busy."""
+    try:
+        async with asyncio.timeout(SILENCE_SECONDS):
+            await cdp(session, "Runtime.evaluate", {"expression": "1"})
+    except TimeoutError:
+        return False
+    except PlaywrightError:
+        return True
+    return True
 
 
 async def break_off(session: CDPSession) -> None:

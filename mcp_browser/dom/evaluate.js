@@ -1,0 +1,153 @@
+/**
+ * In the page's own world: run a caller's script and tell what came of it as plain JSON of a limited length.
+ *
+ * `box.run()` gives what the script's text gives; a function is called with `box.element`. What JSON has no form
+ * for is told in square brackets, such as "[undefined]" or "[cycle]".
+ */
+async (/** @type {{element: Element | null | undefined, run: () => Promise<unknown>}} */ box, /** @type {number} */ limit) => {
+  const DEEPEST = 30;
+  let left = limit;
+  let isCut = false;
+  /** @type {object[]} */
+  const around = [];
+
+  /** @param {string} text */
+  const told = (text) => {
+    if (text.length <= left) {
+      left -= text.length;
+      return text;
+    }
+    isCut = true;
+    const room = Math.max(0, left);
+    left = 0;
+    return `${text.slice(0, room)}… ${text.length - room} more characters`;
+  };
+
+  /** @param {unknown} value */
+  const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+
+  /** @param {Node} node */
+  const nodeText = (node) => {
+    if (node.nodeType === Node.ELEMENT_NODE) {
+      const tag = /** @type {Element} */ (node.cloneNode(false)).outerHTML.replace(/<\/[^<]*$/, "");
+      const text = (node.textContent || "").trim().replace(/\s+/g, " ");
+      return `[${tag.slice(0, 300)}${text.slice(0, 80)}${text.length > 80 ? "…" : ""}]`;
+    }
+    if (node.nodeType === Node.DOCUMENT_NODE) return `[document ${/** @type {Document} */ (node).URL}]`;
+    return `[${node.nodeName} ${JSON.stringify((node.nodeValue || "").slice(0, 300))}]`;
+  };
+
+  /** @param {Iterable<unknown>} values @param {number} size @returns {unknown[]} */
+  const list = (values, size) => {
+    const items = [];
+    for (const value of values) {
+      if (left <= 0) {
+        isCut = true;
+        items.push(`… ${size - items.length} more items`);
+        break;
+      }
+      left -= 2;
+      items.push(encode(value));
+    }
+    return items;
+  };
+
+  /** @param {object} value @returns {unknown} */
+  const record = (value) => {
+    /** @type {Record<string, unknown>} */
+    const fields = Object.create(null);
+    let more = 0;
+    for (const key in value) {
+      const own = Object.prototype.hasOwnProperty.call(value, key);
+      let field;
+      try {
+        field = /** @type {Record<string, unknown>} */ (value)[key];
+      } catch (error) {
+        field = `[throws ${String(error)}]`;
+      }
+      if (!own && typeof field === "function") continue;
+      if (left <= 0) {
+        more++;
+        continue;
+      }
+      left -= 4;
+      fields[told(key)] = encode(field);
+    }
+    if (more) {
+      isCut = true;
+      fields["…"] = `${more} more properties`;
+    }
+    return fields;
+  };
+
+  /** @param {object} value @returns {unknown} */
+  const whole = (value) => {
+    const kind = kindOf(value);
+    if (value instanceof Node || /^HTML\w*Element$/.test(kind)) return told(nodeText(/** @type {Node} */ (value)));
+    if (kind === "Window") return told(`[Window ${/** @type {Window} */ (value).location.href}]`);
+    if (kind === "Error" || kind === "DOMException") return told(`[${String(value)}]`);
+    if (kind === "RegExp") return told(String(value));
+    if (kind === "Date") return told(isNaN(Number(value)) ? "[Invalid Date]" : /** @type {Date} */ (value).toISOString());
+    if (kind === "ArrayBuffer") return told(`[ArrayBuffer, ${/** @type {ArrayBuffer} */ (value).byteLength} bytes]`);
+    if (kind === "Blob" || kind === "File") {
+      const blob = /** @type {File} */ (value);
+      return told(`[${kind} ${blob.name || ""} ${blob.type}, ${blob.size} bytes]`);
+    }
+    if (["Promise", "WeakMap", "WeakSet", "WeakRef", "Generator"].includes(kind)) return told(`[${kind}]`);
+    if (kind === "Map") {
+      const map = /** @type {Map<unknown, unknown>} */ (value);
+      return list(map.entries(), map.size);
+    }
+    if (kind === "Set") return list(/** @type {Set<unknown>} */ (value), /** @type {Set<unknown>} */ (value).size);
+    if (Array.isArray(value) || ArrayBuffer.isView(value) || ["NodeList", "HTMLCollection", "Arguments", "FileList", "DOMTokenList"].includes(kind)) {
+      const items = /** @type {ArrayLike<unknown> & Iterable<unknown>} */ (value);
+      return kind === "DataView" ? record(value) : list(items, items.length);
+    }
+    const own = /** @type {{toJSON?: unknown}} */ (value).toJSON;
+    return typeof own === "function" ? encode(own.call(value)) : record(value);
+  };
+
+  /** @param {unknown} value @returns {unknown} */
+  const encode = (value) => {
+    switch (typeof value) {
+      case "string":
+        return told(value);
+      case "number":
+        left -= 6;
+        return Number.isFinite(value) ? value : `[${value}]`;
+      case "boolean":
+        left -= 5;
+        return value;
+      case "undefined":
+        return told("[undefined]");
+      case "bigint":
+        return told(`[${value}n]`);
+      case "symbol":
+        return told(`[${String(value)}]`);
+      case "function":
+        return told(`[function ${value.name}]`);
+    }
+    if (value === null) return null;
+    const object = /** @type {object} */ (value);
+    if (around.includes(object)) return told("[cycle]");
+    if (around.length >= DEEPEST) return told("[nested too deeply]");
+    around.push(object);
+    try {
+      return whole(object);
+    } catch (error) {
+      return told(`[cannot be read: ${String(error)}]`);
+    } finally {
+      around.pop();
+    }
+  };
+
+  try {
+    const given = await box.run();
+    const value = typeof given === "function" ? await given(box.element ?? undefined) : given;
+    return { value: encode(value), isUndefined: value === undefined, isCut };
+  } catch (error) {
+    const isError = kindOf(error) === "Error" || kindOf(error) === "DOMException";
+    const stack = isError ? String(/** @type {Error} */ (error).stack || "") : "";
+    return { thrown: isError ? String(error).slice(0, limit) : encode(error), isError, stack: stack.slice(0, 4000) };
+  }
+};

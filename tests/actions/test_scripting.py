@@ -1,0 +1,286 @@
+"""A caller's JavaScript in a real page."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from mcp_browser.controller import Controller
+from mcp_browser.errors import DeadlineExceeded, InvalidArguments, ScriptFailed, StaleElement
+from mcp_browser.settings import ObservationSettings, Settings
+from tests.actions.hand import Hand
+from tests.support.client import ERAS, Era, browsing
+from tests.support.site import Site
+
+
+async def returned(hand: Hand, script: str, **arguments: Any) -> Any:
+    """What a script returns, as it is told."""
+    told = await hand.do("evaluate_script", script=script, **arguments)
+    assert told.startswith("The script returned"), told
+    assert hand.result.page_content is not None, told
+    return json.loads(hand.result.page_content)
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        ("document.title", "Test page"),
+        ("1 + 1 // two", 2),
+        ("() => 1 + 1", 2),
+        ("async () => (await Promise.resolve(3)) + 1", 4),
+        ("await Promise.resolve(5)", 5),
+        ("Promise.resolve([1, [2]])", [1, [2]]),
+        ("const two = 2; return two + 1;", 3),
+        ("for (const n of [1, 2]) if (n > 1) return n", 2),
+        ("({ a: 1, b: { c: null, d: 'x' } })", {"a": 1, "b": {"c": None, "d": "x"}}),
+        ("{ a: 1 }", {"a": 1}),
+        ("'quote \" and line\\n'", 'quote " and line\n'),
+        ("null", None),
+        ("[undefined, NaN, -Infinity, 12n, Symbol('s'), function f() {}]", None),
+    ],
+)
+async def test_expressions_functions_and_statements_give_their_value(
+    hand: Hand, script: str, value: object
+) -> None:
+    await hand.open("")
+
+    given = await returned(hand, script)
+
+    if script.startswith("[undefined"):
+        value = ["[undefined]", "[NaN]", "[-Infinity]", "[12n]", "[Symbol(s)]", "[function f]"]
+    assert given == value
+
+
+async def test_what_json_has_no_form_for_is_told_in_words(hand: Hand) -> None:
+    await hand.open("<p id=p class=note>Some <b>words</b></p>")
+
+    given = await returned(
+        hand,
+        """
+        const ring = { name: 'ring' }; ring.self = ring; ring.list = [ring];
+        return {
+          ring, shared: [p.classList, p.classList],
+          map: new Map([['a', 1], [{ k: 1 }, new Set([2, 3])]]),
+          element: p, text: p.firstChild, document, window,
+          all: document.querySelectorAll('b'),
+          date: new Date(0), never: new Date(NaN), pattern: /x+/gi, error: new TypeError('no'),
+          bytes: new Uint8Array([1, 2]), buffer: new ArrayBuffer(8),
+          blob: new Blob(['abc'], { type: 'text/plain' }),
+          promise: Promise.resolve(1), url: new URL('http://a.example/b'), box: new DOMRect(1, 2, 3, 4),
+          get bad() { throw new Error('not today') },
+        }
+        """,
+    )
+
+    url = await hand.js("location.href")
+    assert given == {
+        "ring": {"name": "ring", "self": "[cycle]", "list": ["[cycle]"]},
+        "shared": [["note"], ["note"]],
+        "map": [["a", 1], [{"k": 1}, [2, 3]]],
+        "element": '[<p id="p" class="note">Some words]',
+        "text": '[#text "Some "]',
+        "document": f"[document {url}]",
+        "window": f"[Window {url}]",
+        "all": ["[<b>words]"],
+        "date": "1970-01-01T00:00:00.000Z",
+        "never": "[Invalid Date]",
+        "pattern": "/x+/gi",
+        "error": "[TypeError: no]",
+        "bytes": [1, 2],
+        "buffer": "[ArrayBuffer, 8 bytes]",
+        "blob": "[Blob  text/plain, 3 bytes]",
+        "promise": "[Promise]",
+        "url": "http://a.example/b",
+        "box": {"x": 1, "y": 2, "width": 3, "height": 4, "top": 2, "right": 4, "bottom": 6, "left": 1},
+        "bad": "[throws Error: not today]",
+    }
+
+
+async def test_an_element_is_given_in_its_own_frame_and_shadow_tree(hand: Hand) -> None:
+    inner = hand.site.page("<button>Deep</button>", title="Inner").replace("127.0.0.1", "localhost")
+    await hand.open(
+        f"<iframe src='{inner}'></iframe><div id=host></div><script>"
+        "host.attachShadow({mode: 'closed'}).innerHTML = '<button>Within</button>'</script>"
+    )
+
+    deep = await returned(hand, "el => [el.textContent, document.title]", index=hand.index("Deep"))
+    within = await returned(hand, "element.textContent + document.title", index=hand.index("Within"))
+
+    assert deep == ["Deep", "Inner"]
+    assert within == "WithinTest page"
+
+
+async def test_a_script_that_changes_the_page_tells_what_it_changed(hand: Hand) -> None:
+    await hand.open("<p id=p>Before</p>" + "<p>Another line of the page</p>" * 20)
+
+    told = await hand.do("evaluate_script", script="p.textContent = 'After'; return undefined")
+
+    assert "The script returned undefined." in told
+    assert "After" in told
+    assert "Another line" not in told
+
+
+async def test_statements_without_a_return_are_told_to_need_one(hand: Hand) -> None:
+    await hand.open("")
+
+    assert "Statements need a return." in await hand.do("evaluate_script", script="const a = 1; a + 1;")
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("() => {\n  const a = 1;\n  return a.b.c;\n}", "TypeError: .* \\(line 3, column 14\\)"),
+        ("missing()", "ReferenceError: missing is not defined \\(line 1, column 1\\)"),
+        ("await 1;\nthrow new Error('boom')", "Error: boom \\(line 2, column 7\\)"),
+        ("Promise.reject(new Error('later'))", "Error: later"),
+        ("() => { throw { code: 7 } }", "threw {'code': 7}"),
+        ("JSON.parse('{')", "SyntaxError: .* in JSON at position 1"),
+        (
+            "const a = 1;\nconst b = ;",
+            "no JavaScript: SyntaxError: Unexpected token ';' \\(line 2, column 11\\)",
+        ),
+        ("1 +* 2", "no JavaScript: SyntaxError: Unexpected token '\\*' \\(line 1, column 4\\)"),
+    ],
+)
+async def test_a_script_that_fails_says_why_and_in_which_line(hand: Hand, script: str, message: str) -> None:
+    await hand.open("")
+
+    told = await hand.fails("evaluate_script", ScriptFailed, script=script)
+
+    assert re.search(message, told), told
+
+
+async def test_a_runtime_syntax_error_does_not_run_the_script_twice(hand: Hand) -> None:
+    await hand.open("")
+
+    await hand.fails(
+        "evaluate_script", ScriptFailed, script="(window.n = (window.n || 0) + 1, eval('1 +* 2'))"
+    )
+
+    assert await hand.js("n") == 1
+
+
+async def test_an_endless_loop_is_stopped_and_the_session_goes_on(hand: Hand) -> None:
+    await hand.open("<button>Still here</button>")
+
+    told = await hand.fails("evaluate_script", DeadlineExceeded, script="while (true) {}", timeout=0.5)
+
+    assert "did not end within 0.5 s and was stopped" in told
+    assert await returned(hand, "1 + 1") == 2
+    assert "Clicked" in await hand.do("click_element", index=hand.index("Still here"))
+
+
+async def test_an_endless_loop_in_a_frame_of_another_site_is_stopped(hand: Hand) -> None:
+    inner = hand.site.page("<button>Deep</button>").replace("127.0.0.1", "localhost")
+    await hand.open(f"<iframe src='{inner}'></iframe>")
+    index = hand.index("Deep")
+
+    told = await hand.fails(
+        "evaluate_script", DeadlineExceeded, script="while (true) {}", index=index, timeout=0.5
+    )
+
+    assert "was stopped" in told
+    assert await returned(hand, "element.textContent", index=index) == "Deep"
+
+
+async def test_a_promise_that_never_comes_is_given_up_without_stopping_the_page(hand: Hand) -> None:
+    await hand.open("")
+    await hand.do("evaluate_script", script="window.ticks = 0; setInterval(() => ticks++, 5)")
+
+    told = await hand.fails("evaluate_script", DeadlineExceeded, script="new Promise(() => {})", timeout=0.3)
+
+    assert "still waits for something after 0.3 s" in told
+    before = await hand.js("ticks")
+    await hand.session.current_tab.page.wait_for_function("before => ticks > before", arg=before)
+
+
+async def test_a_huge_result_is_cut_within_the_budget_and_stays_json(hand: Hand, site: Site) -> None:
+    small = Settings(observation=ObservationSettings(snapshot_budget=200))
+    hand = Hand(Controller(hand.controller.registry, small), hand.session, site)
+    await hand.open("")
+
+    many = await returned(hand, "Array.from({ length: 100000 }, (_, n) => 'row ' + n)")
+    long = await returned(hand, "'x'.repeat(1e6)")
+    wide = await returned(hand, "Object.fromEntries(Array.from({ length: 9999 }, (_, n) => ['k' + n, n]))")
+    deep = await returned(hand, "let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return o")
+
+    assert many[:2] == ["row 0", "row 1"]
+    assert many[-1] == f"… {100000 - len(many) + 1} more items"
+    assert long.endswith("… 999200 more characters")
+    assert wide["…"] == f"{9999 - len(wide) + 1} more properties"
+    assert "[nested too deeply]" in json.dumps(deep)
+    assert all(len(json.dumps(value)) < 1600 for value in (many, long, wide, deep))
+
+
+async def test_a_script_that_opens_a_dialog_does_not_block_the_call(hand: Hand) -> None:
+    await hand.open("")
+
+    told = await hand.do("evaluate_script", script="confirm('Go on?')")
+    await hand.do("handle_dialog", accept=True)
+
+    assert "The script waits for the dialog that is open" in told
+    assert 'A confirm dialog is open: "Go on?"' in told
+    assert await returned(hand, "2") == 2
+
+
+async def test_a_script_that_leaves_the_page_shows_the_next_one(hand: Hand) -> None:
+    target = hand.site.page("<h1>Arrived</h1>")
+    await hand.open("")
+
+    told = await hand.do(
+        "evaluate_script", script=f"location.href = '{target}'; return new Promise(() => {{}})"
+    )
+
+    assert "The page went to another address before the script ended" in told
+    assert "# Arrived" in told
+
+
+async def test_a_content_security_policy_does_not_stop_a_script(hand: Hand) -> None:
+    policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'"}
+    url = hand.site.publish(b"<!doctype html><title>Strict</title>", headers=policy)
+    await hand.do("go_to_url", url=url)
+
+    assert await returned(hand, "document.title") == "Strict"
+
+
+async def test_a_page_that_has_replaced_its_builtins_is_read_all_the_same(hand: Hand) -> None:
+    await hand.open(
+        "<script>Array.prototype.toJSON = () => 'mine'; JSON.stringify = () => 'mine';"
+        "Node.prototype.toString = null</script>"
+    )
+
+    assert await returned(hand, "({ list: [1, 2] })") == {"list": [1, 2]}
+
+
+async def test_a_stale_element_is_told_as_for_any_action(hand: Hand) -> None:
+    await hand.open("<button id=b>Gone soon</button>")
+    await hand.js("b.remove()")
+
+    told = await hand.fails("evaluate_script", StaleElement, script="1", index=hand.index("Gone soon"))
+
+    assert "is gone from the page" in told
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"script": ""}, {}, {"script": "1", "timeout": 0}, {"script": "1", "x": 1}]
+)
+async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) -> None:
+    await hand.fails("evaluate_script", InvalidArguments, **wrong)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_has_the_tool_only_with_its_group(era: Era, site: Site) -> None:
+    url = site.page("<b>Bold</b>")
+
+    async with browsing(era) as browser:
+        names = {tool.name for tool in (await browser.client.list_tools()).tools}
+    async with browsing(era, "--tools", "core,scripting") as browser:
+        await browser.open(url)
+        given = await browser.call("evaluate_script", script="document.querySelector('b').textContent")
+        failed = await browser.call("evaluate_script", script="throw new Error('no')")
+
+    assert "evaluate_script" not in names
+    assert '"Bold"' in given.text
+    assert failed.is_error
+    assert "Error: no" in failed.text
