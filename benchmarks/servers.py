@@ -117,11 +117,16 @@ class Connection:
         Raises:
             ToolError: the tool failed, or did not answer within `limit` seconds.
         """
-        result = self.request("tools/call", {"name": tool, "arguments": arguments}, limit=limit)
-        text = "\n".join(part["text"] for part in result["content"] if part["type"] == "text")
-        if result.get("isError"):
+        text, failed = self.answer(tool, limit=limit, **arguments)
+        if failed:
             raise ToolError(text[:200])
         return text
+
+    def answer(self, tool: str, *, limit: float = 60, **arguments: Any) -> tuple[str, bool]:
+        """Call a tool; its text, and whether it says that it failed."""
+        result = self.request("tools/call", {"name": tool, "arguments": arguments}, limit=limit)
+        text = "\n".join(part["text"] for part in result["content"] if part["type"] == "text")
+        return text, bool(result.get("isError"))
 
     def processes(self) -> list[int]:
         """Every living process that this server has started, itself included."""

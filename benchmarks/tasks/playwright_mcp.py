@@ -1,0 +1,113 @@
+"""The moves of a policy with playwright-mcp's tools, used as their descriptions advise.
+
+On a page that it comes to it takes a snapshot: its navigation gives only the name of a file, and nothing of
+the page can be known without. References last as long as their elements, so that what was seen on a page is
+acted on without another look. What has come meanwhile is looked for with browser_find, "cheaper than capturing
+the whole snapshot when you only need to locate an element and its ref", and only where that finds nothing the
+snapshot is taken again.
+"""
+
+import contextlib
+import re
+
+from benchmarks.servers import ToolError
+from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
+
+_LINE = re.compile(
+    r"""^\s*- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<rest>.*?\[ref=(?P<ref>\w+)\].*)$"""
+)
+_TEXT = re.compile(r"^[^:]*\]'?: (.*)$")
+_PAGE = re.compile(r"^- Page URL: (.*)$", re.M)
+
+
+class PlaywrightMcp(Hand):
+    """Microsoft's server on Playwright."""
+
+    url = ""
+    told = ""
+    """The snapshot and what was found since, as long as nothing has been done that may have changed it."""
+
+    def call(self, tool: str, **arguments: object) -> str:
+        """Call a tool and take in what it tells; where an action has led to another page, see that."""
+        text = super().call(tool, **arguments)
+        for line in text.splitlines():
+            if found := _LINE.match(line):
+                inner = _TEXT.match(found["rest"])
+                name = found["name"] or (inner[1] if inner else "")
+                name = re.sub(r"\\(.)", r"\1", name).strip('"')
+                self.seen[found["ref"]] = Seen(found["role"], name, found["ref"], line)
+        page = _PAGE.search(text)
+        if tool not in ("browser_snapshot", "browser_find"):
+            self.told = ""
+        self.told += f"{text}\n"
+        if page and page[1].split("#")[0] != self.url.split("#")[0]:
+            self.url = page[1]
+            self.seen.clear()
+            if tool != "browser_snapshot":
+                self.look()
+        return text
+
+    def open(self, url: str) -> None:
+        """browser_navigate, then a look, which comes with any new address."""
+        before = self.url
+        self.call("browser_navigate", url=url)
+        if self.url == before:
+            self.look()
+
+    def look(self) -> None:
+        """browser_snapshot."""
+        self.seen.clear()
+        self.call("browser_snapshot")
+
+    def search(self, text: str, role: str) -> None:
+        """browser_find; the role is only seen in what comes back."""
+        with contextlib.suppress(ToolError):
+            self.call("browser_find", text=text)
+
+    def read(self, pattern: str, *, near: str) -> re.Match[str]:
+        """In what was told since the last action; else found; else in a snapshot."""
+        if found := re.search(pattern, self.told):
+            return found
+        with contextlib.suppress(ToolError):
+            if found := re.search(pattern, self.call("browser_find", text=near)):
+                return found
+        self.look()
+        if found := re.search(pattern, self.told):
+            return found
+        raise NotSeenError(pattern)
+
+    def _with(self, role: str, name: Name, nth: int, tool: str, **arguments: object) -> None:
+        """Act on an element; once more with its new reference where the old one is gone."""
+        for again in (False, True):
+            target = self.find(role, name, nth=nth)
+            try:
+                self.call(tool, element=f"{target.name} {target.role}", target=target.handle, **arguments)
+            except ToolError as error:
+                if again or "snapshot" not in str(error):
+                    raise
+                self.look()
+            else:
+                return
+
+    def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
+        """browser_click."""
+        more = {"doubleClick": True} if double else {}
+        self._with(role, name, nth, "browser_click", **more)
+
+    def fill(self, role: str, name: Name, text: str, *, nth: int = 0, submit: bool = False) -> None:
+        """browser_type."""
+        more = {"submit": True} if submit else {}
+        self._with(role, name, nth, "browser_type", text=text, **more)
+
+    def choose(self, role: str, name: Name, options: list[str]) -> None:
+        """browser_select_option."""
+        self._with(role, name, 0, "browser_select_option", values=options)
+
+    def press(self, key: str) -> None:
+        """browser_press_key."""
+        self.call("browser_press_key", key=key)
+
+    def wait(self, text: str) -> None:
+        """browser_wait_for, where it has not been told."""
+        if text not in self.told:
+            self.call("browser_wait_for", text=text)

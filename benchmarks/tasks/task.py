@@ -1,0 +1,31 @@
+"""A task: a policy, and whether it has succeeded as seen from outside."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.tasks.hands import Hand
+from benchmarks.tasks.stage import Stage
+
+Policy = Callable[[Hand, Stage], bool]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be done, in words; the policy does it and tells whether it is done."""
+
+    name: str
+    where: str
+    policy: Policy
+
+
+TASKS: dict[str, Task] = {}
+
+
+def task(name: str, where: str) -> Callable[[Policy], Policy]:
+    """Register a policy as the task `name`, done on `where`."""
+
+    def register(policy: Policy) -> Policy:
+        TASKS[name] = Task(name, where, policy)
+        return policy
+
+    return register
