@@ -56,6 +56,10 @@ docs-check:
 bench *arguments:
     python -m benchmarks {{ arguments }}
 
+# Do whole tasks on real applications with this server and another, and count what the tools return.
+tasks *arguments:
+    python -m benchmarks.tasks {{ arguments }}
+
 # Put style and form right where a tool can.
 fix:
     ruff check --fix

@@ -8,6 +8,7 @@ server is used for each move is the adapter's, as that server's own descriptions
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.servers import Connection, ToolError
 
@@ -40,7 +41,7 @@ class Hand(ABC):
         self.transcript: list[str] = []
         self.seen: dict[str, Seen] = {}
 
-    def call(self, tool: str, **arguments: object) -> str:
+    def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool; its text. Errors count for what they say, too.
 
         Raises:
@@ -92,7 +93,7 @@ class Hand(ABC):
 
     @abstractmethod
     def wait(self, text: str) -> None:
-        """Wait until the page shows a text."""
+        """Wait for what has not come yet, then see it."""
 
     def all(self, role: str, name: Name) -> list[Seen]:
         """The elements of this role (any of several, `a|b`; `` for any) and name that were shown."""
@@ -106,7 +107,7 @@ class Hand(ABC):
             NotSeenError: it is nowhere.
         """
         words = name if isinstance(name, str) else plain(name)
-        for more in (lambda: self.search(words, role), self.look, None):
+        for more in (lambda: self.search(words, role), self.look, lambda: self.wait(words), None):
             found = self.all(role, name)
             if len(found) > (nth if nth >= 0 else -nth - 1):
                 return found[nth]

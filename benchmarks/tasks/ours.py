@@ -2,13 +2,14 @@
 
 import contextlib
 import re
+from typing import Any
 
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
 
 _ELEMENT = re.compile(r'^\s*[+~]?\s*\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"(.*)$')
 _VALUE = re.compile(r'value="((?:[^"\\]|\\.)*)"')
-_CELL = re.compile(r"\[(\d+)\] ([^|\[]+?) (?=\||$)")
+_CELL = re.compile(r'\[(\d+)\] ([^|\["]+?)(?: \([^|()]*\))?(?= \||"|$)')
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
 _REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
 _WHOLE = re.compile(r"^<page [^\n]* title=", re.M)
@@ -20,10 +21,11 @@ class McpBrowser(Hand):
     told = ""
     """Everything told since the page was last told whole."""
 
-    def call(self, tool: str, **arguments: object) -> str:
+    def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool and take in what it tells."""
         text = super().call(tool, **arguments)
-        if _WHOLE.search(text) and not {"index", "part"} & arguments.keys():
+        of_a_part = tool == "get_state" and bool({"index", "part"} & arguments.keys())
+        if _WHOLE.search(text) and not of_a_part:
             self.seen.clear()
             self.told = ""
         for line in text.splitlines():
@@ -41,7 +43,7 @@ class McpBrowser(Hand):
             if "| " in line:
                 for index, name in _CELL.findall(line):
                     self.seen.setdefault(index, Seen("gridcell", name, index, line))
-        self.told += f"{text}\n"
+        self.told += "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("- "))
         return text
 
     def open(self, url: str) -> None:
@@ -54,17 +56,22 @@ class McpBrowser(Hand):
 
     def search(self, text: str, role: str) -> None:
         """find_elements."""
+        if not text:
+            return
         with contextlib.suppress(ToolError):
             arguments = {"role": role} if role and "|" not in role else {}
             self.call("find_elements", text=text, **arguments)
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
         """In what was told; else found."""
-        if found := re.search(pattern, self.told):
-            return found
+        if found := [*re.finditer(pattern, self.told)]:
+            return found[-1]
         with contextlib.suppress(ToolError):
             if found := re.search(pattern, self.call("find_elements", text=near)):
                 return found
+        self.wait(near)
+        if found := [*re.finditer(pattern, self.told)]:
+            return found[-1]
         raise NotSeenError(pattern)
 
     def click(self, role: str, name: Name, *, nth: int = 0, double: bool = False) -> None:
@@ -86,6 +93,7 @@ class McpBrowser(Hand):
         self.call("send_keys", keys=key)
 
     def wait(self, text: str) -> None:
-        """wait_for, where it has not been told."""
-        if text not in self.told:
+        """wait_for, which tells the page as it is then; a search where it has been told already."""
+        with contextlib.suppress(ToolError):
             self.call("wait_for", text=text)
+        self.look()

@@ -1,6 +1,6 @@
 """A paper as PDF, made up."""
 
-FINDINGS = ("tides", "moss", "kettles", "owls", "bridges", "salt", "clocks", "paper", "rain", "bells", "ink", "maps")
+FINDINGS = ("tides", "moss", "kettles", "owls", "bridges", "salt", "clocks", "paper", "rain", "bells")
 LINES = 30
 
 
@@ -21,7 +21,8 @@ def paper(pages: int) -> bytes:
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
     objects[0] = b"<< /Type /Catalog /Pages 2 0 R >>"
-    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(b"%d 0 R" % kid for kid in kids), pages)
+    listed = b" ".join(b"%d 0 R" % kid for kid in kids)
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (listed, pages)
     body = b"%PDF-1.4\n"
     offsets: list[int] = []
     for number, content in enumerate(objects, 1):

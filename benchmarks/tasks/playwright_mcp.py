@@ -2,13 +2,14 @@
 
 On a page that it comes to it takes a snapshot: its navigation gives only the name of a file, and nothing of
 the page can be known without. References last as long as their elements, so that what was seen on a page is
-acted on without another look. What has come meanwhile is looked for with browser_find, "cheaper than capturing
-the whole snapshot when you only need to locate an element and its ref", and only where that finds nothing the
-snapshot is taken again.
+acted on without another look. What has come meanwhile is looked for with browser_find, "cheaper than
+capturing the whole snapshot when you only need to locate an element and its ref", and only where that finds
+nothing the snapshot is taken again.
 """
 
 import contextlib
 import re
+from typing import Any
 
 from benchmarks.servers import ToolError
 from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
@@ -17,6 +18,7 @@ _LINE = re.compile(
     r"""^\s*- '?(?P<role>[a-z]+)(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<rest>.*?\[ref=(?P<ref>\w+)\].*)$"""
 )
 _TEXT = re.compile(r"^[^:]*\]'?: (.*)$")
+SECONDS = 3
 _PAGE = re.compile(r"^- Page URL: (.*)$", re.M)
 
 
@@ -27,7 +29,7 @@ class PlaywrightMcp(Hand):
     told = ""
     """The snapshot and what was found since, as long as nothing has been done that may have changed it."""
 
-    def call(self, tool: str, **arguments: object) -> str:
+    def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool and take in what it tells; where an action has led to another page, see that."""
         text = super().call(tool, **arguments)
         for line in text.splitlines():
@@ -61,8 +63,9 @@ class PlaywrightMcp(Hand):
 
     def search(self, text: str, role: str) -> None:
         """browser_find; the role is only seen in what comes back."""
-        with contextlib.suppress(ToolError):
-            self.call("browser_find", text=text)
+        if text:
+            with contextlib.suppress(ToolError):
+                self.call("browser_find", text=text)
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
         """In what was told since the last action; else found; else in a snapshot."""
@@ -71,12 +74,13 @@ class PlaywrightMcp(Hand):
         with contextlib.suppress(ToolError):
             if found := re.search(pattern, self.call("browser_find", text=near)):
                 return found
-        self.look()
-        if found := re.search(pattern, self.told):
-            return found
+        for more in (self.look, lambda: self.wait(near)):
+            more()
+            if found := re.search(pattern, self.told):
+                return found
         raise NotSeenError(pattern)
 
-    def _with(self, role: str, name: Name, nth: int, tool: str, **arguments: object) -> None:
+    def _with(self, role: str, name: Name, nth: int, tool: str, **arguments: Any) -> None:
         """Act on an element; once more with its new reference where the old one is gone."""
         for again in (False, True):
             target = self.find(role, name, nth=nth)
@@ -108,6 +112,6 @@ class PlaywrightMcp(Hand):
         self.call("browser_press_key", key=key)
 
     def wait(self, text: str) -> None:
-        """browser_wait_for, where it has not been told."""
-        if text not in self.told:
-            self.call("browser_wait_for", text=text)
+        """browser_wait_for, by time: by text it waits in vain where the first of several is hidden."""
+        self.call("browser_wait_for", time=SECONDS)
+        self.look()

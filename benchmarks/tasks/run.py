@@ -89,4 +89,5 @@ def main() -> None:
     wanted = [word for word in asked.only.split(",") if word]
     outcomes = do_all(asked.servers.split(","), wanted, asked.record)
     if asked.write:
-        FIGURES.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1) + "\n", encoding="utf-8")
+        figures = json.dumps([asdict(outcome) for outcome in outcomes], indent=1)
+        FIGURES.write_text(f"{figures}\n", encoding="utf-8")

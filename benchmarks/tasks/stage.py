@@ -3,6 +3,8 @@
 import contextlib
 import json
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +20,8 @@ from tests.support.packages import debian_package, npm_packages
 from tests.support.site import Reply, Request, Site
 
 PEOPLE = 300
+PATIENCE = 5
+"""Seconds within which what a task has done is seen from outside."""
 PAGES = Path(__file__).parent / "pages"
 SUPPORT = Path(__file__).parent.parent.parent / "tests" / "support"
 
@@ -58,6 +62,13 @@ class Stage:
     def asked_for(self, path: str) -> bool:
         """Whether a page of the site was asked for."""
         return any(request.split()[1].split("?")[0].endswith(path) for request in self.site.requests)
+
+    def comes(self, condition: Callable[[], bool]) -> bool:
+        """Whether something comes about within a few seconds: a beacon, a file."""
+        until = time.monotonic() + PATIENCE
+        while not condition() and time.monotonic() < until:
+            time.sleep(0.05)
+        return condition()
 
     def _note(self, request: Request) -> Reply:
         self.noted.append(json.loads(request.body))

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-NodeKind = Literal["interactive", "text", "heading", "region", "row", "image"]
+NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
 ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
@@ -25,6 +25,9 @@ class DomNode(Frozen):
     to print (`checked`, `expanded=false`, `value="2"`, `disabled`, `→ /cart`, `covered by [31]`). Printed, it
     is the line as a model reads it, without its indentation: `[12] button "Buy now" disabled`. A line that is
     not an element's never begins like one: a text `[7] …` is printed as `\[7] …`.
+
+    A `fold` stands for entries of a list that are left out: `name` is their number, `role` what they are
+    called (rows, links, …), `index` the element to look into for them, `lines` how many lines they have.
     """
 
     kind: NodeKind
@@ -34,6 +37,7 @@ class DomNode(Frozen):
     name: str = ""
     states: tuple[str, ...] = ()
     is_new: bool = False
+    lines: int = 1
 
     def __str__(self) -> str:
         """The line as a model reads it."""
@@ -47,6 +51,8 @@ class DomNode(Frozen):
                 return f"| {self.name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{self.name.translate(_ESCAPES)}"'
+            case "fold":
+                return f"… {int(self.name):,} more {self.role} (get_state index={self.index})"
             case _:
                 mark = "*" if self.is_new else ""
                 index = f"[{self.index}] " if self.index is not None else ""

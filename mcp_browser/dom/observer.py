@@ -34,9 +34,10 @@ class Observer:
         self._references = references
         self._changes_budget = changes_budget
 
-    async def observe(self, *, whole: bool, room: int, settle: float = 0.0) -> Reading:
+    async def observe(self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0) -> Reading:
         """Read all frames at once; those that are new are read after the ones they stand in."""
         wish = {
+            "folded": folded,
             "whole": whole,
             "budget": room * CHARACTERS_A_TOKEN,
             "changes": self._changes_budget * CHARACTERS_A_TOKEN,
@@ -128,6 +129,7 @@ class Observer:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
         nodes = tuple(self._node(item) for item in shown)
         first = shown[0].place if shown else 0
+        told = sum(node.lines for node in nodes)
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
@@ -142,7 +144,7 @@ class Observer:
                 page_height=height,
             ),
             above=first,
-            below=reading.total - first - len(nodes),
+            below=reading.total - first - told,
             part=part,
             parts=max(parts, part),
         )
@@ -163,7 +165,8 @@ class Observer:
                     node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})
                     node = node.model_copy(update={"depth": node.depth + depth})
                     changes.append(DomChange(op="added", node=node, at=at(item.place)))
-                omitted += int(inner.answer["count"]) - len(inner.answer["lines"])
+                    omitted -= node.lines
+                omitted += int(inner.answer["count"])
                 continue
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])

@@ -56,6 +56,11 @@ class References:
             name = self._with_indexes(name, world, document)
         if states and any("\ue000" in state for state in states):
             states = [self._with_indexes(state, world, document) for state in states]
+        if kind == "fold":
+            index = self.index(line[ID], world, document)
+            return DomNode.model_construct(
+                kind=kind, depth=line[DEPTH] + depth, index=index, role=role, name=name, lines=int(states[0])
+            )
         index = None
         if kind in ("interactive", "region"):
             index = self.index(line[ID], world, document)

@@ -23,6 +23,8 @@ PARTS = (
     "regions",
     "tables",
     "media",
+    "folding",
+    "lazy",
     "entering",
     "reading",
     "maps",

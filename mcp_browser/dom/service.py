@@ -75,7 +75,12 @@ class DomService:
     # Looking ------------------------------------------------------------------------------------------------
 
     async def snapshot(
-        self, *, region: int | None = None, part: int = 1, budget: int | None = None
+        self,
+        *,
+        region: int | None = None,
+        part: int = 1,
+        budget: int | None = None,
+        folded: bool = True,
     ) -> DomSnapshot:
         """The page, or what is in one element, cut to a budget; of the page it remembers that it was told.
 
@@ -83,6 +88,7 @@ class DomService:
             region: index of the element to look into.
             part: 1 for what is in and near the view, 2 for what comes next, and so on.
             budget: longest snapshot in tokens, instead of the one in force.
+            folded: long lists are told in short, save the one that is looked into.
 
         Raises:
             InvalidArguments: there is no such part.
@@ -91,11 +97,11 @@ class DomService:
         budget = budget or self._budget
         if region is not None:
             ref = self.resolve(region)
-            answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part)
+            answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
             frame = FrameState(world=ref.world, read=known(answer))
             return self._observer.as_snapshot(Reading(frame, answer), budget, part)
         self._observer.confirm()
-        reading = await self._observer.observe(whole=True, room=budget * part)
+        reading = await self._observer.observe(whole=True, room=budget * part, folded=folded)
         self._observer.confirm()
         return self._observer.as_snapshot(reading, budget, part)
 

@@ -36,7 +36,9 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     if snapshot.below:
         lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
     elif not snapshot.above and max(above, below) >= LEAST_SCREENS:
-        lines.append(_position(scroll, above, below))
+        lines.append(
+            _position(scroll, above, below, folded=any(node.kind == "fold" for node in snapshot.nodes))
+        )
     if not lines:
         lines.append("(The page shows nothing.)")
     return "\n".join(lines)
@@ -91,9 +93,10 @@ def _how_to_go_on(snapshot: DomSnapshot) -> str:
     return f": {part}scroll, or find_elements"
 
 
-def _position(scroll: Scroll, above: float, below: float) -> str:
+def _position(scroll: Scroll, above: float, below: float, *, folded: bool) -> str:
     at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
-    return f"({at}{below:.1f} screens below the view; everything is listed)"
+    told = "all is listed, long lists in short" if folded else "everything is listed"
+    return f"({at}{below:.1f} screens below the view; {told})"
 
 
 def _gone(node: DomNode) -> str:

@@ -88,8 +88,8 @@ class Hand:
         return await self.visit(self.site.page(body))
 
     async def look(self) -> View:
-        """The whole page, nothing left out."""
-        return View(await self.tab.dom.snapshot(budget=WHOLE))
+        """The whole page, nothing left out or folded."""
+        return View(await self.tab.dom.snapshot(budget=WHOLE, folded=False))
 
     async def click(self, index: int) -> ActionResult:
         """Click an element."""

@@ -26,6 +26,7 @@ function remember(lines, base) {
 /** @param {Line[]} lines */
 function release(lines) {
   for (const line of lines) line.node = null;
+  groupsRead = [];
 }
 
 /** @param {Line} a @param {Line} b */
@@ -39,9 +40,12 @@ function sameLine(a, b) {
 /** @param {Line} line */
 const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.name.includes("\uE000") ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
 
+/** Characters of "… more (get_state index=1234)", about. */
+const FOLD_WORDS = 22;
+
 /** @param {Line} line */
 const costOf = (line) => {
-  let cost = line.depth * 2 + line.name.length + (line.role ? line.role.length + 9 : 1) + 1;
+  let cost = line.depth * 2 + line.name.length + (line.role ? line.role.length + 9 : 1) + (line.kind === "fold" ? FOLD_WORDS : 1);
   for (const state of line.states) cost += state.length + 1;
   for (const mark of line.marks) cost += mark.length + 1;
   return cost;
@@ -56,18 +60,17 @@ function wire(line, isNew) {
 /**
  * Choose the lines that a budget has room for: what is in the view first, then what is near it.
  * @param {Line[]} lines
+ * @param {Int32Array} costs of each of them, in characters
+ * @param {number} total of all of them
  * @param {number} budget in characters
- * @returns {{chosen: number[], cost: number}} places in `lines`, in reading order, and what all lines cost
+ * @returns {number[]} places in `lines`, in reading order
  */
-function choose(lines, budget) {
+function choose(lines, costs, total, budget) {
   const count = lines.length;
-  const costs = new Int32Array(count);
-  let total = 0;
-  for (let i = 0; i < count; i++) total += costs[i] = costOf(/** @type {Line} */ (lines[i]));
   const chosen = [];
   if (total <= budget) {
     for (let i = 0; i < count; i++) chosen.push(i);
-    return { chosen, cost: total };
+    return chosen;
   }
   const order = new Float64Array(count);
   for (let i = 0; i < count; i++) {
@@ -83,7 +86,33 @@ function choose(lines, budget) {
     chosen.push(place);
   }
   chosen.sort((a, b) => a - b);
-  return { chosen, cost: total };
+  return chosen;
+}
+
+/**
+ * The lines that are told where lists are folded, and the place of each among all lines.
+ * @param {Line[]} lines
+ * @param {Folding} folding
+ */
+function folded(lines, folding) {
+  /** @type {Line[]} */
+  const shown = [];
+  /** @type {number[]} */
+  const places = [];
+  let next = 0;
+  for (let i = 0; i < lines.length; i++) {
+    const fold = folding.folds[next];
+    if (fold && fold.at === i) {
+      shown.push(fold.line);
+      places.push(i);
+      i += fold.lines - 1;
+      next++;
+    } else if (!folding.hidden[i]) {
+      shown.push(/** @type {Line} */ (lines[i]));
+      places.push(i);
+    }
+  }
+  return { shown, places };
 }
 
 function view() {
@@ -106,6 +135,7 @@ function view() {
  * @property {number} budget characters of a snapshot
  * @property {number} changes characters of changes
  * @property {boolean} strict changes, even where the snapshot is shorter
+ * @property {boolean} folded long lists are told in short
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
@@ -137,6 +167,8 @@ function observe(wish) {
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
   const number = remember(lines, wish.base);
+  const old = before ? idsOf(before) : null;
+  const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
   const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
@@ -145,13 +177,20 @@ function observe(wish) {
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
     const told = chooseChanges([...changes, ...come], room);
     let size = 0;
-    for (const line of lines) size += costOf(line);
+    for (const line of folding ? folded(lines, folding).shown : lines) size += costOf(line);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || changed < Math.min(size, wish.budget) || !changes.length) {
       return { ...answer, changes: told.wire, omitted: told.omitted, room };
     }
   }
-  return { ...answer, ...snapshotOf(lines, before, wish.budget) };
+  return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
+}
+
+/** @param {Line[]} lines */
+function idsOf(lines) {
+  const ids = new Set();
+  for (const line of lines) ids.add(line.id);
+  return /** @type {Set<number>} */ (ids);
 }
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
@@ -164,21 +203,26 @@ function framesIn(lines) {
   return frames;
 }
 
-/** @param {Line[]} lines @param {Line[] | undefined} before @param {number} budget */
-function snapshotOf(lines, before, budget) {
-  const { chosen, cost } = choose(lines, budget);
-  /** @type {Set<number> | null} */
-  let old = null;
-  if (before) {
-    old = new Set();
-    for (const line of before) old.add(line.id);
-  }
+/**
+ * What a budget has room for, ready to be sent.
+ * @param {Line[]} lines
+ * @param {Folding | null} folding
+ * @param {Set<number> | null} old ids of the lines that were told before
+ * @param {number} budget in characters
+ */
+function snapshotOf(lines, folding, old, budget) {
+  const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
+  const costs = new Int32Array(shown.length);
+  let cost = 0;
+  for (let i = 0; i < shown.length; i++) cost += costs[i] = costOf(/** @type {Line} */ (shown[i]));
+  const chosen = choose(shown, costs, cost, budget);
   const wired = [];
-  for (const place of chosen) {
-    const line = /** @type {Line} */ (lines[place]);
-    toldOnce.add(line.id);
+  for (const at of chosen) {
+    const line = /** @type {Line} */ (shown[at]);
+    if (line.kind !== "fold") toldOnce.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id)));
   }
+  if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost };
   return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost };
 }
 

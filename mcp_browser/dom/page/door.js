@@ -30,14 +30,16 @@ const methods = {
     return element ? { node: wire(describe(element), false) } : { problem: "stale", lasting: true };
   },
   /** A part of the page as lines. */
-  part(/** @type {number} */ id, /** @type {number} */ budget) {
+  part(/** @type {number} */ id, /** @type {number} */ budget, /** @type {boolean} */ asFolded) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const lines = read(element);
     markCovered(lines);
+    const folding = asFolded ? fold(lines, groupsRead, element, null) : null;
     for (const line of lines) line.far = 0;
+    if (folding) for (const { line } of folding.folds) line.far = 0;
     release(lines);
-    return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, undefined, budget) };
+    return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, folding, null, budget) };
   },
   /** What is at a point of the view: the control there, or else the innermost element; whether it is a frame. */
   atPoint(/** @type {number} */ x, /** @type {number} */ y) {

@@ -63,6 +63,7 @@ function enterElement(element, parent) {
     kind: "",
     zone: parent ? parent.zone : null,
     close: null,
+    entries: null,
   };
   if (inline) {
     if (walk.run !== "") walk.edges.push(element);

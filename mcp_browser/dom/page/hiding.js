@@ -36,6 +36,23 @@ function isTrap(element) {
   return box.width <= 1 && box.height <= 1 && style.display !== "contents";
 }
 
+/** Whether a text lies over a canvas: the letters laid over a drawn page, to be selected, are those of the drawing. @param {Element} element */
+function isOverPicture(element) {
+  const box = rectOf(element);
+  let layer = /** @type {Element} */ (element);
+  for (let up = 0; up < 4; up++) {
+    const around = flatParent(layer);
+    if (!isElement(around)) return false;
+    const canvas = query(/** @type {Element} */ (around), "canvas");
+    if (canvas) {
+      const drawn = rectOf(canvas);
+      return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
+    }
+    layer = /** @type {Element} */ (around);
+  }
+  return false;
+}
+
 /** Whether the letters of an element's text are transparent or shifted out of the page. @param {Element} element */
 function isInvisible(element) {
   walk.checks--;
@@ -47,7 +64,7 @@ function isInvisible(element) {
   for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
     if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;
   }
-  return style.textShadow === "none";
+  return style.textShadow === "none" && !isOverPicture(element);
 }
 
 /** Whether a control stands where nobody can see it, so that only its label is there to be clicked. @param {Element} control @param {Element} label */

@@ -28,8 +28,10 @@ function distance(element, box, small) {
   if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {
     if (!scrolledAway(element)) return NOWHERE;
   }
-  if (box.bottom <= 0) return Math.min(-1, Math.round(box.bottom));
-  if (box.top >= walk.height) return Math.max(1, Math.round(box.top - walk.height));
+  const bottom = box.bottom - walk.shift;
+  const top = box.top - walk.shift;
+  if (bottom <= 0) return Math.min(-1, Math.round(bottom));
+  if (top >= walk.height) return Math.max(1, Math.round(top - walk.height));
   if (box.right <= 0) return Math.min(-1, Math.round(box.right));
   if (box.left >= walk.width) return Math.max(1, Math.round(box.left - walk.width));
   return 0;

@@ -1,5 +1,8 @@
 /** The walk: the document, or a part of it, as lines in reading order. */
 
+/** What can be folded of what was read last. @type {Group[]} */
+let groupsRead = [];
+
 /**
  * Read the document, or a part of it, as lines in reading order.
  * @param {Element | null} top
@@ -32,10 +35,16 @@ function read(top) {
     offY: scrollY,
     leftward: !!whole && styleOf(whole).direction === "rtl",
   };
-  walkThrough(start);
-  flush();
+  const letSleep = wakeLazy();
+  try {
+    walkThrough(start);
+    flush();
+  } finally {
+    letSleep();
+  }
   treeNow = null;
   const { lines } = walk;
+  groupsRead = walk.groups;
   walk = standing();
   return withoutEchoes(lines);
 }
@@ -53,6 +62,7 @@ function walkThrough(start) {
         if (parent) takeText(parent, parent.list ? /** @type {Element} */ (parentNode(node)) : parent.element, data(/** @type {Text} */ (node)));
       } else if (type === 1) {
         const element = /** @type {Element} */ (node);
+        const before = walk.lines.length;
         const frame = enterElement(element, parent);
         if (frame) {
           const root = shadowOf(element);
@@ -83,6 +93,7 @@ function walkThrough(start) {
           node = first;
           continue;
         }
+        if (parent && walk.lines.length > before) noteEntry(parent, before, element);
       }
       if (node === start) break;
       if (parent && parent.list) {
@@ -97,8 +108,15 @@ function walkThrough(start) {
       if (frame.block) flush();
       else if (walk.run !== "") walk.edges.push(frame.element);
       if (frame.close) frame.close(frame.start);
-      if (frame.element === start || !walk.open.length) break;
+      if (frame.element === start || !walk.open.length) {
+        noteGroup(frame);
+        break;
+      }
       const parent = /** @type {Open} */ (walk.open[walk.open.length - 1]);
+      if (walk.lines.length > frame.start) {
+        noteGroup(frame);
+        noteEntry(parent, frame.start, frame.element);
+      }
       if (parent.list) {
         parent.at++;
         node = parent.list[parent.at] || null;

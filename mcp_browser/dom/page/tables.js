@@ -1,5 +1,10 @@
 /** Table rows: one line each, a cell after the other. */
 
+const GRID_CELLS = set("gridcell columnheader rowheader");
+const GRIDS = "[role=grid],[role=treegrid]";
+/** What a list or table tells of an entry wherever it is. */
+const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
+
 /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
 function hasOwnHand(element) {
   if (surveyed && walk.shadows === 0 && !pointing(element) && !(walk.open.length && pointing(/** @type {Open} */ (walk.open[walk.open.length - 1]).element))) return false;
@@ -52,6 +57,24 @@ function enterRow(element, frame) {
 function enterCell(element, tag, role, frame) {
   const current = /** @type {Row} */ (walk.row);
   current.cells.push("");
+  const inGrid = GRID_CELLS.has(role) && closest(element, GRIDS) && !query(element, CONTROLS);
+  // The cells of a grid can be chosen and edited one by one, by what listens to them or around them.
+  if (inGrid && (hasHandler(element) || attribute(element, "tabindex") !== null)) {
+    const far = farOf(element, false);
+    if (far === far) {
+      addToCell(reference(keep(element)));
+      const before = frame.close;
+      frame.close = (at) => {
+        flush();
+        const states = statesOf(element, tag, role, "").filter((state) => TELLING.test(state));
+        const sort = attribute(element, "aria-sort");
+        if (sort && sort !== "none") states.push(`sort=${sort}`);
+        if (states.length) addToCell(`(${states.join(" ")})`);
+        if (before) before(at);
+      };
+      return frame;
+    }
+  }
   if (hasHandler(element) && !query(element, CONTROLS)) {
     const far = farOf(element, false);
     if (far === far) {
@@ -63,10 +86,6 @@ function enterCell(element, tag, role, frame) {
       pushControl(element, cellRole, name, states, far, element === walk.active);
       return enterInside(name, frame);
     }
-  }
-  // The cells of a grid can be chosen and edited one by one, by whatever listens around them.
-  if (role === "gridcell" && attribute(element, "tabindex") !== null && !query(element, CONTROLS)) {
-    addToCell(reference(keep(element)));
   }
   const before = frame.close;
   frame.close = (at) => {

@@ -12,7 +12,7 @@
 var channel;
 
 /**
- * @typedef {"interactive" | "text" | "heading" | "region" | "row" | "image"} Kind
+ * @typedef {"interactive" | "text" | "heading" | "region" | "row" | "image" | "fold"} Kind
  *
  * @typedef {object} Line one line of the snapshot
  * @property {Kind} kind
@@ -43,6 +43,7 @@ var channel;
  * @property {string} kind what they have in common
  * @property {number | null} zone distance from the view of all that is in it, null where lines differ
  * @property {((start: number) => void) | null} close
+ * @property {(Line | Element)[] | null} entries by turns the first line of a child, and the child
  *
  * @typedef {{problem: string, [detail: string]: unknown}} Problem
  */

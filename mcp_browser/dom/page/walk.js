@@ -11,6 +11,7 @@
  * @property {string} run text being gathered
  * @property {Element | null} runHolder the element that holds its beginning
  * @property {Line[]} links links within the gathered text, which holds references to them
+ * @property {Group[]} groups elements that have many children with lines, the innermost first
  * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
  * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
  * @property {number} heading level of the heading that is being read, or 0
@@ -25,6 +26,7 @@
  * @property {number} margin what lies further off than this is not measured one by one
  * @property {number} offX how far the page is scrolled
  * @property {number} offY
+ * @property {number} shift how much lower the view's content lies while all is laid out
  * @property {boolean} leftward whether the page is scrolled to the left
  *
  * @typedef {{cells: string[], id: number}} Row
@@ -49,6 +51,7 @@ const standing = () => ({
   runHolder: null,
   links: [],
   edges: [],
+  groups: [],
   inside: null,
   heading: 0,
   row: null,
@@ -62,6 +65,7 @@ const standing = () => ({
   margin: 0,
   offX: 0,
   offY: 0,
+  shift: 0,
   leftward: false,
 });
 

@@ -1,0 +1,165 @@
+/**
+ * Long lists, tables and menus told in short: the first entries, those in view and those with something to tell,
+ * and a line in place of each run of the others. Folding is a way to show lines; what is compared are all of them.
+ */
+
+/**
+ * @typedef {object} Group the lines of an element that has many children with lines of their own
+ * @property {Element} element
+ * @property {(Line | Element)[]} entries by turns the first line of a child, and the child
+ * @property {Line} last the last line of all
+ *
+ * @typedef {object} Fold a run of entries that are told by one line
+ * @property {number} at place of the first line left out
+ * @property {number} lines how many are left out
+ * @property {Line} line what is told instead
+ *
+ * @typedef {{folds: Fold[], hidden: Uint8Array}} Folding places of the lines left out, and what is told instead
+ */
+
+/** Fewer entries are always told one by one. */
+const LEAST_ENTRIES = 16;
+const FIRST_ENTRIES = 5;
+/** Shorter runs, in entries and characters, are not worth a line that stands for them. */
+const LEAST_FOLDED = 6;
+const LEAST_SAVED = 240;
+/** So many entries are told because they are in view, new, or have something to tell. */
+const MOST_KEPT = 100;
+/** Entries of more lines each are parts of a document rather than of a list; boxes sooner than list items. */
+const MOST_LINES = 12;
+const MOST_LINES_OF_BOXES = 8;
+const ENTRIES = set("li tr option a button dd");
+const BOXES = set("div span article label section");
+const ENTRY_ROLES = set("listitem row option menuitem menuitemcheckbox menuitemradio treeitem tab link button gridcell");
+const NOUNS = new Map([
+  ["tr", "rows"],
+  ["row", "rows"],
+  ["option", "options"],
+  ["a", "links"],
+  ["link", "links"],
+  ["button", "buttons"],
+]);
+
+/** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
+function noteEntry(parent, start, child) {
+  const first = walk.lines[start];
+  if (!first) return;
+  if (parent.entries) parent.entries.push(first, child);
+  else parent.entries = [first, child];
+}
+
+/** Note an element that has been read and has many children with lines. @param {Open} frame */
+function noteGroup(frame) {
+  const { entries } = frame;
+  if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
+  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines[walk.lines.length - 1]) });
+}
+
+/**
+ * What the entries of a group are called where they are alike and few lines each; "" where they are no list.
+ * @param {Group} group
+ * @param {number} lines
+ */
+function nounOf(group, lines) {
+  const { entries } = group;
+  const sample = /** @type {Element} */ (entries[1 + 2 * (entries.length >> 2)]);
+  const tag = localName(sample);
+  const role = attribute(sample, "role") || "";
+  const byRole = ENTRY_ROLES.has(role);
+  const named = attribute(sample, "class");
+  if (!byRole && !ENTRIES.has(tag) && !((BOXES.has(tag) || tag.includes("-")) && named)) return "";
+  if (lines * 2 > (byRole || ENTRIES.has(tag) ? MOST_LINES : MOST_LINES_OF_BOXES) * entries.length) return "";
+  let alike = 0;
+  for (let i = 1; i < entries.length; i += 2) {
+    const entry = /** @type {Element} */ (entries[i]);
+    if (localName(entry) !== tag) continue;
+    if (ENTRIES.has(tag) || (byRole ? attribute(entry, "role") === role : firstWord(attribute(entry, "class")) === firstWord(named))) alike++;
+  }
+  if (alike * 2 < entries.length * 0.8) return "";
+  return NOUNS.get(role) || NOUNS.get(tag) || "entries";
+}
+
+/** @param {string | null} text */
+const firstWord = (text) => (text || "").trim().split(/\s/, 1)[0];
+
+/** Whether a line has to be told wherever it is. @param {Line} line @param {Set<number> | null} old ids that were told before */
+function isTelling(line, old) {
+  if (line.marks.includes("focused") || line.role === "iframe" || (FIELDS.has(line.role) && line.role !== "checkbox" && line.role !== "radio")) return true;
+  if (old && line.kind === "interactive" && !old.has(line.id)) return true;
+  for (const state of line.states) if (TELLING.test(state)) return true;
+  return false;
+}
+
+/**
+ * Find what can be folded.
+ * @param {Line[]} lines
+ * @param {Group[]} groups the innermost first
+ * @param {Element | null} opened an element that is looked into: its own entries are told
+ * @param {Set<number> | null} old ids of the lines that were told before
+ * @returns {Folding | null}
+ */
+function fold(lines, groups, opened, old) {
+  if (!groups.length) return null;
+  /** @type {Map<Line, number>} */
+  const places = new Map();
+  for (let i = 0; i < lines.length; i++) places.set(/** @type {Line} */ (lines[i]), i);
+  const hidden = new Uint8Array(lines.length);
+  /** @type {Fold[]} */
+  const folds = [];
+  for (let i = groups.length - 1; i >= 0; i--) {
+    const group = /** @type {Group} */ (groups[i]);
+    if (group.element !== opened) foldGroup(group, lines, places, hidden, folds, old);
+  }
+  if (!folds.length) return null;
+  folds.sort((a, b) => a.at - b.at);
+  return { folds, hidden };
+}
+
+/** @param {Group} group @param {Line[]} lines @param {Map<Line, number>} places @param {Uint8Array} hidden @param {Fold[]} folds @param {Set<number> | null} old */
+function foldGroup(group, lines, places, hidden, folds, old) {
+  /** Where each entry begins, and where the last one ends. @type {number[]} */
+  const starts = [];
+  for (let i = 0; i < group.entries.length; i += 2) {
+    const at = places.get(/** @type {Line} */ (group.entries[i]));
+    if (at !== undefined && at > (starts.length ? /** @type {number} */ (starts[starts.length - 1]) : -1)) starts.push(at);
+  }
+  const count = starts.length;
+  const first = starts[0];
+  const end = places.get(group.last);
+  if (count < LEAST_ENTRIES || first === undefined || end === undefined || hidden[first]) return;
+  starts.push(end + 1);
+  const noun = nounOf(group, end + 1 - first);
+  if (!noun) return;
+  let kept = 0;
+  /** Where the run of entries that can be left out begins; -1 for none. */
+  let run = -1;
+  for (let entry = 0; entry <= count; entry++) {
+    const from = /** @type {number} */ (starts[entry]);
+    const to = entry < count ? /** @type {number} */ (starts[entry + 1]) : from;
+    let keeps = entry < FIRST_ENTRIES || entry === count;
+    for (let i = from; i < to && !keeps; i++) {
+      const line = /** @type {Line} */ (lines[i]);
+      keeps = (kept < MOST_KEPT && (line.far === 0 || isTelling(line, old))) || line.role === "iframe";
+    }
+    if (!keeps) {
+      if (run < 0) run = entry;
+      continue;
+    }
+    if (entry >= FIRST_ENTRIES) kept++;
+    if (run >= 0) leaveOut(group, noun, lines, /** @type {number} */ (starts[run]), from, entry - run, hidden, folds);
+    run = -1;
+  }
+}
+
+/** @param {Group} group @param {string} noun @param {Line[]} lines @param {number} from @param {number} to @param {number} entries @param {Uint8Array} hidden @param {Fold[]} folds */
+function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
+  if (entries < LEAST_FOLDED) return;
+  let saved = 0;
+  for (let i = from; i < to && saved < LEAST_SAVED; i++) saved += costOf(/** @type {Line} */ (lines[i]));
+  if (saved < LEAST_SAVED) return;
+  hidden.fill(1, from, to);
+  const first = /** @type {Line} */ (lines[from]);
+  const id = keep(group.element);
+  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, node: null };
+  folds.push({ at: from, lines: to - from, line });
+}

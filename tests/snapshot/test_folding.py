@@ -1,0 +1,335 @@
+"""Long lists, tables and menus are told in short, can be opened, and are never the worse for it."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
+from mcp_browser.rendering.snapshot import render_snapshot
+from tests.snapshot.hand import WHOLE, Hand, View, words_of
+from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, bare, mutate
+
+LINKS = "".join(f"<li><a href='/place/{n}'>Place {n}</a></li>" for n in range(300))
+ROWS = "".join(
+    f"<tr><td>Row {n}</td><td>{n * 3}</td><td><button onclick='log.push({n})'>Edit {n}</button></td></tr>"
+    for n in range(5000)
+)
+HEADER = "<thead><tr><th>Name<th>Count<th>Do</tr></thead>"
+TABLE = f"<script>log = []</script><table id=t>{HEADER}<tbody>{ROWS}</table>"
+
+
+async def told(hand: Hand, body: str) -> str:
+    """What a client is told of a page."""
+    await hand.tab.goto(hand.site.page(body))
+    return text_of(await hand.do("get_state"))
+
+
+def text_of(result: ActionResult) -> str:
+    """The snapshot of a result as a model reads it."""
+    assert result.observation is not None
+    assert result.observation.snapshot is not None
+    return render_snapshot(result.observation.snapshot)
+
+
+def fold_in(text: str) -> tuple[int, str, int]:
+    """How many entries the first fold leaves out, what they are called, and the index to open them."""
+    found = re.search(r"^\s*… ([\d,]+) more (\w+) \(get_state index=(\d+)\)$", text, re.M)
+    assert found, text
+    return int(found[1].replace(",", "")), found[2], int(found[3])
+
+
+# What is folded -------------------------------------------------------------------------------------------
+
+
+async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand: Hand) -> None:
+    text = await told(
+        hand, f"<nav aria-label=Places><ul>{LINKS}</ul></nav><h2>After</h2><button>End</button>"
+    )
+
+    count, _, _ = fold_in(text)
+    shown = re.findall(r'link "Place (\d+)"', text)
+    assert [int(n) for n in shown] == list(range(len(shown)))
+    assert len(shown) + count == 300
+    assert "## After" in text
+    assert 'button "End"' in text
+    assert len(text) < 4000
+
+
+async def test_a_table_of_5000_rows_keeps_its_header_and_leaves_room_for_the_rest(
+    hand: Hand,
+) -> None:
+    text = await told(hand, f"{TABLE}<p>Sum of all</p><button>Export</button>")
+
+    count, noun, _ = fold_in(text)
+    shown = len(re.findall(r"^\s*\| Row \d+ \|", text, re.M))
+    assert noun == "rows"
+    assert count + shown == 5000
+    assert text.count("| Name | Count | Do |") == 1
+    assert text.endswith(("long lists in short)", 'button "Export"'))
+    assert "Sum of all" in text
+    assert len(text) < 5000
+
+
+async def test_the_options_of_a_drawn_menu_are_folded_but_for_the_selected_one(hand: Hand) -> None:
+    options = "".join(
+        f"<div role=option tabindex=-1 {'aria-selected=true' if n == 150 else ''}>Choice {n}</div>"
+        for n in range(200)
+    )
+
+    text = await told(
+        hand, f"<div role=listbox aria-label=Kind style='height: 90px; overflow: auto'>{options}</div>"
+    )
+
+    assert re.search(
+        r'more options \(get_state index=\d+\)\n\s*\[\d+\] option "Choice 150" selected\n\s*… 49 more', text
+    )
+
+
+async def test_what_is_checked_or_focused_is_told_where_the_rest_is_folded(hand: Hand) -> None:
+    boxes = "".join(f"<li><label><input type=checkbox id=c{n}> Box {n}</label></li>" for n in range(200))
+    await hand.show(f"<ul>{boxes}</ul>")
+    await hand.script("c120.checked = true; c160.focus({preventScroll: true})")
+
+    text = text_of(await hand.do("get_state"))
+
+    assert 'checkbox "Box 120" checked' in text
+    assert 'checkbox "Box 160" focused' in text
+    assert 'checkbox "Box 140"' not in text
+
+
+async def test_cards_of_one_kind_are_folded(hand: Hand) -> None:
+    cards = "".join(
+        f"<div class='card big'><h3>Tea {n}</h3><p>Of the year {n}</p><button>Buy {n}</button></div>"
+        for n in range(80)
+    )
+
+    text = await told(hand, f"<main>{cards}</main><footer><a href=/terms>Terms</a></footer>")
+
+    assert fold_in(text)[0] > 50
+    assert 'link "Terms"' in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "".join(f"<p>Paragraph {n} of a long text that goes on and on.</p>" for n in range(60)),
+        "".join(f"<div class=row><label>Field {n} <input></label></div>" for n in range(60)),
+        "".join(
+            f"<div class=part><h2>Part {n}</h2>{'<p>Words of this part.</p>' * 9}</div>" for n in range(20)
+        ),
+        f"<ul>{''.join(f'<li>Item {n}</li>' for n in range(15))}</ul>",
+        f"<ul>{''.join(f'<li>{n}</li>' for n in range(60))}</ul>",
+    ],
+    ids=["paragraphs", "fields of a form", "parts of a document", "a short list", "what saves nothing"],
+)
+async def test_what_is_no_long_list_is_told_in_full(hand: Hand, body: str) -> None:
+    assert "… " not in await told(hand, body)
+
+
+async def test_a_frame_in_a_long_list_is_told(hand: Hand) -> None:
+    entries = [f"<li>Entry {n} with some more words to it</li>" for n in range(100)]
+    entries[80] = "<li><iframe srcdoc='<button>Deep within</button>'></iframe></li>"
+
+    text = await told(hand, f"<ul>{''.join(entries)}</ul>")
+
+    assert "Deep within" in text
+    assert fold_in(text)[0] > 30
+
+
+# How it is opened -----------------------------------------------------------------------------------------
+
+
+async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(hand: Hand) -> None:
+    _, _, index = fold_in(await told(hand, f"<h1>Shop</h1>{TABLE}<p>End</p>"))
+    found: set[str] = set()
+    part = parts = 1
+
+    while part <= parts:
+        result = await hand.do("get_state", index=index, part=part)
+        assert result.observation is not None
+        assert result.observation.snapshot is not None
+        parts = result.observation.snapshot.parts
+        text = text_of(result)
+        assert len(text) <= 6000 * 4 * 1.1
+        found |= set(re.findall(r"\| (Row \d+) \|", text))
+        part += 1
+
+    assert len(found) == 5000
+
+
+async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
+    await told(hand, TABLE)
+
+    found = await hand.do("find_elements", text="Edit 4321")
+    index = re.search(r'\[(\d+)\] button "Edit 4321"', found.page_content or "")
+    assert index
+    await hand.click(int(index[1]))
+
+    assert await hand.log() == [4321]
+
+
+async def test_what_is_scrolled_to_is_told(hand: Hand) -> None:
+    await told(hand, TABLE)
+
+    result = await hand.do("scroll_to_text", text="Row 2500")
+
+    assert "Row 2501" in words_of(result)
+    assert "Row 2500" in text_of(await hand.do("get_state"))
+
+
+# Changes --------------------------------------------------------------------------------------------------
+
+
+async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand) -> None:
+    await told(hand, TABLE)
+    await hand.script("t.rows[3000].insertAdjacentHTML('afterend', '<tr><td>Fresh<td>1<td>2</tr>')")
+
+    changes = await hand.tab.dom.changes()
+
+    assert isinstance(changes, DomChanges)
+    assert [f"{change.op} {change.node}" for change in changes.changes] == ["added | Fresh | 1 | 2 |"]
+
+
+async def test_what_is_new_is_told_in_a_whole_snapshot_too(hand: Hand) -> None:
+    await told(hand, f"<ul id=u>{LINKS}</ul>")
+    await hand.script("u.children[200].insertAdjacentHTML('afterend', '<li><a href=/new>Just opened</a>')")
+
+    assert '] link "Just opened"' in text_of(await hand.do("get_state"))
+
+
+LONG_LISTS = (
+    f"<ul>{''.join(f'<li><a href=/{n}>Long way to number {n}</a></li>' for n in range(40))}</ul>"
+    f"<table>{''.join(f'<tr><td>Cell {n}<td><button>Press {n}</button></tr>' for n in range(40))}</table>"
+)
+
+Known = DomNode | None
+"""A line of the page, or one of which only is known that it is there."""
+
+
+def expanded(snapshot: DomSnapshot) -> list[Known]:
+    """All lines of the page; those behind a fold are not known."""
+    lines: list[Known] = []
+    for node in snapshot.nodes:
+        lines += [None] * node.lines if node.kind == "fold" else bare([node])
+    return lines
+
+
+def applied(lines: Sequence[Known], told: DomChanges | DomSnapshot) -> list[Known]:
+    """What is known after the changes, by their places."""
+    if isinstance(told, DomSnapshot):
+        return expanded(told)
+    gone = {change.was for change in told.changes}
+    after = [line for place, line in enumerate(lines) if place not in gone]
+    came = [(change.at, change.node) for change in told.changes if change.at is not None]
+    for place, node in sorted(came, key=lambda pair: pair[0]):
+        after[place:place] = [None] * node.lines if node.kind == "fold" else bare([node])
+    return after
+
+
+def agree(known: Sequence[Known], page: Sequence[DomNode]) -> None:
+    """Every line that is known stands on the page in its place, and there are as many."""
+    assert len(known) == len(page)
+    assert [str(line) for line in known if line] == [
+        str(line) for line, there in zip(page, known, strict=True) if there
+    ]
+
+
+steps = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(0, 50))
+
+
+@settings(any_page, max_examples=25)
+@given(rounds=st.lists(st.lists(steps, min_size=1, max_size=5), min_size=1, max_size=4))
+async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_wherever_they_tell(
+    hand: Hand, rounds: list[list[Step]]
+) -> None:
+    stage = STAGE.replace("</div>", f"{LONG_LISTS}</div>")
+    await hand.tab.goto(hand.site.page(f"<div style='height: 3000px'></div>{stage}{FILLER}"))
+    await hand.script(MUTATIONS)
+    first = await hand.tab.dom.snapshot(budget=WHOLE)
+    assert sum(node.kind == "fold" for node in first.nodes) == 2
+    known = expanded(first)
+
+    for round_ in rounds:
+        await mutate(hand, round_)
+        known = applied(known, await hand.tab.dom.changes())
+
+    page = bare((await hand.look()).snapshot.nodes)
+    agree(known, page)
+    agree(expanded(await hand.tab.dom.snapshot(budget=WHOLE)), page)
+
+
+# Grids ----------------------------------------------------------------------------------------------------
+
+GRID = """
+<script>log = []</script>
+<div role=grid aria-label=Stock>
+  <div role=row><span role=columnheader tabindex=-1 aria-sort=ascending>Item</span>
+    <span role=columnheader tabindex=-1>Count</span><span role=columnheader>Do</span></div>
+  <div role=row><span role=gridcell tabindex=-1 onclick="log.push(this.textContent)">Tea</span>
+    <span role=gridcell tabindex=-1 aria-selected=true onclick="log.push(this.textContent)">12</span>
+    <span role=gridcell tabindex=-1><button>Sell</button></span></div>
+</div>
+"""
+
+
+async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells(hand: Hand) -> None:
+    text = await told(hand, GRID)
+
+    assert re.search(r"^\s+\| \[\d+\] Item \(sort=ascending\) \| \[\d+\] Count \| Do \|$", text, re.M), text
+    row = re.search(r"^\s+\| \[(\d+)\] Tea \| \[(\d+)\] 12 \(selected\) \| \[\d+\] \|$", text, re.M)
+    assert row, text
+    assert "gridcell" not in text
+    for index in row.groups():
+        await hand.click(int(index))
+    assert await hand.log() == ["Tea", "12"]
+
+
+# Huge pages -----------------------------------------------------------------------------------------------
+
+LAZY = "".join(
+    f"<section class=lazy><h2>Chapter {n}</h2>{f'<p>Words of chapter {n} <b>here</b></p>' * 60}</section>"
+    for n in range(60)
+)
+LAZY_PAGE = f"<style>.lazy {{ content-visibility: auto; contain-intrinsic-size: 1px 5000px }}</style>{LAZY}"
+
+
+async def test_parts_that_are_laid_out_late_are_read_and_left_as_they_were(hand: Hand) -> None:
+    await hand.tab.goto(hand.site.page(LAZY_PAGE))
+    layout = "[document.documentElement.scrollHeight, document.adoptedStyleSheets.length]"
+    before = await hand.script(layout)
+
+    view = await hand.look()
+
+    assert view.says("Words of chapter 59")
+    assert (
+        await hand.script("[document.documentElement.scrollHeight, document.adoptedStyleSheets.length]")
+        == before
+    )
+
+
+async def test_the_view_of_a_page_laid_out_late_is_told_as_it_is_seen(hand: Hand) -> None:
+    await hand.tab.goto(hand.site.page(LAZY_PAGE))
+    await hand.script("document.querySelectorAll('section')[40].scrollIntoView()")
+
+    text = text_of(await hand.do("get_state"))
+
+    top = await hand.script("scrollY")
+    assert "Chapter 40" in text
+    assert "Chapter 3\n" not in text
+    assert await hand.script("scrollY") == top
+
+
+async def test_letters_laid_over_a_drawn_page_are_read_and_other_transparent_ones_are_not(hand: Hand) -> None:
+    view: View = await hand.show(
+        "<div style='position: relative'><canvas width=300 height=100></canvas>"
+        "<div style='position: absolute; inset: 0'><span style='color: transparent'>Drawn words</span></div>"
+        "</div>"
+        "<p style='color: transparent'>Hidden words</p>"
+    )
+
+    assert view.says("Drawn words")
+    assert not view.says("Hidden words")
