@@ -98,6 +98,12 @@ class Agent:
         self._set(TaskStatus.WORKING)
         self._since = time.monotonic()
         try:
+            if self.style.needs_vision and not self.asker.model.info.sees:
+                self._end(
+                    TaskStatus.FAILED,
+                    f"{self.asker.model.info.name} takes no pictures, and this style needs them.",
+                )
+                return self.outcome()
             await self._open_start()
             while self.history.status is TaskStatus.WORKING:
                 await self._wait_while_paused()
@@ -177,7 +183,7 @@ class Agent:
             self.messages.add_task(text)
         await self._think_ahead(look)
         page = self.session.current_tab.page
-        turn = self.style.turn(self.controller.registry, page, only_done=last_because is not None)
+        turn = self.style.turn(self.controller.registry, page, look, only_done=last_because is not None)
         self.messages.add_state(self._state_text(look, last_because), look.images)
         self.asker.notice = lambda text: notes.append(self.secrets.hide(text))
         conversation = self.messages.messages(turn.form)

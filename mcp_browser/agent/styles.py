@@ -4,6 +4,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
 from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.hands import Look
 from mcp_browser.agent.message_manager import example_output
 from mcp_browser.agent.output import AgentOutput, Decision, output_form, read_output
 from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
@@ -55,8 +56,8 @@ class PlannerStyle(Protocol):
         """What an answer looks like, where that helps."""
         ...
 
-    def turn(self, registry: Registry, page: "Page | None", *, only_done: bool) -> Turn:
-        """A request on this page; with `only_done`, nothing but the end may come."""
+    def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> Turn:
+        """A request about this page, as it was looked at; with `only_done`, nothing but the end may come."""
         ...
 
 
@@ -110,8 +111,9 @@ class StructuredStyle:
         """A filled-in form."""
         return example_output()
 
-    def turn(self, registry: Registry, page: "Page | None", *, only_done: bool) -> StructuredTurn:
+    def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> StructuredTurn:
         """A request with the actions of this page; the models are made once for each set of actions."""
+        del look
         names = tuple(
             action.name
             for action in registry

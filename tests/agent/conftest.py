@@ -11,6 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.agent.agent import Agent, AgentState
 from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.control import NobodyWatches, Watcher
+from mcp_browser.agent.gui_style import GuiStyle
 from mcp_browser.agent.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets import Secrets
 from mcp_browser.agent.styles import StructuredStyle
@@ -97,7 +98,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
         controller=Controller(default_registry(), session_settings(session)),
         session=session,
         asker=Asker(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
-        style=StructuredStyle(),
+        style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),
         settings=AgentSettings.model_validate(settings),
         secrets=secrets or Secrets(),
         folder=TaskFolder(folder) if folder else None,

@@ -439,3 +439,35 @@ async def test_no_request_is_longer_than_the_model_takes(session: BrowserSession
     for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
         assert tokens.of_messages(request, form) <= window
         assert any("Read all." in message.text for message in request)
+
+
+async def test_a_vision_agent_works_by_pictures_and_points(session: BrowserSession, site: Site) -> None:
+    page = """<style>body { margin: 0 } button { position: absolute; left: 300px; top: 200px;
+    width: 200px; height: 100px }</style><button onclick="out.textContent = 'Pressed'">Press</button>
+    <input style="position: absolute; left: 10px; top: 400px; width: 200px" id=who><p id=out></p>"""
+    lines = [
+        "Thought: The button.\nAction: click(start_box='[312,347,312,347]')",
+        "Thought: The field.\nAction: click(start_box='(86,569)')\n\ntype(content='Ann')",
+        "Thought: Look.\nAction: scroll(direction='down')",
+        "Thought: Done.\nAction: finished(content='Pressed and typed.')",
+    ]
+    task = Task(text="Press and type.", start_url=site.page(page), style="gui")
+    agent = make_agent(task, lines, session)
+    outcome = await agent.run()
+    assert outcome.succeeded, agent.history
+    assert outcome.answer == "Pressed and typed."
+    assert await session.current_tab.page.text_content("#out") == "Pressed"
+    assert await session.current_tab.page.input_value("#who") == "Ann"
+    first, *_, last = script(agent).requests
+    assert len(first[-1].images) == 1
+    assert sum(len(message.images) for message in last) == 4
+    assert not any("<page" in message.text for message in first)
+
+
+async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Press.", start_url=site.page("<button>A</button>"), style="gui")
+    blind = ScriptedModel(["Thought: x\nAction: click(start_box='(1,1)')"], sees=False)
+    agent = make_agent(task, blind, session, max_failures=1)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "pictures" in (outcome.obstacle or "")
