@@ -106,7 +106,8 @@ class DomChange(Frozen):
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
     same line at another place among those that have stayed. `was` and `at` are its places among all lines of
-    the page, before and now, counted from 0.
+    the page, before and now, counted from 0. Where a frame has another document, one `removed` line stands
+    for all the `lines` that were in it.
     """
 
     op: ChangeKind

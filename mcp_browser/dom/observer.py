@@ -3,18 +3,22 @@
 import asyncio
 import math
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.dom.readings import (
+    NOTHING,
     QUIET,
     FrameState,
+    Placing,
     Reading,
     Shown,
     all_readings,
     frames_in,
     known,
+    lines_told,
     part_of,
     shown_lines,
 )
@@ -107,8 +111,15 @@ class Observer:
 
     def confirm(self) -> None:
         """What was last read has been told."""
-        for frame, _ in self._frames.known():
-            frame.told = frame.read
+        # Frames come before those within them, which are counted first.
+        for frame, _ in reversed(list(self._frames.known())):
+            # Of a frame that did not answer nothing was told, so that it is told whole once it does.
+            frame.told = NOTHING if frame.silent else frame.read
+            frame.told_within = {
+                owner: lines_told(child)
+                for owner, child in frame.children.items()
+                if owner in frame.told.stands
+            }
 
     def as_snapshot(self, reading: Reading, budget: int, part: int) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
@@ -156,18 +167,15 @@ class Observer:
         room = self._changes_budget * CHARACTERS_A_TOKEN
         for inner, at, was, depth in frames_in(reading):
             frame = inner.state
-            gone = [owner for owner in frame.told.stands if owner not in inner.within]
-            if gone or (frame.told.number and "lines" in inner.answer):
-                # Of lines that went with their document nobody can tell any more what they were.
-                return None
             if "lines" in inner.answer:
-                for item in shown_lines(Reading(frame, inner.answer), 0, 0, 0):
-                    node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})
-                    node = node.model_copy(update={"depth": node.depth + depth})
-                    changes.append(DomChange(op="added", node=node, at=at(item.place)))
-                    omitted -= node.lines
-                omitted += int(inner.answer["count"])
+                added = self._added(inner, at, depth)
+                if sum(len(str(change.node)) + 1 for change in added) > room:
+                    # What is in the frame is the page: it is to be read, not a beginning of it.
+                    return None
+                changes += added
+                omitted += int(inner.answer["count"]) - sum(change.node.lines for change in added)
                 continue
+            changes += self._gone(inner, was, depth)
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
             for op, line, before, old, new in inner.answer["changes"]:
@@ -199,6 +207,31 @@ class Observer:
                 break
             kept.append(change)
         return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
+
+    def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
+        """The lines of a frame whose document has not been told."""
+        changes: list[DomChange] = []
+        for item in shown_lines(Reading(inner.state, inner.answer), 0, 0, 0):
+            node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})
+            node = node.model_copy(update={"depth": node.depth + depth})
+            changes.append(DomChange(op="added", node=node, at=at(item.place)))
+        return changes
+
+    def _gone(self, inner: Reading, was: Placing, depth: int) -> Iterator[DomChange]:
+        """What went with the documents that were in the frames within: nobody can tell its lines any more."""
+        frame = inner.state
+        for owner, count in frame.told_within.items():
+            now = inner.within.get(owner)
+            if count == 0 or (now is not None and "lines" not in now.answer):
+                continue
+            index = self._references.known(owner, frame.told.document)
+            place, own_depth, _ = frame.told.stands[owner]
+            where = f"[{index}]" if index is not None else "a frame"
+            child = frame.children.get(owner)
+            why = ", which does not answer now" if child is not None and child.silent else ""
+            text = f"({count} line{'s' if count > 1 else ''} that stood in {where}{why})"
+            node = DomNode(kind="text", depth=depth + own_depth + 1, name=text, lines=count)
+            yield DomChange(op="removed", node=node, was=was(place) + 1)
 
     def _node(self, item: Shown) -> DomNode:
         node = self._references.node(item.line, item.frame.world, item.frame.read.document, depth=item.depth)

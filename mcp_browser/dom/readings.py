@@ -35,10 +35,14 @@ NOTHING = Known()
 
 @dataclass(slots=True, eq=False)
 class FrameState:
-    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids."""
+    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids.
+
+    `told_within` counts the lines that were told of each frame within, with those further in.
+    """
 
     world: World
     told: Known = NOTHING
+    told_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
     silent: bool = False
@@ -176,11 +180,7 @@ def frames_in(reading: Reading) -> Iterator[tuple[Reading, Placing, Placing, int
         now = sorted(
             (stand[0], inner.within[o].total) for o, stand in frame.read.stands.items() if o in inner.within
         )
-        then = sorted(
-            (stand[0], told_total(frame.children[o]))
-            for o, stand in frame.told.stands.items()
-            if o in frame.children
-        )
+        then = sorted((stand[0], frame.told_within.get(o, 0)) for o, stand in frame.told.stands.items())
         place_now, place_then = placing(at, now), placing(was, then)
         yield inner, place_now, place_then, depth
         for owner, child in inner.within.items():
@@ -198,8 +198,6 @@ def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:
     return lambda place: base + place + sum(size for stand, size in sizes if stand < place)
 
 
-def told_total(frame: FrameState) -> int:
-    """How many lines of a frame and those within it were told."""
-    return frame.told.count + sum(
-        told_total(frame.children[owner]) for owner in frame.told.stands if owner in frame.children
-    )
+def lines_told(frame: FrameState) -> int:
+    """How many lines of a frame and those within it were told, once `told_within` is known of them."""
+    return frame.told.count + sum(frame.told_within.values())

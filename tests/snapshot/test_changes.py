@@ -1,15 +1,15 @@
 """Changes are a true and minimal account of the page, and an index means one element for ever."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
 from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.replay import applied, bare
 
 MUTATIONS = (Path(__file__).parent / "mutations.js").read_text(encoding="utf-8")
 FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
@@ -32,23 +32,6 @@ any_page = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-def bare(nodes: Sequence[DomNode]) -> list[DomNode]:
-    """The lines without their mark for what is new."""
-    return [node.model_copy(update={"is_new": False}) for node in nodes]
-
-
-def applied(lines: Sequence[DomNode], told: DomChanges | DomSnapshot) -> list[DomNode]:
-    """The lines after the changes: what went is dropped by its old place, what came is put at its new one."""
-    if isinstance(told, DomSnapshot):
-        return bare(told.nodes)
-    gone = {change.was for change in told.changes}
-    after = [line for place, line in enumerate(lines) if place not in gone]
-    came = [(change.at, change.node) for change in told.changes if change.at is not None]
-    for place, node in sorted(came, key=lambda pair: pair[0]):
-        after.insert(place, bare([node])[0])
-    return after
 
 
 async def stage(hand: Hand) -> list[DomNode]:

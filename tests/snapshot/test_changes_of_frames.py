@@ -1,0 +1,113 @@
+"""A frame that has another page is a change of that frame, and of nothing else."""
+
+import pytest
+
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
+from tests.snapshot.hand import Hand
+from tests.snapshot.replay import applied, bare
+
+FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
+FRAME = "<iframe name=inner title=Inner src='{}'></iframe>"
+
+
+async def with_frame(hand: Hand, inner: str, *, far: bool = False) -> list[DomNode]:
+    """A page with a frame between two buttons; its lines."""
+    url = hand.site.page(inner)
+    url = url.replace(hand.site.url, hand.site.other) if far else url
+    body = f"<button>Above</button>{FRAME.format(url)}<button>Below</button>{FILLER}"
+    await hand.tab.goto(hand.site.page(body))
+    await hand.tab.page.wait_for_load_state()
+    return bare((await hand.look()).snapshot.nodes)
+
+
+async def fits(hand: Hand, lines: list[DomNode], told: DomChanges) -> bool:
+    """Whether the lines and what is told of them since give a fresh snapshot."""
+    return applied(lines, told) == bare((await hand.look()).snapshot.nodes)
+
+
+async def changes_of_frames(hand: Hand) -> DomChanges:
+    now = await hand.tab.dom.changes()
+    assert isinstance(now, DomChanges)
+    return now
+
+
+async def until_frame(hand: Hand, url: str) -> None:
+    """Wait until a frame is at an address that ends so, and has loaded."""
+    page = hand.tab.page
+    if not any(frame.url.endswith(url) for frame in page.frames):
+        await page.wait_for_event("framenavigated", lambda frame: frame.url.endswith(url))
+    (frame,) = [frame for frame in page.frames if frame.url.endswith(url)]
+    await frame.wait_for_load_state()
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["same site", "other site"])
+async def test_a_frame_that_goes_to_another_page_is_a_change_of_that_frame(hand: Hand, far: bool) -> None:
+    lines = await with_frame(hand, "<p>Before</p><button>Old</button>", far=far)
+    there = hand.site.page("<h1>After</h1><button>New</button><p>More</p>")
+    await hand.script("url => { frames[0].location = url }", there.replace(hand.site.url, hand.site.other))
+    await until_frame(hand, there.rpartition("/")[2])
+
+    now = await changes_of_frames(hand)
+
+    frame = next(node.index for node in lines if node.role == "iframe")
+    gone = [str(change.node) for change in now.changes if change.op == "removed"]
+    assert gone == [f"(2 lines that stood in [{frame}])"]
+    assert [change.node.name for change in now.changes if change.op == "added"] == ["After", "New", "More"]
+    assert len(now.changes) == 4
+    assert await fits(hand, lines, now)
+
+
+async def test_a_frame_that_reloads_leaves_the_indexes_elsewhere(hand: Hand) -> None:
+    lines = await with_frame(hand, "<p>Same</p><button>Again</button>")
+    await hand.script(
+        "new Promise(r => { document.querySelector('iframe').onload = r; inner.location.reload() })"
+    )
+
+    now = await changes_of_frames(hand)
+
+    assert {change.op for change in now.changes} == {"removed", "added"}
+    assert await fits(hand, lines, now)
+
+
+async def test_a_frame_that_is_taken_out_is_told_as_gone(hand: Hand) -> None:
+    lines = await with_frame(hand, f"<p>One</p>{FRAME.format('/status/404')}<p>Two</p>")
+    await hand.script("document.querySelector('iframe').remove()")
+
+    now = await changes_of_frames(hand)
+
+    assert {change.op for change in now.changes} == {"removed"}
+    assert await fits(hand, lines, now)
+
+
+async def test_a_frame_within_a_frame_that_reloads_is_told_alone(hand: Hand) -> None:
+    innermost = hand.site.page("<p>Deep</p><button>Deeper</button>")
+    lines = await with_frame(hand, f"<p>One</p>{FRAME.format(innermost)}<p>Two</p>", far=True)
+    (deep,) = [frame for frame in hand.tab.page.frames if frame.url == innermost]
+    await deep.goto(hand.site.page("<p>Other words</p>"))
+
+    now = await changes_of_frames(hand)
+
+    assert [change.node.name for change in now.changes if change.op == "added"] == ["Other words"]
+    assert await fits(hand, lines, now)
+
+
+async def test_a_frame_made_anew_and_changes_around_it_are_told_in_their_places(hand: Hand) -> None:
+    lines = await with_frame(hand, "<p>Same</p><button>Again</button>")
+    await hand.script(
+        "new Promise(r => { const f = document.querySelector('iframe'), g = f.cloneNode(); g.onload = r;"
+        " f.replaceWith(g); g.insertAdjacentHTML('beforebegin', '<p>Before it</p>');"
+        " g.insertAdjacentHTML('afterend', '<p>After it</p>') })"
+    )
+
+    assert await fits(hand, lines, await changes_of_frames(hand))
+
+
+async def test_a_frame_whose_new_page_is_long_is_told_with_the_whole_page(hand: Hand) -> None:
+    await with_frame(hand, "<p>Short</p>")
+    long = hand.site.page(
+        "".join(f"<p>Line {number} of a long page in a frame.</p>" for number in range(500))
+    )
+    await hand.script("url => { frames[0].location = url }", long)
+    await until_frame(hand, long)
+
+    assert isinstance(await hand.tab.dom.changes(), DomSnapshot)
