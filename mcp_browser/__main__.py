@@ -5,7 +5,7 @@ import sys
 
 from mcp_browser.browser.early import start_driver
 
-_NOT_SERVING = {"try", "install", "doctor", "-h", "--help", "--version"}
+_NOT_SERVING = {"try", "install", "doctor", "token", "-h", "--help", "--version"}
 
 
 def main() -> None:

@@ -44,12 +44,12 @@ def test_the_help_shows_every_flag_and_command() -> None:
     for option in all_options().values():
         assert option.flag in text
         assert option.off_flag is None or option.off_flag in text
-    for command in ("try", "install", "doctor"):
+    for command in ("try", "install", "doctor", "token"):
         assert re.search(rf"^    {command} ", text, re.MULTILINE)
     assert max(len(line) for line in text.splitlines()) <= 110
 
 
-@pytest.mark.parametrize("command", ["try", "install", "doctor"])
+@pytest.mark.parametrize("command", ["try", "install", "doctor", "token"])
 def test_each_command_has_help_of_its_own(command: str) -> None:
     text = run(command, "--help").stdout
 

@@ -1,4 +1,4 @@
-"""The command line: flags to settings, then serve, try, install or doctor."""
+"""The command line: flags to settings, then serve, try, install, doctor or token."""
 
 import os
 import sys
@@ -46,6 +46,10 @@ def _run(words: Sequence[str]) -> int:
             from mcp_browser.cli.doctor import doctor
 
             return doctor(loaded)
+        case "token":
+            from mcp_browser.cli.token import token
+
+            return token(loaded.settings.access, arguments.name)
 
 
 def _fail(error: Exception, code: int) -> int:

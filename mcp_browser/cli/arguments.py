@@ -12,13 +12,16 @@ from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
 
-CommandName = Literal["serve", "try", "install", "doctor"]
+CommandName = Literal["serve", "try", "install", "doctor", "token"]
 
 _COMMANDS: dict[CommandName, str] = {
     "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
     "install": "find a browser, or get one",
     "doctor": "show what was found on this machine and which settings are in force",
+    "token": "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
 }
+
+_POSITIONALS: dict[CommandName, str] = {"try": "[URL] ", "token": "[NAME] "}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class Arguments:
     flags: Mapping[str, Any]
     config: Path | None
     url: str | None
+    name: str | None
 
 
 def parse_arguments(words: Sequence[str]) -> Arguments:
@@ -37,14 +41,14 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     Raises:
         SettingsError: a flag or command is unknown, or lacks its value.
     """
-    parser = _parser()
-    found, unknown = parser.parse_known_args(_joined(words))
     for option in all_options().values():
-        if option.variable_only and any(word.partition("=")[0] == option.flag for word in unknown):
+        if option.variable_only and any(word.partition("=")[0] == option.flag for word in words):
             raise SettingsError(
                 f"{option.flag} would show its value to everybody on this machine: set the variable "
                 f"{option.variable} instead."
             )
+    parser = _parser()
+    found, unknown = parser.parse_known_args(_joined(words))
     if unknown:
         flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
         raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
@@ -54,6 +58,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         flags={name: values[name] for name in all_options() if name in values},
         config=values.get("config"),
         url=values.get("url"),
+        name=values.get("name"),
     )
 
 
@@ -82,7 +87,8 @@ class _Version(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mcp-browser",
-        usage="mcp-browser [--stdio] [SETTINGS]\n       mcp-browser try [URL] | install | doctor [SETTINGS]",
+        usage="mcp-browser [--stdio] [SETTINGS]\n"
+        "       mcp-browser try [URL] | install | doctor | token [NAME] [SETTINGS]",
         description="Give an MCP client a real browser. Without a command, serve MCP over standard input "
         "and output.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
@@ -100,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, summary in _COMMANDS.items():
         command = commands.add_parser(
             name,
-            usage=f"mcp-browser {name} {'[URL] ' if name == 'try' else ''}[SETTINGS]",
+            usage=f"mcp-browser {name} {_POSITIONALS.get(name, '')}[SETTINGS]",
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
             allow_abbrev=False,
@@ -111,6 +117,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "url", nargs="?", metavar="URL", help="page to open; without it, a page shipped here"
             )
+        if name == "token":
+            command.add_argument("name", nargs="?", metavar="NAME", help="whose it is; default: default")
         _add_settings(command)
     _add_settings(parser)
     return parser
@@ -127,6 +135,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     groups = {name: parser.add_argument_group(title) for name, title in group_titles().items()}
     for option in all_options().values():
         if option.variable_only:
+            groups[option.group].description = f"{option.variable}: {option.description}"
             continue
         add = groups[option.group].add_argument
         about = option.description.replace("%", "%%").rstrip(".")

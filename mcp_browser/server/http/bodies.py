@@ -53,27 +53,32 @@ class BodyLimit:
             self._held += size
 
         try:
-            messages = await self._read(scope, receive, take)
+            body = await self._read(scope, receive, take)
         except _Refused as refused:
             self._held -= taken
             self._on_refusal(refused.reason)
-            headers = {"Connection": "close"} | ({"Retry-After": "1"} if refused.reason == "room" else {})
+            # What is on its way is still read and dropped: who is cut off while sending sees no answer.
+            headers = {"body_time": {"Connection": "close"}, "room": {"Retry-After": "1"}}.get(refused.reason)
             await refusal(refused.status, refused.message, headers=headers)(scope, receive, send)
             return
         except BaseException:
             self._held -= taken
             raise
 
+        messages: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
+
         async def replay() -> Message:
             return messages.popleft() if messages else await receive()
 
         try:
-            await self._app(scope, replay, send)
+            # A client that has gone before its body was whole asks for nothing.
+            if body is not None:
+                await self._app(scope, replay, send)
         finally:
             self._held -= taken
 
-    async def _read(self, scope: Scope, receive: Receive, take: Callable[[int], None]) -> deque[Message]:
-        """The body as one message, and the disconnection if that came instead of the rest."""
+    async def _read(self, scope: Scope, receive: Receive, take: Callable[[int], None]) -> bytes | None:
+        """The body; None where the client has gone before it was whole."""
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > self._longest:
             raise _Refused("body_size", 413, f"The body is longer than {self._longest} bytes.")
@@ -82,12 +87,12 @@ class BodyLimit:
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
-                    return deque([{"type": "http.request", "body": bytes(body), "more_body": True}, message])
+                    return None
                 part: bytes = message.get("body", b"")
                 take(len(part))
                 body += part
                 if not message.get("more_body", False):
-                    return deque([{"type": "http.request", "body": bytes(body), "more_body": False}])
+                    return bytes(body)
                 timer.deadline += len(part) / SLOWEST_BYTES_A_SECOND
         raise _Refused("body_time", 408, "The body did not come in time.")
 

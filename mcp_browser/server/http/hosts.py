@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_browser.server.http.connections import LONGEST_HEAD
 from mcp_browser.server.http.refusals import OnRefusal, Reason, refusal
 from mcp_browser.settings import AccessSettings
 
@@ -19,6 +20,12 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
 _TOKEN_KEYS = frozenset({"access_token", "token", "api_key", "apikey", "authorization", "bearer", "auth"})
+_TOKEN_IN_URL: tuple[Reason, int, str] = (
+    "token_in_url",
+    400,
+    "A token does not belong into an address, where logs keep it. "
+    "Send the header `Authorization: Bearer …`, and replace that token by a new one.",
+)
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>\d{1,5}))?", re.ASCII)
 
 
@@ -103,11 +110,13 @@ class NameCheck:
 
     def _wrong(self, scope: Scope) -> tuple[Reason, int, str] | None:
         headers = Headers(scope=scope)
-        for name in _ONCE:
-            if len(headers.getlist(name)) > 1:
-                return "request", 400, f"The header {name} must not be there twice."
-        if "content-length" in headers and "transfer-encoding" in headers:
-            return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
+        return (
+            _malformed(scope, headers)
+            or self._from_elsewhere(scope, headers)
+            or (_TOKEN_IN_URL if _has_token(scope["query_string"]) else None)
+        )
+
+    def _from_elsewhere(self, scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
         reached_at = scope["server"][0] if scope.get("server") else None
         forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
         named = [headers.get("host", ""), *(name.strip() for name in forwarded)]
@@ -116,15 +125,6 @@ class NameCheck:
         for origin in headers.getlist("origin"):
             if not self._may_come_from(origin, named):
                 return "origin", 403, "That origin may not use this server; --allowed-origins adds one."
-        if _has_token(scope["query_string"]):
-            return (
-                "token_in_url",
-                400,
-                (
-                    "A token does not belong into an address, where logs keep it. "
-                    "Send the header `Authorization: Bearer …`, and replace that token by a new one."
-                ),
-            )
         return None
 
     def _may_come_from(self, origin: str, named: Sequence[str]) -> bool:
@@ -140,6 +140,22 @@ class NameCheck:
         return split is not None and (
             split[0] in LOOPBACK_NAMES or parts.netloc.lower() in map(str.lower, named)
         )
+
+
+def _malformed(scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
+    """What a proxy before this server could read otherwise, or is too long."""
+    # h11 bounds only a head that has not come whole.
+    if (
+        sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
+        > LONGEST_HEAD
+    ):
+        return "request", 431, f"The address and headers are longer than {LONGEST_HEAD} bytes."
+    for name in _ONCE:
+        if len(headers.getlist(name)) > 1:
+            return "request", 400, f"The header {name} must not be there twice."
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
+    return None
 
 
 def _has_token(query: bytes) -> bool:

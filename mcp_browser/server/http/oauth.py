@@ -222,7 +222,7 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
 
 
 def _same_protection(issuer: str, address: str) -> bool:
-    return urlsplit(address).scheme == "https" or urlsplit(issuer).scheme == "http"
+    return urlsplit(address).scheme in {"https", urlsplit(issuer).scheme}
 
 
 def _keys_of(document: Mapping[str, Any]) -> dict[str | None, SigningKey]:

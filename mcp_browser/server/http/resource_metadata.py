@@ -3,7 +3,6 @@
 from urllib.parse import urlsplit
 
 from mcp.shared.auth import ProtectedResourceMetadata
-from pydantic import AnyHttpUrl
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -57,11 +56,14 @@ class ResourceMetadata:
         described = {"", parts.path, *(parts.path + endpoint for endpoint in self._endpoints)}
         if path not in described or self._settings.oauth_issuer is None:
             return refusal(404, "There is no such resource.")
-        metadata = ProtectedResourceMetadata(
-            resource=AnyHttpUrl(f"{parts.scheme}://{parts.netloc}{path or parts.path}"),
-            authorization_servers=[AnyHttpUrl(self._settings.oauth_issuer)],
-            scopes_supported=list(self._settings.oauth_scopes) or None,
-            resource_name="mcp-browser",
+        # As text, since addresses are compared by their letters: an `AnyHttpUrl` would add a slash.
+        metadata = ProtectedResourceMetadata.model_validate(
+            {
+                "resource": f"{parts.scheme}://{parts.netloc}{path or parts.path}",
+                "authorization_servers": [self._settings.oauth_issuer],
+                "scopes_supported": list(self._settings.oauth_scopes) or None,
+                "resource_name": "mcp-browser",
+            }
         )
         return Response(
             metadata.model_dump_json(exclude_none=True),

@@ -1,5 +1,6 @@
 """A small app behind the doors: says who calls, and streams for as long as anybody reads."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
@@ -39,6 +40,7 @@ async def _stream(_request: Request) -> Response:
     async def endless() -> AsyncGenerator[bytes]:
         while True:
             yield CHUNK
+            await asyncio.sleep(0)  # Others have their turn, also when nobody takes the chunks any more.
 
     return StreamingResponse(endless())
 

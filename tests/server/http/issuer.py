@@ -1,0 +1,119 @@
+"""An authorization server for tests: it has keys, tells about them, and signs what it is given."""
+
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import jwt
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tests.server.http.conftest import run_server
+
+AUDIENCE = "https://browser.example.com/mcp"
+METADATA = "/.well-known/oauth-authorization-server"
+OPENID = "/.well-known/openid-configuration"
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+class Issuer:
+    """Signs tokens. What it says and does can be changed while it runs."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.keys: dict[str, Any] = {}
+        self.requests: list[str] = []
+        self.served_at = METADATA
+        self.status = 200
+        self.metadata: dict[str, Any] = {"issuer": self.url, "jwks_uri": f"{self.url}/jwks"}
+        self.more_keys: list[object] = []
+        self.rotate("first")
+
+    def rotate(self, kid: str, kind: str = "RSA") -> None:
+        """Sign with a new key from now on, and forget the others."""
+        match kind:
+            case "EC":
+                key: Any = ec.generate_private_key(ec.SECP256R1())
+            case "OKP":
+                key = ed25519.Ed25519PrivateKey.generate()
+            case _:
+                key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self.keys = {kid: key}
+
+    def claims(self, **changed: Any) -> dict[str, Any]:
+        """The claims of a token that counts, with some of them changed, or left out where None."""
+        now = int(time.time())
+        claims = {
+            "iss": self.url,
+            "aud": AUDIENCE,
+            "sub": "alice",
+            "client_id": "assistant",
+            "scope": "browse other",
+            "iat": now,
+            "exp": now + 300,
+        }
+        return {name: value for name, value in (claims | changed).items() if value is not None}
+
+    def token(self, *, header: Any = None, **changed: Any) -> str:
+        """A token, signed with the current key."""
+        kid, key = next(iter(self.keys.items()))
+        algorithm = {"RSAPrivateKey": "RS256", "ECPrivateKey": "ES256", "Ed25519PrivateKey": "EdDSA"}
+        named = next(name for kind, name in algorithm.items() if kind in type(key).__name__)
+        headers: dict[str, Any] = {"kid": kid, "typ": "at+jwt"} | (header or {})
+        return jwt.encode(self.claims(**changed), key, algorithm=named, headers=headers)
+
+    def confused_token(self) -> str:
+        """A token whose HS256 secret is the issuer's public key, as everybody can make it."""
+        kid, key = next(iter(self.keys.items()))
+        secret = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        head = _base64(json.dumps({"alg": "HS256", "typ": "JWT", "kid": kid}).encode())
+        body = _base64(json.dumps(self.claims()).encode())
+        signature = hmac.new(secret, f"{head}.{body}".encode(), hashlib.sha256).digest()
+        return f"{head}.{body}.{_base64(signature)}"
+
+    def unsigned_token(self) -> str:
+        """A token without a signature."""
+        kid = next(iter(self.keys))
+        head = _base64(json.dumps({"alg": "none", "typ": "JWT", "kid": kid}).encode())
+        return f"{head}.{_base64(json.dumps(self.claims()).encode())}."
+
+    def jwks(self) -> list[object]:
+        """The public keys as the issuer publishes them."""
+        found: list[object] = []
+        for kid, key in self.keys.items():
+            name = type(key).__name__
+            algorithm = RSAAlgorithm if "RSA" in name else ECAlgorithm if "EC" in name else OKPAlgorithm
+            found.append(algorithm.to_jwk(key.public_key(), as_dict=True) | {"kid": kid, "use": "sig"})
+        return found + self.more_keys
+
+    async def answer(self, request: Request) -> Response:
+        self.requests.append(request.url.path)
+        if request.url.path == "/jwks":
+            return JSONResponse({"keys": self.jwks()}, status_code=self.status)
+        if request.url.path == self.served_at:
+            return JSONResponse(self.metadata, status_code=self.status)
+        return Response(status_code=404)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Answer requests until the end of the block."""
+        app = Starlette(routes=[Route("/{path:path}", self.answer)])
+        config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
+        async with run_server(config, self.listener):
+            yield
