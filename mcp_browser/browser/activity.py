@@ -26,6 +26,9 @@ LONGEST_PATH = 60
 REQUEST_GRACE = 0.5
 """How long after a page has asked for a navigation its request may take to show up, seconds."""
 
+SOON = 1.0
+"""A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed."""
+
 NO_CONTENT = (204, 205)
 """HTTP statuses of answers after which the page that asked stays."""
 
@@ -61,6 +64,7 @@ class Activity:
         self._waiters: set[asyncio.Future[None]] = set()
         self._requested_at = 0.0
         self._requested_number = 0
+        self._scheduled_until = 0.0
         self._answered: Response | None = None
         self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
@@ -97,8 +101,9 @@ class Activity:
         """Whether the tab is on its way to another document, by something that began after the mark."""
         if any(request.of_page and request.number > since for request in self._in_flight.values()):
             return True
-        fresh = time.monotonic() - self._requested_at < REQUEST_GRACE
-        return fresh and self._requested_number > since
+        now = time.monotonic()
+        fresh = now - self._requested_at < REQUEST_GRACE
+        return (fresh and self._requested_number > since) or now < self._scheduled_until
 
     def navigating_for(self) -> float | None:
         """For how many seconds the tab has been on its way to another document; None where it is not."""
@@ -145,6 +150,23 @@ class Activity:
         self._requested_number = next(self._numbers)
         self.wake()
 
+    def navigation_scheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameScheduledNavigation`: a form is to be sent, or the page goes on soon."""
+        delay = float(event.get("delay", 0))
+        if event.get("frameId") != main_frame or delay > SOON:
+            return
+        if "Refresh" in str(event.get("reason")) and event.get("url") == self._page.url:
+            # A page that loads itself again and again is polling.
+            return
+        self._scheduled_until = time.monotonic() + delay + REQUEST_GRACE
+        self.wake()
+
+    def navigation_unscheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameClearedScheduledNavigation`: it has begun, or will not."""
+        if event.get("frameId") == main_frame:
+            self._scheduled_until = 0.0
+            self.wake()
+
     @property
     def answered_status(self) -> int | None:
         """HTTP status of the answer to the last request for a new document, also where it became no page."""
@@ -162,7 +184,7 @@ class Activity:
 
     def forget_navigation(self) -> None:
         """A navigation has come to nothing: it was a download, or it was stopped."""
-        self._requested_at = 0.0
+        self._requested_at = self._scheduled_until = 0.0
         for request in [request for request, known in self._in_flight.items() if known.of_page]:
             del self._in_flight[request]
         self.wake()

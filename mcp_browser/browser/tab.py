@@ -143,6 +143,8 @@ class Tab:
         try:
             cdp = await self.page.context.new_cdp_session(self.page)
             cdp.on("Page.frameRequestedNavigation", self._on_navigation_requested)
+            cdp.on("Page.frameScheduledNavigation", self._on_navigation_scheduled)
+            cdp.on("Page.frameClearedScheduledNavigation", self._on_navigation_unscheduled)
             cdp.on("Page.windowOpen", self._on_window_open)
             cdp.on("Page.javascriptDialogClosed", self.hold.dialog_closed)
             self.cdp = cdp
@@ -340,6 +342,12 @@ class Tab:
 
     def _on_navigation_requested(self, event: dict[str, Any]) -> None:
         self.activity.navigation_requested(event, self._main_frame)
+
+    def _on_navigation_scheduled(self, event: dict[str, Any]) -> None:
+        self.activity.navigation_scheduled(event, self._main_frame)
+
+    def _on_navigation_unscheduled(self, event: dict[str, Any]) -> None:
+        self.activity.navigation_unscheduled(event, self._main_frame)
 
     def _on_window_open(self, _event: dict[str, Any]) -> None:
         self.activity.window_opening()

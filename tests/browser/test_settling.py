@@ -137,3 +137,36 @@ async def test_late_changes_are_told_by_what_only_looks(hand: Hand, site: Site) 
     told = await hand.do(lambda tab: tab.page.title(), effect="read")
     assert told.changes is None
     assert told.snapshot is None
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+async def test_a_page_that_goes_on_by_itself_is_followed(hand: Hand, site: Site, delay: int) -> None:
+    there = site.page("<h1>Arrived</h1>")
+    onward = f"<meta http-equiv=refresh content='{delay};url={there}'>Wait"
+    assert "Arrived" in shown(await hand.open(site.page(onward)))
+
+
+async def test_a_page_that_loads_itself_again_and_again_is_shown(hand: Hand, site: Site) -> None:
+    told = await hand.open(site.page("<meta http-equiv=refresh content=1>Scores", path="/scores"))
+    assert "Scores" in shown(told)
+    assert not told.notices
+
+
+BUSY_BEFORE_UNLOAD = "onbeforeunload = () => { const end = Date.now() + 1200; while (Date.now() < end); }"
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "<a href='{0}'>Go</a>",
+        "<form action='{0}'><button>Go</button></form>",
+        "<form method=post action='{0}'><button>Go</button></form>",
+        "<button onclick=\"location.href = '{0}'\">Go</button>",
+    ],
+    ids=["link", "form", "post", "script"],
+)
+async def test_a_navigation_whose_request_is_late_is_awaited(hand: Hand, site: Site, way: str) -> None:
+    inner = site.page(f"<script>{BUSY_BEFORE_UNLOAD}</script>Inner").replace(site.url, site.other)
+    there = site.page("<h1>Arrived</h1>")
+    await hand.open(site.page(f"{way.format(there)}<iframe src='{inner}'></iframe>"))
+    assert "Arrived" in shown(await hand.click("Go"))

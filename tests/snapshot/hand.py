@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
+
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
@@ -79,8 +81,13 @@ class Hand:
         return await self.controller.execute(action, arguments, self.session)
 
     async def visit(self, url: str) -> View:
-        """Go to an address and look at the whole page."""
+        """Go to an address and look at the whole page, once its frames have come."""
+        activity = self.tab.activity
+        mark = activity.mark()
         await self.tab.goto(url)
+        with anyio.move_on_after(3):
+            while any(request.kind == "document" for request in activity.in_flight(mark)):
+                await activity.change(limit=0.5)
         return await self.look()
 
     async def show(self, body: str) -> View:

@@ -59,8 +59,12 @@ def django(folder: Path) -> Generator[Django]:
     python = str(python_packages("django", "Django==5.2.19"))
     app = Django(f"http://127.0.0.1:{free_port()}", folder / "db.sqlite3", folder / "pristine.sqlite3")
     environment = {"DJANGO_SUPERUSER_PASSWORD": app.password}
+    # Django's own way takes seconds on a busy machine: longer than a page is waited for.
+    quick = 'PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]'
     account = ["--noinput", "--username", app.user, "--email", "boss@example.com"]
     _run([python, "-m", "django", "startproject", "shop", str(folder)], folder)
+    with (folder / "shop" / "settings.py").open("a", encoding="utf-8") as settings:
+        settings.write(f"\n{quick}\n")
     _run([python, "manage.py", "migrate", "--verbosity=0"], folder)
     _run([python, "manage.py", "createsuperuser", *account], folder, environment)
     shutil.copyfile(app.database, app.pristine)
