@@ -272,7 +272,7 @@ class ToolSettings(SettingsGroup):
     """Which actions are offered as tools."""
 
     tools: CommaList = Field(
-        default=("core",), description="Tool groups to offer, comma-separated; `all` for every group."
+        default=("core", "agent"), description="Tool groups to offer, comma-separated; `all` for every group."
     )
     exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
     actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")
@@ -317,6 +317,10 @@ class AgentSettings(SettingsGroup):
     )
     fallback_model: str | None = Field(
         default=None, description="Model to go on with when the first one fails."
+    )
+    gui_scale: Literal["pixels", "thousandths", "unit"] = Field(
+        default="pixels",
+        description="A vision model's coordinates: pixels of the picture, thousandths or parts of its sides.",
     )
     max_steps: int = Field(default=100, ge=1, le=1000, description="Most steps of a task.")
     max_actions: int = Field(default=5, ge=1, le=50, description="Most actions of one step.")

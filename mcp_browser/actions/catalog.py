@@ -41,6 +41,9 @@ FAMILIES = (
 
 ALL = "all"
 
+AGENT = "agent"
+"""The group of the tools that start and steer the built-in agent: the server's, not actions of a page."""
+
 
 def default_registry() -> Registry:
     """All actions that come with the package, in a fixed order."""
@@ -65,13 +68,18 @@ def load_registry(settings: ToolSettings) -> Registry:
             everything.include(registry)
         except ValueError as error:
             raise SettingsError(f"{source}: {error}") from error
-    _check_names("tools", settings.tools, (*everything.groups(), ALL), "group of tools")
+    _check_names("tools", settings.tools, (*everything.groups(), AGENT, ALL), "group of tools")
     _check_names(
         "exclude_actions", settings.exclude_actions, [action.name for action in everything], "action"
     )
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
     return everything.only(groups).without(settings.exclude_actions)
+
+
+def offers_agent(settings: ToolSettings) -> bool:
+    """Whether the tools of the built-in agent are asked for."""
+    return not {AGENT, ALL}.isdisjoint(settings.tools)
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

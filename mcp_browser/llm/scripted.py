@@ -87,7 +87,7 @@ def load_script(path: Path) -> ScriptedModel:
         SettingsError: the file cannot be read, or holds something else.
     """
     try:
-        content: object = json.loads(path.read_text(encoding="utf-8"))
+        content: object = json.loads(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read the script {path}: {error}") from None
     lines = cast("list[object]", content) if isinstance(content, list) else []

@@ -8,6 +8,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
@@ -88,6 +89,10 @@ def create_server(
         on_call_tool=call_tool,
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope="public")},
         get_tool_input_schema=offered.schema_of,
+    )
+    # What a client brings back between the rounds of a call is sealed: it names a run of the agent.
+    server.middleware.append(
+        RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")
     )
     Resources(resources).install(server)
     return server

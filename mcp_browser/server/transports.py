@@ -6,8 +6,10 @@ from contextlib import redirect_stdout
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
+from mcp_browser.actions.catalog import offers_agent
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
+from mcp_browser.server.agent_tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
 from mcp_browser.server.session_files import SessionFiles
@@ -23,6 +25,15 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     with redirect_stdout(sys.stderr):
         registry = load_registry(settings.tools)
     source = OneSession(manager)
-    server = create_server(Controller(registry, settings), source, resources=[SessionFiles(manager, source)])
-    async with stdio_server() as (requests, answers):
-        await server.run(requests, answers, server.create_initialization_options())
+    agent = AgentTools(settings, source, registry)
+    server = create_server(
+        Controller(registry, settings),
+        source,
+        tools=agent.tools() if offers_agent(settings.tools) else (),
+        resources=[SessionFiles(manager, source)],
+    )
+    try:
+        async with stdio_server() as (requests, answers):
+            await server.run(requests, answers, server.create_initialization_options())
+    finally:
+        await agent.close()

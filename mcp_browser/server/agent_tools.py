@@ -1,0 +1,120 @@
+"""run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_browser.actions.registry import Registry
+from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.agent_runs import AgentRuns
+
+
+class Params(BaseModel):
+    """Base of the parameter models: unknown arguments are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RunTaskParams(Params):
+    """Arguments of run_task."""
+
+    task: str = Field(min_length=1, description="what is to be done, and what to report")
+    start_url: str | None = None
+    context: str | None = Field(None, description="what else to know")
+    max_steps: int | None = Field(None, ge=1, le=1000)
+    max_seconds: float | None = Field(None, gt=0)
+    max_tokens: int | None = Field(None, gt=0)
+    max_cost: Decimal | None = Field(None, gt=0, description="US dollars")
+    vision: bool | None = None
+    style: Literal["structured", "gui"] = "structured"
+    model: str | None = Field(None, description="provider:name")
+    allowed_domains: list[str] = Field([], description="globs of hosts; default: any")
+    allowed_actions: list[str] = Field([], description="default: all")
+    secrets: list[str] = Field([], description="names of secrets it may use")
+    output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
+    planner_interval: int = Field(0, ge=0, description="plan every so many steps")
+    judge: bool = Field(False, description="check the result")
+    wait: bool = Field(True, description="false: return at once; then get_task")
+
+
+class TaskParams(Params):
+    """Arguments of tools about one task."""
+
+    task_id: str
+
+
+class GetTaskParams(TaskParams):
+    """Arguments of get_task."""
+
+    wait_seconds: float = Field(0, ge=0, le=600)
+
+
+class InstructParams(TaskParams):
+    """Arguments of add_instructions."""
+
+    text: str = Field(min_length=1, description="what to change, or the answer to its question")
+
+
+class AgentTools:
+    """The tools of the agent, for one server."""
+
+    def __init__(self, settings: Settings, sessions: SessionSource, registry: Registry) -> None:
+        """Offer them; the agent may use the actions of `registry`."""
+        self._settings = settings
+        self._sessions = sessions
+        self._registry = registry
+        self._runs: AgentRuns | None = None
+
+    def tools(self) -> Sequence[ServerTool]:
+        """The tools."""
+        return (
+            server_tool(self.run_task, param_model=RunTaskParams),
+            server_tool(self.get_task, param_model=GetTaskParams, in_session=False, read_only=True),
+            server_tool(self.pause_task, param_model=TaskParams, in_session=False),
+            server_tool(self.resume_task, param_model=TaskParams, in_session=False),
+            server_tool(self.stop_task, param_model=TaskParams, in_session=False),
+            server_tool(self.add_instructions, param_model=InstructParams, in_session=False),
+        )
+
+    async def run_task(self, call: Call, params: RunTaskParams) -> Answer:
+        """Let the built-in agent do a whole task in this browser, and report."""
+        return await self._agent.run_task(call, params)
+
+    async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
+        """Tell how a task stands, and its result once it has ended."""
+        return await self._agent.get_task(call, params)
+
+    async def pause_task(self, call: Call, params: TaskParams) -> Answer:
+        """Hold a task before its next step."""
+        return await self._agent.pause_task(call, params)
+
+    async def resume_task(self, call: Call, params: TaskParams) -> Answer:
+        """Let a paused task go on."""
+        return await self._agent.resume_task(call, params)
+
+    async def stop_task(self, call: Call, params: TaskParams) -> Answer:
+        """End a task with what it has reached."""
+        return await self._agent.stop_task(call, params)
+
+    async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
+        """Tell a task something, or answer its question; it then goes on."""
+        return await self._agent.add_instructions(call, params)
+
+    async def close(self) -> None:
+        """End what still runs."""
+        if self._runs is not None:
+            await self._runs.close()
+
+    @property
+    def _agent(self) -> "AgentRuns":
+        if self._runs is None:
+            module = import_module("mcp_browser.server.agent_runs")
+            runs: AgentRuns = module.AgentRuns(self._settings, self._sessions, self._registry)
+            self._runs = runs
+        return self._runs

@@ -1,0 +1,126 @@
+"""Asking the client: for an answer of its model (sampling) or of its person (elicitation), in both eras.
+
+A client of the handshake era is sent a request of its own while its call waits. A client of the stateless era
+is answered that input is required, does what is asked, and calls again with the answers; the work that asks
+goes on meanwhile, and the next call takes part in it again. Whoever works asks by a `Mailbox`, and does not
+see the difference.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+Request = types.CreateMessageRequest | types.ElicitRequest
+Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
+
+
+def is_modern(request: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client speaks the stateless era's protocol."""
+    return request.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def capabilities(request: ServerRequestContext[Any, Any]) -> types.ClientCapabilities:
+    """What the client has declared that it can do."""
+    return request.session.client_capabilities or types.ClientCapabilities()
+
+
+@dataclass
+class Question:
+    """A request that waits for the client's answer; None is the answer of a client that will not."""
+
+    key: str
+    request: Request
+    answer: asyncio.Future[Response | None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class Mailbox:
+    """Questions to a client, from work that outlives its single calls."""
+
+    def __init__(self) -> None:
+        """Nothing is asked yet."""
+        self._questions: dict[str, Question] = {}
+        self._numbers = itertools.count(1)
+        self._news = asyncio.Event()
+
+    async def ask(self, request: Request) -> Response | None:
+        """The client's answer; None where it will not or can not give one."""
+        question = Question(f"q{next(self._numbers)}", request)
+        self._questions[question.key] = question
+        self._news.set()
+        try:
+            return await question.answer
+        finally:
+            self._questions.pop(question.key, None)
+
+    @property
+    def waiting(self) -> list[Question]:
+        """The questions that have no answer yet, oldest first."""
+        return [question for question in self._questions.values() if not question.answer.done()]
+
+    async def news(self) -> None:
+        """Wait for a question."""
+        while not self.waiting:
+            self._news.clear()
+            await self._news.wait()
+
+    def requests(self) -> dict[str, Request]:
+        """The open questions by their keys, for a client that answers with its next call."""
+        return {question.key: question.request for question in self.waiting}
+
+    def deliver(self, responses: Mapping[str, Any] | None) -> None:
+        """Give answers by key; those to nothing that was asked are dropped."""
+        for key, response in (responses or {}).items():
+            question = self._questions.get(key)
+            if question is not None and not question.answer.done():
+                question.answer.set_result(_as_response(question.request, response))
+
+    def refuse_all(self) -> None:
+        """Answer every open question that nobody is there to answer."""
+        for question in self.waiting:
+            question.answer.set_result(None)
+
+    async def pass_on(self, request: ServerRequestContext[Any, Any]) -> None:
+        """Send the open questions to a client of the handshake era, and deliver its answers."""
+        for question in self.waiting:
+            response = await _send(request, question.request)
+            if not question.answer.done():
+                question.answer.set_result(response)
+
+
+async def _send(request: ServerRequestContext[Any, Any], asked: Request) -> Response | None:
+    if not request.session.can_send_request:
+        return None
+    kind: type[Response] = types.ElicitResult
+    if isinstance(asked, types.CreateMessageRequest):
+        kind = types.CreateMessageResultWithTools if asked.params.tools else types.CreateMessageResult
+    try:
+        return await request.session.send_request(
+            asked, kind, metadata=ServerMessageMetadata(related_request_id=request.request_id)
+        )
+    except (MCPError, ValidationError):
+        # A person who says no to sampling is an error in the protocol, an answer like others here.
+        return None
+
+
+def _as_response(asked: Request, response: Any) -> Response | None:
+    if isinstance(
+        response, types.ElicitResult | types.CreateMessageResult | types.CreateMessageResultWithTools
+    ):
+        return response
+    try:
+        if isinstance(asked, types.ElicitRequest):
+            return types.ElicitResult.model_validate(response)
+        return types.CreateMessageResultWithTools.model_validate(response)
+    except ValidationError:
+        return None

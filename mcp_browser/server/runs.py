@@ -1,0 +1,156 @@
+"""Runs of the agent, each in a task of its own that outlives the calls which start and steer it."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.errors import ActionError, NotFound
+from mcp_browser.server.ask import Mailbox
+from mcp_browser.server.http.principals import Principal
+
+logger = logging.getLogger(__name__)
+
+KEPT_SECONDS = 3600.0
+"""How long a run that has ended can still be asked for."""
+
+MOST_RUNS = 100
+"""How many runs are kept; the oldest ended ones go first."""
+
+Place = Callable[[], contextlib.AbstractAsyncContextManager[object]]
+"""Holds a run's session while its agent works."""
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One run: its agent, who may steer it, and how it stands.
+
+    `attended` counts the calls that wait for it now: only while there is one can the client be asked.
+    """
+
+    agent: Agent
+    principal: Principal
+    mailbox: Mailbox
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated: datetime = field(default_factory=lambda: datetime.now(UTC))
+    progress: Progress | None = None
+    attended: int = 0
+    outcome: TaskOutcome | None = None
+    failure: str | None = None
+    _task: asyncio.Task[None] | None = None
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def id(self) -> str:
+        """The run's identifier."""
+        return self.agent.history.id
+
+    @property
+    def status(self) -> TaskStatus:
+        """How it stands."""
+        return self.agent.history.status
+
+    @property
+    def is_working(self) -> bool:
+        """Whether its agent is at work, or waits to be resumed."""
+        return self._task is not None and not self._task.done()
+
+    def begin(self, place: Place) -> None:
+        """Let the agent work, or go on after it has stopped; `place` holds its session meanwhile."""
+        self.outcome = self.failure = None
+        self._task = asyncio.create_task(self._work(place))
+
+    async def _work(self, place: Place) -> None:
+        try:
+            async with place():
+                self.outcome = await self.agent.run()
+        except asyncio.CancelledError:
+            self.outcome = self.agent.outcome()
+        except ActionError as error:
+            self.failure = str(error)
+        except Exception:
+            logger.exception("The agent failed in run %s", self.id)
+            self.failure = "The agent itself failed; the server's log has the details."
+            self.outcome = self.agent.outcome()
+        finally:
+            self.told()
+
+    async def cancel(self) -> None:
+        """End the run now; the session stays usable."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=1)
+
+    def told(self, progress: Progress | None = None) -> None:
+        """Note that something has happened, and wake who waits for it."""
+        self.progress = progress or self.progress
+        self.updated = datetime.now(UTC)
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def news(self) -> None:
+        """Wait until something happens: progress, a question, the end."""
+        happened = asyncio.ensure_future(self._news.wait())
+        asked = asyncio.ensure_future(self.mailbox.news())
+        try:
+            await asyncio.wait({happened, asked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            happened.cancel()
+            asked.cancel()
+
+    @asynccontextmanager
+    async def attend(self) -> AsyncGenerator[None]:
+        """Take part: while somebody does, the client can be asked."""
+        self.attended += 1
+        try:
+            yield
+        finally:
+            self.attended -= 1
+
+
+class Runs:
+    """All runs of a server, by their identifiers."""
+
+    def __init__(self) -> None:
+        """There is none yet."""
+        self._runs: dict[str, Run] = {}
+
+    def add(self, run: Run) -> None:
+        """Keep a run."""
+        self._forget_old()
+        self._runs[run.id] = run
+
+    def get(self, identifier: str, principal: Principal) -> Run:
+        """The run of that identifier, if it is this caller's.
+
+        Raises:
+            NotFound: there is none; the message does not tell whether another caller has it.
+        """
+        run = self._runs.get(identifier)
+        if run is None or run.principal != principal:
+            raise NotFound(
+                f"There is no task {identifier[:60]!r}.",
+                hint="Start one with run_task; ended ones are forgotten.",
+            )
+        return run
+
+    def __iter__(self) -> Iterator[Run]:
+        """The runs, oldest first."""
+        return iter(list(self._runs.values()))
+
+    async def close(self) -> None:
+        """Cancel what still works."""
+        await asyncio.gather(*(run.cancel() for run in self))
+
+    def _forget_old(self) -> None:
+        now = datetime.now(UTC)
+        ended = [run for run in self if not run.is_working]
+        for run in ended:
+            if (now - run.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
+                del self._runs[run.id]
