@@ -60,11 +60,12 @@ async def test_a_task_is_done_in_the_same_browser(era: Era, tmp_path: Path, site
     async with connected(era, tmp_path, [FIND, done("There is a button.")]) as client:
         told: list[str] = []
 
-        async def progress(_done: float, _total: float | None, message: str | None) -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            assert total is None or progress <= total
             told.append(message or "")
 
         result = await client.call_tool(
-            "run_task", {"task": "Is there a button?", "start_url": url}, progress_callback=progress
+            "run_task", {"task": "Is there a button?", "start_url": url}, progress_callback=note
         )
         assert not result.is_error, text(result)
         assert text(result).startswith("There is a button.")
