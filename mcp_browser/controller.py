@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
@@ -84,7 +84,7 @@ class Controller:
         except ActionError as error:
             error.notices = _happened_since(session, tab, url, error)
             raise
-        return await self._with_picture(result, ctx, action)
+        return await self._with_picture(_with_downloads(result, session), ctx, action)
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
         """Refuse what cannot be done now.
@@ -122,6 +122,20 @@ class Controller:
             told = await describe_view(ctx.tab, picture.size if picture is not None else None)
             result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {told}"})
         return result
+
+
+def _with_downloads(result: ActionResult, session: BrowserSession) -> ActionResult:
+    """The result with the files that pages have given since the last one."""
+    files = session.artifacts
+    came = {info.uri for info in session.take_downloads() if info.size is not None}
+    attachments = [
+        Attachment.of_file(artifact, local=not files.remote)
+        for artifact in files.files()
+        if artifact.uri in came and all(artifact.uri != has.uri for has in result.attachments)
+    ]
+    if not attachments:
+        return result
+    return result.model_copy(update={"attachments": (*result.attachments, *attachments)})
 
 
 def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> ActionError:

@@ -13,6 +13,7 @@ from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
+from mcp_browser.actions.printing import printing
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
@@ -32,6 +33,7 @@ FAMILIES = (
     extraction,
     tabs,
     dialogs,
+    printing,
     files,
     console,
     mouse,

@@ -1,62 +1,269 @@
-"""Files that the browser writes."""
+"""Files: dropped on the page, saved from it, listed, awaited, read."""
 
-import base64
+from typing import Literal
 
+import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.forms import Strings
+from mcp_browser.actions.printing import PRINTING_SECONDS, print_page, saved_page
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.screenshots import full_size_picture
+from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.browser.artifacts import Artifact
 from mcp_browser.browser.cdp import send
 from mcp_browser.browser.filenames import size_text
+from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.playwright_errors import plain_message
-from mcp_browser.errors import NotActionable
+from mcp_browser.errors import InvalidArguments, NotActionable
 
-files = Registry(group="core")
+files = Registry(group="files")
 
-PRINTING_SECONDS = 30
+LONGEST_WAIT = 600
+"""Longest time that a caller may ask to wait, seconds."""
+
+LARGEST_READ = 50_000_000
+"""Largest file that is read as text or shown as a picture, bytes."""
+
+CHARACTERS_A_TOKEN = 4
+
+PAPERS = {
+    "A3": (11.7, 16.54),
+    "A4": (8.27, 11.7),
+    "A5": (5.83, 8.27),
+    "Letter": (8.5, 11),
+    "Legal": (8.5, 14),
+}
+"""Width and height in inches."""
+
+MARGIN_WITH_LINES = 0.8
+"""Inches above and below the pages of a PDF with a header or a footer, which stand in them."""
 
 
-class SavePdfParams(ActionParams):
-    """Arguments of save_pdf."""
+class DropFilesParams(ActionParams):
+    """Arguments of drop_files."""
 
-    name: str | None = Field(None, description="file name")
+    index: int
+    paths: Strings = Field(description="or data: or browser:// URIs")
+
+
+class SavePageParams(ActionParams):
+    """Arguments of save_page."""
+
+    format: Literal["pdf", "mhtml", "png"] = "pdf"
+    name: str | None = None
+    paper: Literal["A3", "A4", "A5", "Letter", "Legal"] | None = None
+    landscape: bool = False
+    scale: float | None = Field(None, description="0.1 to 2")
+    pages: str | None = Field(None, description="such as 1-3,5")
+    background: bool = True
+    header: str | None = Field(None, description="HTML; class title, url, date, pageNumber, totalPages")
+    footer: str | None = None
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "SavePageParams":
+        of_pdf = {"paper", "landscape", "scale", "pages", "background", "header", "footer"}
+        if self.format != "pdf" and (given := of_pdf & self.model_fields_set):
+            raise ValueError(f"only a pdf has {', '.join(sorted(given))}")
+        if self.scale is not None and not 0.1 <= self.scale <= 2:  # noqa: PLR2004 - as it is described
+            raise ValueError("scale must be 0.1 to 2")
+        return self
+
+
+class WaitForDownloadParams(ActionParams):
+    """Arguments of wait_for_download."""
+
+    timeout: float = 30
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> "WaitForDownloadParams":
+        if not 0 < self.timeout <= LONGEST_WAIT:
+            raise ValueError(f"timeout must be above 0 and at most {LONGEST_WAIT}")
+        return self
+
+
+class ReadFileParams(ActionParams):
+    """Arguments of read_file."""
+
+    file: str = Field(description="name, path or browser:// URI")
+    part: int = Field(1, ge=1)
+
+
+@files.action()
+async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
+    """Drop files on an element, as from a folder's window."""
+    element = await ctx.tab.element(params.index)
+    given = await files_to_give(ctx, params.paths)
+    await element.drop_files(given)
+    return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
 
 
 @files.action(effect="read")
-async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
-    """Save the page as a PDF file."""
+async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
+    """Save the page as PDF, MHTML archive, or PNG in full size."""
+    match params.format:
+        case "pdf":
+            content = await print_page(ctx, **_print_options(params))
+        case "mhtml":
+            content = await _archive(ctx)
+        case "png":
+            if ctx.settings.screenshots.screenshots == "never":
+                raise NotActionable("Screenshots are switched off (screenshots=never).")
+            content, left_out = await full_size_picture(ctx.tab)
+            result = await saved_page(ctx, content, params.name, suffix=".png", kind="screenshot")
+            if left_out:
+                told = f"{result.extracted_content} The last {left_out:,} px of the page are not on it."
+                result = result.model_copy(update={"extracted_content": told})
+            return result
+    return await saved_page(ctx, content, params.name, suffix=f".{params.format}", kind=params.format)
+
+
+@files.action(effect="read", during_dialog=True)
+async def list_files(ctx: ActionContext) -> ActionResult:
+    """List downloads and other files of this session."""
+    under_way = [info for info in ctx.session.downloads if info.size is None]
+    kept = ctx.session.artifacts.files()
+    lines = [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
+    lines += [f"- {info}" for info in under_way]
+    return ActionResult(
+        extracted_content="\n".join([f"{len(kept)} files:" if kept else "There is no file yet.", *lines]),
+        data={
+            "files": [_as_data(file, local=not ctx.session.artifacts.remote) for file in kept],
+            "downloads": [
+                {"name": info.name, "url": info.url, "uri": info.uri, "error": info.error}
+                for info in under_way
+            ],
+        },
+    )
+
+
+@files.action(effect="read", during_dialog=True, own_time=lambda params: params.timeout)
+async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -> ActionResult:
+    """Wait until downloads under way have ended, or the next one has."""
+    ended = await ctx.session.wait_for_download(limit=params.timeout)
+    saved = {info.uri for info in ended if info.size is not None}
+    artifacts = ctx.session.artifacts
+    return ActionResult(
+        extracted_content="\n".join(map(str, ended)),
+        attachments=tuple(
+            Attachment.of_file(file, local=not artifacts.remote)
+            for file in artifacts.files()
+            if file.uri in saved
+        ),
+    )
+
+
+@files.action(effect="read", during_dialog=True)
+async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
+    """Read a file of this session: text in parts, or a picture."""
+    file = ctx.session.artifacts.named(params.file)
+    if file.size > LARGEST_READ:
+        raise NotActionable(
+            f"{file.name} has {size_text(file.size)}, which is too much to be read here.",
+            hint=f"A client can read the resource {file.uri} in parts.",
+        )
+    try:
+        content = await anyio.to_thread.run_sync(file.path.read_bytes)
+    except OSError as error:
+        raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
+    if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
+        return await _picture(ctx, file, content)
+    text = _as_text(content)
+    if text is None:
+        raise NotActionable(
+            f"{file.name} ({file.mime_type}, {size_text(file.size)}) is no text.",
+            hint=f"A client can read it as the resource {file.uri}; a page can take it by upload_file.",
+        )
+    length = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    parts = max(1, -(-len(text) // length))
+    if params.part > parts:
+        raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
+    told = f"{file.name}, {size_text(file.size)}"
+    told += f", part {params.part} of {parts}:" if parts > 1 else ":"
+    return ActionResult(
+        extracted_content=told, page_content=text[(params.part - 1) * length : params.part * length]
+    )
+
+
+def _print_options(params: SavePageParams) -> dict[str, object]:
+    options: dict[str, object] = {
+        "landscape": params.landscape,
+        "printBackground": params.background,
+        "preferCSSPageSize": params.paper is None,
+    }
+    if params.paper is not None:
+        options["paperWidth"], options["paperHeight"] = PAPERS[params.paper]
+    if params.scale is not None:
+        options["scale"] = params.scale
+    if params.pages is not None:
+        options["pageRanges"] = params.pages
+    if params.header is not None or params.footer is not None:
+        options |= {
+            "displayHeaderFooter": True,
+            # An empty template would bring Chromium's own.
+            "headerTemplate": params.header or "<span></span>",
+            "footerTemplate": params.footer or "<span></span>",
+            "marginTop": MARGIN_WITH_LINES,
+            "marginBottom": MARGIN_WITH_LINES,
+        }
+    return options
+
+
+async def _archive(ctx: ActionContext) -> bytes:
+    """The page with its pictures and styles as one MHTML file."""
     tab = ctx.tab
     if tab.cdp is None:
-        raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
+        raise NotActionable("Only Chromium can save a page as MHTML.", hint="Use get_html.")
     try:
-        # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.
-        printing = send(tab.cdp, "Page.printToPDF", printBackground=True, preferCSSPageSize=True)
-        printed = await tab.ask(printing, limit=PRINTING_SECONDS)
+        taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)
     except PlaywrightError as error:
-        raise NotActionable(
-            f"This browser cannot print {tab.url} to a PDF: {plain_message(error)}.",
-            hint="A headless Chromium can; use screenshot with full_page instead.",
-        ) from error
-    content = base64.b64decode(printed["data"])
-    return await saved_page(ctx, content, params.name or tab.title, suffix=".pdf", kind="pdf")
+        raise NotActionable(f"{tab.url} cannot be archived: {plain_message(error)}.") from error
+    return str(taken["data"]).encode()
 
 
-async def saved_page(
-    ctx: ActionContext, content: bytes, name: str, *, suffix: str, kind: str
-) -> ActionResult:
-    """Keep what has been made of the page as a file of the session; the result names it.
-
-    Raises:
-        NotActionable: it cannot be written.
-    """
-    files = ctx.session.artifacts
+async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> ActionResult:
+    wanted = ctx.settings.screenshots
     try:
-        artifact = await files.add(content, name, suffix=suffix, kind=kind, default="page")
-    except OSError as error:
-        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+        picture = await anyio.to_thread.run_sync(
+            lambda: make_picture(
+                content,
+                format=wanted.screenshot_format,
+                quality=wanted.screenshot_quality,
+                max_side=wanted.screenshot_max_side,
+            )
+        )
+    except (OSError, ValueError) as error:
+        raise NotActionable(f"{file.name} is no picture that can be shown.") from error
+    size = f"{picture.width}x{picture.height}"
     return ActionResult(
-        extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).",
-        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+        extracted_content=f"{file.name}, {size_text(file.size)}, shown at {size}.",
+        attachments=(Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data),),
     )
+
+
+def _as_text(content: bytes) -> str | None:
+    """The text of a file; None where it is none."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")
+    # Bytes that are letters in no encoding show that it is none.
+    return text if text.count("\ufffd") + sum(letter < " " for letter in text) < len(text) / 8 else None
+
+
+def _as_data(file: Artifact, *, local: bool) -> dict[str, object]:
+    data: dict[str, object] = {
+        "name": file.name,
+        "uri": file.uri,
+        "mime_type": file.mime_type,
+        "size": file.size,
+        "kind": file.kind,
+    }
+    return data | ({"path": str(file.path)} if local else {})

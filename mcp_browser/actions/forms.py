@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, NotFound
 
@@ -75,7 +75,7 @@ class UploadFileParams(ActionParams):
     """Arguments of upload_file."""
 
     index: int
-    paths: Strings
+    paths: Strings = Field(description="or data: URIs")
 
 
 @forms.action()
@@ -148,7 +148,7 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
 
 @forms.action()
 async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
-    """Give files on the server to a file input."""
+    """Give files to a file input."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
 
@@ -191,7 +191,7 @@ async def _set_checked(element: Element, *, checked: bool) -> str:
 
 
 async def _upload(ctx: ActionContext, element: Element, paths: list[str]) -> str:
-    files = allowed_files(paths, ctx.session.upload_dirs)
+    files = await files_to_give(ctx, paths)
     await element.set_files(files)
     return f"Gave {', '.join(file.name for file in files)} to {element}."
 

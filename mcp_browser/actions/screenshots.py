@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 TALLEST = 3
 """A picture of a full page shows so many times the longest side of a picture; more could not be read."""
 
+TALLEST_PAINTED = 16_000
+"""Chromium paints no taller picture, in its own pixels."""
+
+PAINTING_SECONDS = 30
+"""How long a picture of a full page may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
@@ -56,13 +62,14 @@ async def take_screenshot(
         clip = await _part_in_view(tab, element)
     elif full_page:
         _, _, width, height = await _layout(tab)
-        left_out = max(0, height - TALLEST * wanted.screenshot_max_side)
+        tallest = min(TALLEST * wanted.screenshot_max_side, int(TALLEST_PAINTED / await device_scale(tab)))
+        left_out = max(0, height - tallest)
         clip = (
             {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
             if left_out
             else None
         )
-    raw = await tab.screenshot(full_page=full_page, clip=clip)
+    raw = await tab.screenshot(full_page=full_page, clip=clip, limit=PAINTING_SECONDS if full_page else None)
     boxes: list[Box] = []
     css_width: int | None = None
     if labels:
@@ -117,6 +124,20 @@ async def describe_view(tab: "Tab", picture: Size | None) -> str:
     return f"{told}."
 
 
+async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
+    """A PNG of the full page at the screen's own resolution, and how many CSS pixels below it were left out.
+
+    Raises:
+        DeadlineExceeded: the page could not be painted in time.
+    """
+    _, _, width, height = await _layout(tab)
+    left_out = max(0, height - int(TALLEST_PAINTED / await device_scale(tab)))
+    clip: FloatRect | None = None
+    if left_out:
+        clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
+    return await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS), left_out
+
+
 async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
     """The rectangle of an element, as far as the view can show it."""
     box = await element.show()
@@ -139,3 +160,9 @@ async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
     metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
     view, page = metrics["cssLayoutViewport"], metrics["cssContentSize"]
     return view["clientWidth"], view["clientHeight"], page["width"], page["height"]
+
+
+async def device_scale(tab: "Tab") -> float:
+    """Pixels of a picture for each CSS pixel; what a page tells of it is kept within reason."""
+    told = await tab.ask(tab.page.evaluate("devicePixelRatio"))
+    return min(max(told, 1.0), 8.0) if isinstance(told, (int, float)) else 1.0

@@ -1,9 +1,82 @@
-"""Which files may be uploaded."""
+"""Files that are given to pages: by path, by the address of a file of the session, or by their content."""
 
+import base64
+import binascii
+import mimetypes
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import unquote, unquote_to_bytes
 
-from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.browser.filenames import size_text
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+
+SHOWN_SOURCE = 100
+"""How much of a wrong path or address an error repeats, characters."""
+
+_DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=[^;,]*)?)*),", re.IGNORECASE)
+
+
+async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
+    """The files that sources name, on the server's disk.
+
+    Args:
+        ctx: the session, whose files may be named by their `browser://` addresses.
+        sources: paths in folders that uploads are allowed from, addresses of the session's files, or contents
+            as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidArguments: a path leads out of the allowed folders or to a folder, or a content is none.
+        NotActionable: a content could not be kept.
+    """
+    artifacts = ctx.session.artifacts
+    files: list[Path] = []
+    for source in sources:
+        if source[:5].lower() == "data:":
+            name, content = decode_data_uri(source)
+            try:
+                files.append(await artifacts.hold(content, name))
+            except OSError as error:
+                raise NotActionable(f"{name} could not be written: {error.strerror}.") from error
+        elif source[:10].lower() == "browser://":
+            files.append(artifacts.find(source).path)
+        elif artifacts.remote:
+            files += _remote_files([source], ctx.session.upload_dirs)
+        else:
+            files += allowed_files([source], ctx.session.upload_dirs)
+    most = ctx.settings.files.max_files_size * 1_000_000
+    if (size := sum(file.stat().st_size for file in files)) > most:
+        raise InvalidArguments(f"The files have {size_text(size)}; {size_text(most)} may be given at once.")
+    return files
+
+
+def decode_data_uri(uri: str) -> tuple[str, bytes]:
+    """Name and content of a `data:` URI; the name is its parameter `name`, percent-encoded.
+
+    Raises:
+        InvalidArguments: it is none.
+    """
+    match = _DATA.match(uri)
+    if match is None:
+        raise InvalidArguments(
+            f"{uri[:SHOWN_SOURCE]} is no data URI.",
+            hint="One looks like data:text/csv;name=a.csv;base64,YSxi or data:text/plain;name=a.txt,Hello.",
+        )
+    options = match["options"].split(";")
+    named = [option.partition("=")[2] for option in options if option.lower().startswith("name=")]
+    kind = (match["type"] or "text/plain").lower()
+    name = unquote(named[0]) if named else f"file{mimetypes.guess_extension(kind) or ''}"
+    payload = uri[match.end() :]
+    if "base64" not in (option.lower() for option in options):
+        return name, unquote_to_bytes(payload)
+    try:
+        # Line breaks and the alphabet for URLs come from many encoders.
+        plain = unquote("".join(payload.split())).replace("-", "+").replace("_", "/").rstrip("=")
+        return name, base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidArguments(f"The content of {name} is not base64: {error}.") from error
 
 
 def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
@@ -16,17 +89,42 @@ def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
     allowed = [folder.expanduser().resolve() for folder in folders]
     files: list[Path] = []
     for path in paths:
-        given = Path(path).expanduser()
-        file = given.resolve()
-        if not any(file.is_relative_to(folder) for folder in allowed):
+        try:
+            file = Path(path).expanduser().resolve()
+            inside = any(file.is_relative_to(folder) for folder in allowed)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidArguments(f"{path[:SHOWN_SOURCE]!r} is no path.") from error
+        if not inside:
             names = ", ".join(str(folder) for folder in allowed) or "none"
             raise InvalidArguments(
                 f"{path} is not in a folder that files may be uploaded from.",
-                hint=f"Allowed: {names}. More can be allowed with --upload-dirs when the server starts.",
+                hint=f"Allowed: {names}. More can be allowed with --upload-dir when the server starts.",
             )
         if not file.exists():
             raise NotFound(f"There is no file {path}.")
         if not file.is_file():
             raise InvalidArguments(f"{path} is a folder, not a file.")
         files.append(file)
+    return files
+
+
+def _remote_files(names: Iterable[str], folders: Iterable[Path]) -> list[Path]:
+    """The files that a remote client names, relative to a folder that uploads are allowed from.
+
+    What the server's folders are called, and what else is in them, is not told.
+    """
+    folders = list(folders)
+    files: list[Path] = []
+    for name in names:
+        for folder in folders:
+            try:
+                files += allowed_files([str(folder / name)], folders)
+            except (InvalidArguments, NotFound):
+                continue
+            break
+        else:
+            raise InvalidArguments(
+                f"{name[:SHOWN_SOURCE]} is no file that may be uploaded: the browser is on another machine.",
+                hint="Give the content, as data:text/csv;name=a.csv;base64,YSxi, or a browser:// address.",
+            )
     return files

@@ -76,6 +76,8 @@ class Artifacts:
         self._next = 1
         self._kept: dict[int, Artifact] = {}
         self._pending: dict[int, PendingArtifact] = {}
+        self._held: dict[Path, int] = {}
+        self._inbox: Path | None = None
         self._listeners: list[Listener] = []
 
     @property
@@ -94,6 +96,20 @@ class Artifacts:
     def files(self) -> list[Artifact]:
         """The files there are, oldest first."""
         return list(self._kept.values())
+
+    def named(self, name: str) -> Artifact:
+        """The file at an address or path, or the newest one of a name.
+
+        Raises:
+            NotFound: there is none; the message names those that there are.
+        """
+        if name.startswith("browser://"):
+            return self.find(name)
+        for artifact in reversed(self._kept.values()):
+            if name in (artifact.name, artifact.place):
+                return artifact
+        there_are = ", ".join(artifact.name for artifact in self._kept.values()) or "none"
+        raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
 
     def find(self, uri: str) -> Artifact:
         """The file at an address.
@@ -182,6 +198,26 @@ class Artifacts:
             self.abandon(pending)
             raise
 
+    async def hold(self, content: bytes, name: str) -> Path:
+        """Write a file for pages to take, under this very name if it is safe. It ends with the session.
+
+        It is none of the session's files. The oldest ones go where all take more than files may.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._inbox is None:
+            self._inbox = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
+        most = self._settings.max_files_size * BYTES_A_MEGABYTE
+        while self._held and sum(self._held.values()) + len(content) > most:
+            oldest = next(iter(self._held))
+            del self._held[oldest]
+            oldest.unlink(missing_ok=True)
+        path = take_free_path(self._inbox / secrets.token_hex(4), safe_name(name))
+        await asyncio.to_thread(path.write_bytes, content)
+        self._held[path] = len(content)
+        return path
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have files that come and go told to `listener`; the function returned ends it."""
         self._listeners.append(listener)
@@ -201,8 +237,9 @@ class Artifacts:
         for artifact in gone:
             self._tell(artifact.uri)
         self._listeners.clear()
-        if self._temporary is not None:
-            folder, self._temporary = self._temporary, None
+        folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
+        self._temporary = self._inbox = None
+        for folder in folders:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def _make_room(self) -> None:

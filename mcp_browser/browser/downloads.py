@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 from playwright.async_api import Download
 from playwright.async_api import Error as PlaywrightError
 
@@ -12,6 +13,7 @@ from mcp_browser.browser.artifacts import Artifacts, PendingArtifact
 from mcp_browser.browser.filenames import size_text
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.dom.models import Frozen
+from mcp_browser.errors import DeadlineExceeded
 
 
 class DownloadInfo(Frozen):
@@ -53,6 +55,8 @@ class Downloads:
         self._infos: list[DownloadInfo] = []
         self._saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
+        self._ended: list[DownloadInfo] = []
+        self._changed = anyio.Event()
 
     def __len__(self) -> int:
         """How many downloads have begun."""
@@ -71,13 +75,14 @@ class Downloads:
         try:
             pending = self._artifacts.reserve(name, kind="download", default="download")
         except OSError as error:
-            self._infos.append(DownloadInfo(name=name, url=download.url, error=_cannot_save(error)))
-            self._notice(str(self._infos[number]))
+            self._infos.append(DownloadInfo(name=name, url=download.url))
+            self._end(number, self._infos[number].model_copy(update={"error": _cannot_save(error)}))
             return
         info = DownloadInfo(
             name=pending.name, url=download.url, path=pending.path, uri=pending.uri, place=pending.place
         )
         self._infos.append(info)
+        self._change()
         self._saving[number] = asyncio.create_task(self._save(number, download, pending))
 
     async def wait(self, *, limit: float) -> None:
@@ -87,6 +92,34 @@ class Downloads:
         for number in self._saving.keys() - self._told_under_way:
             self._told_under_way.add(number)
             self._notice(str(self._infos[number]))
+
+    async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
+        """The downloads that end within `limit` seconds: those under way, else the next one to begin.
+
+        What has ended since `take_ended` counts, too.
+
+        Raises:
+            DeadlineExceeded: none began, or one goes on.
+        """
+        with anyio.move_on_after(limit):
+            while self._saving or not self._ended:
+                await self._changed.wait()
+            return self.take_ended()
+        if self._saving:
+            names = ", ".join(self._infos[number].name for number in self._saving)
+            raise DeadlineExceeded(
+                f"Still under way after {limit:g} s: {names}.", hint="Wait again, with a longer timeout."
+            )
+        raise DeadlineExceeded(f"No download began within {limit:g} s.", hint="Click what starts it first.")
+
+    def take_ended(self) -> list[DownloadInfo]:
+        """Those that have ended since this was asked last."""
+        ended, self._ended = self._ended, []
+        return ended
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     async def close(self) -> None:
         """Give up those under way."""
@@ -109,8 +142,13 @@ class Downloads:
             del self._saving[number]
             if info.size is None:
                 self._artifacts.abandon(pending)
+        self._end(number, info)
+
+    def _end(self, number: int, info: DownloadInfo) -> None:
         self._infos[number] = info
+        self._ended.append(info)
         self._notice(str(info))
+        self._change()
 
 
 def _cannot_save(error: OSError) -> str:

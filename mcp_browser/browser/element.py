@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
+from playwright.async_api import Error as PlaywrightError
 from pydantic import ConfigDict
 
+from mcp_browser.browser.cdp import send
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.errors import ActionError, DialogOpen, NotActionable, NotFound, StaleElement
 
@@ -31,6 +33,9 @@ KEYS_AT_ONCE = 200
 
 LONGEST_NAME = 80
 """How much of an element's name a message repeats, characters."""
+
+COPY = 1
+"""The only thing that can be done with files that come from outside: the bit of a copy."""
 
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
@@ -260,6 +265,26 @@ class Element:
         if len(files) > 1 and not chooser.is_multiple():
             raise NotActionable(f"{self} takes one file, not {len(files)}.")
         await chooser.set_files(files)
+
+    async def drop_files(self, paths: Sequence[Path]) -> None:
+        """Drop files on the middle of the element, as if they came from a folder's window.
+
+        Raises:
+            NotActionable: it is covered or without size, or the browser is no Chromium.
+        """
+        cdp = self._tab.cdp
+        if cdp is None:
+            raise NotActionable("Only Chromium can drop files.", hint="Use upload_file.")
+        ready = await self._ready("hover")
+        files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
+        at = {"x": ready.x, "y": ready.y, "data": files}
+        try:
+            for step in ("dragEnter", "dragOver", "drop"):
+                await self._tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
+        except PlaywrightError:
+            with contextlib.suppress(PlaywrightError):
+                await send(cdp, "Input.dispatchDragEvent", type="dragCancel", **at)
+            raise
 
     async def show(self) -> ReadyElement:
         """Scroll the element into view and tell where it is; x and y are its middle."""

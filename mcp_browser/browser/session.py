@@ -424,6 +424,18 @@ class BrowserSession:
         self._losses.moved = None
         return await self._observation(snapshot)
 
+    async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
+        """The downloads that end within `limit` seconds: those under way, else the next one to begin.
+
+        Raises:
+            DeadlineExceeded: none began, or one goes on.
+        """
+        return await self._downloads.wait_for_end(limit=limit)
+
+    def take_downloads(self) -> list[DownloadInfo]:
+        """The downloads that have ended since this was asked last."""
+        return self._downloads.take_ended()
+
     async def finish_downloads(self, *, limit: float) -> None:
         """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
         await self._downloads.wait(limit=limit)

@@ -272,17 +272,25 @@ class Tab:
         """
         return Element(self, self.dom.resolve(index).node.model_copy(update={"index": index}))
 
-    async def screenshot(self, *, full_page: bool = False, clip: "FloatRect | None" = None) -> bytes:
+    async def screenshot(
+        self,
+        *,
+        full_page: bool = False,
+        clip: "FloatRect | None" = None,
+        kind: Literal["jpeg", "png"] | None = None,
+        limit: float | None = None,
+    ) -> bytes:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
+
+        By default it is of the kind that the settings want, within the action's time limit.
 
         Raises:
             DialogOpen: a dialog is open.
             DeadlineExceeded: the page could not be painted in time.
         """
-        limit = self._settings.limits.action_timeout
-        kind: Literal["jpeg", "png"] = (
-            "jpeg" if self._settings.screenshots.screenshot_format == "jpeg" else "png"
-        )
+        limit = limit or self._settings.limits.action_timeout
+        if kind is None:
+            kind = "jpeg" if self._settings.screenshots.screenshot_format == "jpeg" else "png"
         taking = self.page.screenshot(
             type=kind,
             quality=95 if kind == "jpeg" else None,

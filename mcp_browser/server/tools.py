@@ -16,6 +16,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering.result import ImagePart, LinkPart, Part, TextPart, render_error, render_result
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
+from mcp_browser.server.limits import fit
 
 logger = logging.getLogger(__name__)
 
@@ -88,13 +89,14 @@ class Tools:
     async def _call(self, call: Call) -> Answer:
         own = self._own.get(call.params.name)
         if own is not None and not own.in_session:
-            return await own.handler(call, _validated(own, call.arguments))
+            answer = await own.handler(call, _validated(own, call.arguments))
+            return await fit(answer, None) if isinstance(answer, types.CallToolResult) else answer
         handle = None
         if self._sessions.has_handles:
             call, handle = _without_handle(call)
         async with self._sessions.lease(call.request, call.principal, handle) as lease:
             result = await self._call_in_session(replace(call, lease=lease), own)
-        return _telling(lease, result)
+            return await fit(_telling(lease, result), lease.session.artifacts)
 
     async def _call_in_session(self, call: Call, own: ServerTool | None) -> types.CallToolResult:
         try:

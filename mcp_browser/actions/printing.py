@@ -1,0 +1,73 @@
+"""The page as a PDF, and how what is made of a page is kept as a file of the session."""
+
+import base64
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.cdp import send
+from mcp_browser.browser.filenames import size_text
+from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.errors import InvalidArguments, NotActionable
+
+printing = Registry(group="core")
+
+PRINTING_SECONDS = 30
+
+
+class SavePdfParams(ActionParams):
+    """Arguments of save_pdf."""
+
+    name: str | None = None
+
+
+@printing.action(effect="read")
+async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
+    """Save the page as PDF."""
+    content = await print_page(ctx, printBackground=True, preferCSSPageSize=True)
+    return await saved_page(ctx, content, params.name, suffix=".pdf", kind="pdf")
+
+
+async def print_page(ctx: ActionContext, **options: Any) -> bytes:
+    """The page as a PDF; `options` are those of Chromium's `Page.printToPDF`.
+
+    Raises:
+        NotActionable: this browser cannot print.
+        InvalidArguments: there are no such pages.
+    """
+    tab = ctx.tab
+    if tab.cdp is None:
+        raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
+    try:
+        # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.
+        printed = await tab.ask(send(tab.cdp, "Page.printToPDF", **options), limit=PRINTING_SECONDS)
+    except PlaywrightError as error:
+        if "age range" in error.message:
+            raise InvalidArguments(f"The page has no such pages: {options.get('pageRanges')}.") from error
+        raise NotActionable(
+            f"This browser cannot print {tab.url} to a PDF: {plain_message(error)}.",
+            hint="A headless Chromium can; use screenshot with full_page instead.",
+        ) from error
+    return base64.b64decode(printed["data"])
+
+
+async def saved_page(
+    ctx: ActionContext, content: bytes, name: str | None, *, suffix: str, kind: str
+) -> ActionResult:
+    """Keep what has been made of the page as a file of the session; the result names it.
+
+    Raises:
+        NotActionable: it cannot be written.
+    """
+    files = ctx.session.artifacts
+    try:
+        artifact = await files.add(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
+    except OSError as error:
+        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+    return ActionResult(
+        extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).",
+        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+    )

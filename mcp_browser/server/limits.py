@@ -1,0 +1,160 @@
+"""No result is longer than clients take, whatever a tool gives back."""
+
+import base64
+import json
+import mimetypes
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+import mcp_types as types
+
+from mcp_browser.browser.artifacts import Artifacts
+from mcp_browser.browser.pictures import make_picture
+from mcp_browser.rendering.result import cut
+
+LONGEST_RESULT = 900_000
+"""Longest result, in characters of JSON: the SDK's own client refuses messages over a megabyte."""
+
+LONGEST_TEXT = 500_000
+"""How much of that texts may take together."""
+
+LONGEST_DATA = 200_000
+"""How much of that structured content may take, unless there is nothing else."""
+
+SMALLEST_PICTURE = 24_000
+"""A picture of so many bytes still shows something."""
+
+MARGIN = 2_000
+"""For what stands around the contents."""
+
+
+async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
+    """The result, made short enough for every client; one that is short enough stays as it is.
+
+    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept as
+    a file of the session, in whose place its address stands. Of structured content the longest entries are
+    left out, and named.
+
+    Args:
+        result: what a tool gives back.
+        artifacts: where pictures can be kept; None where the tool works in no session.
+    """
+    if _length(result) <= LONGEST_RESULT:
+        return result
+    data = _short_data(result.structured_content)
+    content: list[types.ContentBlock] = _short_texts(result.content)
+    room = LONGEST_RESULT - MARGIN - (_json_length(data) if data else 0)
+    room -= sum(_length(block) for block in content if not isinstance(block, types.ImageContent))
+    content = await _small_pictures(content, max(0, room), artifacts)
+    short = result.model_copy(update={"content": content, "structured_content": data})
+    if _length(short) <= LONGEST_RESULT:
+        return short
+    # What is left are contents of other kinds, which nobody can shorten without knowing them.
+    texts: list[types.ContentBlock] = [block for block in content if isinstance(block, types.TextContent)]
+    left_out = types.TextContent(text="More was left out: it is longer than a result may be.")
+    return short.model_copy(update={"content": [*texts, left_out]})
+
+
+def _short_data(data: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Structured content without its longest entries, as far as it is too long."""
+    if data is None:
+        return None
+    lengths = {name: _json_length(value) for name, value in data.items()}
+    left_out: list[str] = []
+    while lengths and sum(lengths.values()) > LONGEST_DATA:
+        longest = max(lengths, key=lambda name: lengths[name])
+        left_out.append(longest)
+        del lengths[longest]
+    if not left_out:
+        return data
+    return {name: data[name] for name in lengths} | {"left_out": left_out}
+
+
+def _short_texts(content: Sequence[types.ContentBlock]) -> list[types.ContentBlock]:
+    """The contents, with texts that take `LONGEST_TEXT` together: the longest ones are cut."""
+    lengths = sorted(_length(block) for block in content if isinstance(block, types.TextContent))
+    room, share = LONGEST_TEXT, LONGEST_TEXT
+    for place, length in enumerate(lengths):
+        # Those that need less than an equal part leave more of it to the others.
+        share = room // (len(lengths) - place)
+        if length > share:
+            break
+        room -= length
+    return [_short_text(block, share) if isinstance(block, types.TextContent) else block for block in content]
+
+
+def _short_text(block: types.TextContent, room: int) -> types.TextContent:
+    length = _length(block)
+    if length <= room:
+        return block
+    text = block.text
+    kept = len(text)
+    while length > room and kept:
+        # A character takes between one and twelve in JSON.
+        kept = min(kept - 1, int(kept * room / length * 0.95))
+        shorter = cut(text, kept)
+        if shorter.rfind("<page ", 0, kept) > shorter.rfind("</page>", 0, kept):
+            shorter += "\n</page>"
+        length = _length(block.model_copy(update={"text": shorter}))
+        block = block.model_copy(update={"text": shorter})
+    return block
+
+
+async def _small_pictures(
+    content: Sequence[types.ContentBlock], room: int, artifacts: Artifacts | None
+) -> list[types.ContentBlock]:
+    """The contents, with pictures that take at most `room` characters together."""
+    pictures = sum(isinstance(block, types.ImageContent) for block in content)
+    fitted: list[types.ContentBlock] = []
+    for block in content:
+        if not isinstance(block, types.ImageContent):
+            fitted.append(block)
+            continue
+        # Each gets an equal part of what is left, but no less than shows something.
+        share = max(room // pictures, min(room, _base64_length(SMALLEST_PICTURE)))
+        pictures -= 1
+        smaller = await _small_picture(block, share, artifacts)
+        room = max(0, room - _length(smaller))
+        fitted.append(smaller)
+    return fitted
+
+
+async def _small_picture(
+    block: types.ImageContent, room: int, artifacts: Artifacts | None
+) -> types.ContentBlock:
+    """A picture that takes at most `room` characters, or what stands in its place."""
+    if _length(block) <= room:
+        return block
+    raw = base64.b64decode(block.data)
+    bytes_left = (room - MARGIN // 10) * 3 // 4
+    if bytes_left >= SMALLEST_PICTURE // 2:
+        try:
+            small = await anyio.to_thread.run_sync(
+                partial(make_picture, raw, format="jpeg", quality=75, max_side=2000, max_bytes=bytes_left)
+            )
+        except (OSError, ValueError):
+            # It is none that can be made smaller.
+            pass
+        else:
+            data = base64.b64encode(small.data).decode()
+            return block.model_copy(update={"data": data, "mime_type": small.mime_type})
+    if artifacts is None:
+        return types.TextContent(text="A picture was left out: the result is too long.")
+    suffix = mimetypes.guess_extension(block.mime_type) or ".bin"
+    kept = await artifacts.add(raw, f"picture{suffix}", mime_type=block.mime_type, kind="screenshot")
+    return types.ResourceLink(name=kept.name, uri=kept.uri, mime_type=kept.mime_type, size=kept.size)
+
+
+def _base64_length(size: int) -> int:
+    return size * 4 // 3 + MARGIN // 10
+
+
+def _length(part: types.CallToolResult | types.ContentBlock) -> int:
+    return _json_length(part.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _json_length(value: object) -> int:
+    # As the most wasteful of the transports writes it, with escapes for all that is not ASCII.
+    return len(json.dumps(value))

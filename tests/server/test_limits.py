@@ -1,0 +1,252 @@
+"""Results that would be too long for a client."""
+
+import base64
+import io
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+import mcp_types as types
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp import Client
+from mcp.server.lowlevel import Server
+from PIL import Image
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.artifacts import Artifacts
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import OneSession
+from mcp_browser.server.limits import LONGEST_RESULT, fit
+from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.settings import (
+    BrowserSettings,
+    FileSettings,
+    ObservationSettings,
+    ScreenshotSettings,
+    Settings,
+    Viewport,
+)
+from tests.support.site import Site
+
+both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
+Era = Literal["auto", "legacy"]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def artifacts() -> AsyncIterator[Artifacts]:
+    notices: list[str] = []
+    kept = Artifacts(FileSettings(), notices.append)
+    yield kept
+    await kept.close()
+
+
+def wire(result: types.CallToolResult) -> str:
+    return json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def noise(side: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.effect_noise((side, side), 100).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def image(data: bytes, mime_type: str = "image/png") -> types.ImageContent:
+    return types.ImageContent(data=base64.b64encode(data).decode(), mime_type=mime_type)
+
+
+async def test_what_is_short_enough_stays_as_it_is(artifacts: Artifacts) -> None:
+    result = types.CallToolResult(
+        content=[types.TextContent(text="x" * 800_000)], structured_content={"a": [1]}
+    )
+    assert await fit(result, artifacts) is result
+
+
+@pytest.mark.parametrize("letter", ["x", "世", "😀", '"', "\u0000"])
+async def test_a_text_of_any_letters_is_cut_and_says_by_how_much(letter: str, artifacts: Artifacts) -> None:
+    result = await fit(types.CallToolResult(content=[types.TextContent(text=letter * 1_500_000)]), artifacts)
+    assert len(wire(result)) <= LONGEST_RESULT
+    (text,) = result.content
+    assert isinstance(text, types.TextContent)
+    kept = text.text.count(letter)
+    assert text.text.endswith(f"… {1_500_000 - kept:,} more characters were left out.")
+    assert len(json.dumps(text.text)) > 400_000
+
+
+async def test_a_frame_that_is_cut_is_closed(artifacts: Artifacts) -> None:
+    text = f"Opened.\n<page url='' untrusted>\n{'x' * 2_000_000}\n</page>\nNote: a file came."
+    result = await fit(types.CallToolResult(content=[types.TextContent(text=text)]), artifacts)
+    (cut,) = result.content
+    assert isinstance(cut, types.TextContent)
+    assert cut.text.count("<page") == cut.text.count("</page>") == 1
+
+
+async def test_short_texts_are_whole_where_a_long_one_is_cut(artifacts: Artifacts) -> None:
+    texts = [
+        types.TextContent(text=letter * size) for letter, size in (("a", 10), ("b", 10**6), ("c", 10**5))
+    ]
+    result = await fit(types.CallToolResult(content=[*texts]), artifacts)
+    assert result.content[0] == texts[0]
+    assert result.content[2] == texts[2]
+    assert result.content[1] != texts[1]
+
+
+async def test_the_longest_structured_entries_are_left_out_and_named(artifacts: Artifacts) -> None:
+    data = {"session": "abc", "total": 3, "elements": ["x" * 1000] * 1000}
+    result = await fit(
+        types.CallToolResult(content=[types.TextContent(text="Found.")], structured_content=data), artifacts
+    )
+    assert result.structured_content == {"session": "abc", "total": 3, "left_out": ["elements"]}
+
+
+async def test_pictures_share_the_room_and_those_without_any_become_files(artifacts: Artifacts) -> None:
+    pictures = [image(noise(300))] * 80
+    result = await fit(
+        types.CallToolResult(content=[types.TextContent(text="Eighty."), *pictures]), artifacts
+    )
+    assert len(wire(result)) <= LONGEST_RESULT
+    shown = [block for block in result.content if isinstance(block, types.ImageContent)]
+    links = [block for block in result.content if isinstance(block, types.ResourceLink)]
+    assert len(shown) > 20
+    assert len(shown) + len(links) == 80
+    assert links
+    for picture in shown:
+        with Image.open(io.BytesIO(base64.b64decode(picture.data))) as opened:
+            opened.load()
+    assert [file.uri for file in artifacts.files()] == [link.uri for link in links]
+    assert artifacts.files()[0].path.read_bytes().startswith(b"\x89PNG")
+
+
+async def test_a_picture_that_cannot_be_read_becomes_a_file_or_a_sentence(artifacts: Artifacts) -> None:
+    result = types.CallToolResult(content=[image(b"<svg/>" * 200_000, "image/svg+xml")])
+    (link,) = (await fit(result, artifacts)).content
+    assert isinstance(link, types.ResourceLink)
+    assert link.name == "picture.svg"
+    (sentence,) = (await fit(result, None)).content
+    assert isinstance(sentence, types.TextContent)
+    assert "left out" in sentence.text
+
+
+async def test_contents_of_other_kinds_are_left_out_where_they_are_too_long(artifacts: Artifacts) -> None:
+    text = types.TextResourceContents(uri="browser://x", text="x" * 10**6)
+    result = types.CallToolResult(
+        content=[types.TextContent(text="Here."), types.EmbeddedResource(resource=text)]
+    )
+    fitted = await fit(result, artifacts)
+    assert [block.type for block in fitted.content] == ["text", "text"]
+    assert len(wire(fitted)) < 1000
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(
+        st.tuples(st.sampled_from(["a", "é", "😀", "\n", "\\"]), st.integers(0, 900_000)), max_size=5
+    ),
+    pictures=st.integers(0, 5),
+    data=st.dictionaries(st.sampled_from("abc"), st.integers(0, 400_000)),
+)
+async def test_whatever_comes_the_result_fits(
+    artifacts: Artifacts, texts: list[tuple[str, int]], pictures: int, data: dict[str, int]
+) -> None:
+    blocks: list[types.ContentBlock] = [types.TextContent(text=letter * size) for letter, size in texts]
+    blocks += [image(b"no picture" * 30_000)] * pictures
+    structured: dict[str, Any] = {name: "x" * size for name, size in data.items()}
+    result = await fit(types.CallToolResult(content=blocks, structured_content=structured), artifacts)
+    assert len(wire(result)) <= LONGEST_RESULT
+
+
+gallery = Registry(group="custom")
+
+
+@gallery.action("Many large pictures.", effect="read")
+def many_pictures() -> ActionResult:
+    raw = noise(300)
+    return ActionResult(
+        extracted_content="Pictures.",
+        attachments=tuple(
+            Attachment(kind="image", mime_type="image/png", name="300x300", data=raw) for _ in range(40)
+        ),
+        data={"rows": [["x" * 100] * 100] * 100},
+    )
+
+
+class Monsters:
+    """A server with the widest settings there are, and how long its longest result was."""
+
+    def __init__(self, server: Server[Any], session: BrowserSession) -> None:
+        self.server = server
+        self.session = session
+
+    async def call(self, client: Client, tool: str, **arguments: Any) -> types.CallToolResult:
+        result = await client.call_tool(tool, arguments)
+        assert isinstance(result, types.CallToolResult)
+        assert len(wire(result)) <= LONGEST_RESULT
+        return result
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def monsters() -> AsyncIterator[Monsters]:
+    wide = Settings(
+        browser=BrowserSettings(headless=True, isolated=True, viewport=Viewport(width=1280, height=720)),
+        observation=ObservationSettings(snapshot_budget=200_000, changes_budget=200_000),
+        screenshots=ScreenshotSettings(screenshot_max_side=4000, screenshots="always"),
+    )
+    manager = BrowserManager(wide)
+    registry = default_registry()
+    registry.include(gallery)
+    session = await manager.open_session(context_options={"device_scale_factor": 3})
+    manager._default = session
+    source = OneSession(manager)
+    server = create_server(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
+    yield Monsters(server, session)
+    await manager.close()
+
+
+@both_eras
+async def test_a_page_of_millions_of_letters_does_not_break_a_client(
+    monsters: Monsters, site: Site, era: Era
+) -> None:
+    rows = "".join(f"<li><a href='#{n}'>Отчёт {n} {'я' * 300}</a>" for n in range(4000))
+    async with Client(monsters.server, mode=era) as client:
+        opened = await monsters.call(client, "go_to_url", url=site.page(f"<ul>{rows}</ul>"))
+        assert not opened.is_error
+        await monsters.call(client, "get_state")
+        await monsters.call(client, "extract_content")
+        found = await monsters.call(client, "find_elements", text="Отчёт", limit=200)
+        assert found.structured_content is not None
+
+
+async def test_a_picture_of_an_endless_page_at_three_times_the_scale_fits(
+    monsters: Monsters, site: Site
+) -> None:
+    colours = "".join(
+        f"<div style='height:500px;"
+        f"background:repeating-linear-gradient({n * 7}deg,#{n:02x}4, #fa{n % 10} 3px)'>{n}</div>"
+        for n in range(100)
+    )
+    async with Client(monsters.server) as client:
+        opened = await monsters.call(client, "go_to_url", url=site.page(colours))
+        assert not opened.is_error
+        result = await monsters.call(client, "screenshot", full_page=True)
+        assert not result.is_error, result.content
+        (picture,) = (block for block in result.content if isinstance(block, types.ImageContent))
+        with Image.open(io.BytesIO(base64.b64decode(picture.data))) as opened_picture:
+            opened_picture.load()
+
+
+async def test_many_large_pictures_of_an_action_fit(monsters: Monsters, site: Site) -> None:
+    async with Client(monsters.server) as client:
+        await monsters.call(client, "go_to_url", url=site.page("<h1>Here</h1>"))
+        result = await monsters.call(client, "many_pictures")
+        kinds = [block.type for block in result.content]
+        assert kinds[0] == "text"
+        assert kinds.count("image") > 10
+        assert kinds.count("image") + kinds.count("resource_link") == 40
+        assert result.structured_content == {"left_out": ["rows"]}
