@@ -209,6 +209,7 @@ async def monsters() -> AsyncIterator[Monsters]:
     await manager.close()
 
 
+@pytest.mark.slow
 @both_eras
 async def test_a_page_of_millions_of_letters_does_not_break_a_client(
     monsters: Monsters, site: Site, era: Era
@@ -223,6 +224,7 @@ async def test_a_page_of_millions_of_letters_does_not_break_a_client(
         assert found.structured_content is not None
 
 
+@pytest.mark.slow
 async def test_a_picture_of_an_endless_page_at_three_times_the_scale_fits(
     monsters: Monsters, site: Site
 ) -> None:
