@@ -11,12 +11,15 @@ from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
+from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
 from mcp_browser.actions.printing import printing
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
+from mcp_browser.actions.storage import storage
 from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
@@ -38,6 +41,9 @@ FAMILIES = (
     console,
     mouse,
     scripting,
+    network,
+    routing,
+    storage,
 )
 """Every family, in the order in which a model meets their tools."""
 

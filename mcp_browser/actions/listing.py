@@ -17,7 +17,7 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
         what: what one of them is, in the singular.
         part: which part, from 1.
         dropped: how many are not kept any more.
-        note: a sentence for the end of the heading.
+        note: something about the list, for its heading.
 
     Raises:
         InvalidArguments: there is no such part.
@@ -25,17 +25,15 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
     heading = f"{len(lines):,} {what}{'' if len(lines) == 1 else 's'}"
     if dropped:
         heading += f" ({dropped:,} older ones are not kept)"
-    heading += f". {note}".rstrip() if note else ""
+    heading += f" ({note})" if note else ""
     if not lines:
-        return ActionResult(
-            extracted_content=f"{heading.removesuffix('.')}.", data={"count": 0, "part": 1, "parts": 1}
-        )
+        return ActionResult(extracted_content=f"{heading}.", data={"count": 0, "part": 1, "parts": 1})
     size = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN // 2
     shown, parts = take_part("\n".join(lines), part=part, size=size)
     if parts > 1:
         heading += f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
     return ActionResult(
-        extracted_content=f"{heading.removesuffix('.')}:",
+        extracted_content=f"{heading}:",
         page_content=shown,
         data={"count": len(lines), "part": part, "parts": parts},
     )

@@ -80,7 +80,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
     pause = FIRST_POLL
     with anyio.move_on_after(limit):
         while open_ones:
-            _stop_at_dialog(ctx)
+            stop_at_dialog(ctx)
             open_ones = [name for name in conditions if not await _holds(conditions[name])]
             if open_ones:
                 await anyio.sleep(pause)
@@ -104,7 +104,12 @@ async def _holds(condition: Condition) -> bool:
         raise
 
 
-def _stop_at_dialog(ctx: ActionContext) -> None:
+def stop_at_dialog(ctx: ActionContext) -> None:
+    """End a wait where a dialog holds the page.
+
+    Raises:
+        DialogOpen: one is open.
+    """
     dialog = ctx.tab.dialog
     if dialog is not None:
         raise DialogOpen(

@@ -23,7 +23,9 @@ logger = logging.getLogger(__name__)
 ATTACHING_SECONDS = 5.0
 """How long a companion may take for a context or a tab."""
 
-FROM_THE_START: dict[str, tuple[str, ...]] = {}
+FROM_THE_START: dict[str, tuple[str, ...]] = {
+    "network": ("mcp_browser.browser.network_log:NetworkLog",),
+}
 """Companions that have to see a session from its beginning, as `module:Class`, by the group of the tools that
 use them. They are imported only where that group is offered."""
 

@@ -67,6 +67,8 @@ _QUOTED_PAIR = re.compile(
     r"""(?P<name>[\w.-]{2,60})(?P<between>\\?["']?\s*[:=]\s*\\?)(?P<quote>["'])(?P<value>[^"'\n\\]+)"""
 )
 _PAIR = re.compile(r"""(?P<name>[\w.-]{2,60})(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
+_TIGHT_PAIR = re.compile(r"(?P<name>[\w.-]{2,60})(?P<between>=)(?P<value>(?=[\w~+/-]*\d)[\w~+/-]{6,})")
+_IN_ADDRESS = re.compile(r"""(?P<head>[?&#](?P<name>[\w.%\[\]-]+)=)(?P<value>[^\s&#"'<>]+)""")
 _QUERY_PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
 _INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(name|id|type|property)\s*=\s*["']?([\w.:\[\]-]+)""", re.IGNORECASE)
@@ -103,10 +105,15 @@ class Redactor:
     stands. Go through the parts twice where an earlier one may repeat what a later one gives away.
     """
 
-    def __init__(self, *, show: bool = False) -> None:
-        """With `show`, everything stays as it is."""
+    def __init__(self, *, show: bool = False, known: Iterable[str] = ()) -> None:
+        """With `show`, everything stays as it is; `known` secrets are taken out wherever they stand."""
         self._show = show
-        self._known: set[str] = set()
+        self._known: set[str] = set(known)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The secrets that are taken out wherever they stand, as written and as in addresses."""
+        return frozenset(self._known)
 
     def url(self, url: str) -> str:
         """An address without passwords, tokens in its query, and the like."""
@@ -144,13 +151,12 @@ class Redactor:
         return self.text(text, code=is_code)
 
     def text(self, text: str, *, code: bool = False) -> str:
-        """Any text; in `code`, only quoted values are taken for values."""
+        """Any text; in `code`, what is not quoted is taken for a value only where it can hardly be a name."""
         if self._show or not text:
             return text
         text = self._formed(text)
         text = _QUOTED_PAIR.sub(self._pair, text)
-        if not code:
-            text = _PAIR.sub(self._pair, text)
+        text = (_TIGHT_PAIR if code else _PAIR).sub(self._pair, text)
         return self._forget(text)
 
     def value(self, name: str, value: str) -> str:
@@ -268,7 +274,12 @@ class Redactor:
         """The text without what has the form of a secret."""
         text = _FORMS.sub(lambda found: self._take(found[0]), text)
         text = _SCHEMES.sub(lambda found: f"{found[1]}{found[2]}{self._take(found[3])}", text)
+        text = _IN_ADDRESS.sub(self._in_address, text)
         return _USER.sub(lambda found: f"{found[1]}:{self._take(found[2])}@", text)
+
+    def _in_address(self, found: re.Match[str]) -> str:
+        secret = is_secret_name(unquote(found["name"])) and not found["value"].startswith(MARK)
+        return f"{found['head']}{self._take(found['value'])}" if secret else found[0]
 
     def _take(self, value: str) -> str:
         """Remember a secret; what is put in its place."""

@@ -1,0 +1,95 @@
+"""Requests that are answered here, or blocked."""
+
+import json
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.network import URL
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.routes import MockAnswer, Routes
+from mcp_browser.browser.url_patterns import UrlPattern
+
+routing = Registry(group="network")
+
+LONGEST_DELAY = 60
+LONGEST_BODY = 2_000_000
+
+
+class BlockRouteParams(ActionParams):
+    """Arguments of block_route."""
+
+    url: str = Field(description=URL)
+    method: str | None = None
+    times: int | None = Field(None, ge=1)
+
+
+class MockRouteParams(BlockRouteParams):
+    """Arguments of mock_route."""
+
+    status: int = Field(200, ge=200, le=599)
+    body: str = Field("", max_length=LONGEST_BODY)
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    delay: float = Field(0, ge=0, le=LONGEST_DELAY, description="seconds")
+
+
+class RemoveRouteParams(ActionParams):
+    """Arguments of remove_route."""
+
+    id: int | None = Field(None, description="default: all")
+
+
+@routing.action(during_dialog=True)
+async def mock_route(ctx: ActionContext, params: MockRouteParams) -> ActionResult:
+    """Answer requests to a URL yourself instead of the server."""
+    headers = {"Content-Type": _type_of(params.body), **params.headers}
+    if any(name.lower() == "content-type" for name in params.headers):
+        headers = params.headers
+    answer = MockAnswer(params.status, headers, params.body, params.delay)
+    return await _add(ctx, params, answer)
+
+
+@routing.action(during_dialog=True)
+async def block_route(ctx: ActionContext, params: BlockRouteParams) -> ActionResult:
+    """Let requests to a URL fail."""
+    return await _add(ctx, params, None)
+
+
+@routing.action(effect="read", during_dialog=True)
+async def list_routes(ctx: ActionContext) -> ActionResult:
+    """List mocks and blocks."""
+    routes = await ctx.session.companion(Routes)
+    return ActionResult(extracted_content=_all(routes))
+
+
+@routing.action(during_dialog=True)
+async def remove_route(ctx: ActionContext, params: RemoveRouteParams) -> ActionResult:
+    """Remove mocks and blocks."""
+    routes = await ctx.session.companion(Routes)
+    gone = await routes.remove(params.id)
+    removed = "; ".join(map(str, gone)) or "nothing"
+    return ActionResult(extracted_content=f"Removed {removed}. {_all(routes)}")
+
+
+async def _add(ctx: ActionContext, params: BlockRouteParams, answer: MockAnswer | None) -> ActionResult:
+    routes = await ctx.session.companion(Routes)
+    rule = await routes.add(UrlPattern(params.url), method=params.method, answer=answer, times=params.times)
+    return ActionResult(extracted_content=f"Route {rule}. It holds for requests from now on, in all tabs.")
+
+
+def _all(routes: Routes) -> str:
+    rules = routes.rules()
+    return "Routes: " + "; ".join(map(str, rules)) + "." if rules else "There are no routes."
+
+
+def _type_of(body: str) -> str:
+    """The type of a mock's body, as a server would name it."""
+    start = body.lstrip()[:1]
+    if start in ("{", "["):
+        try:
+            json.loads(body)
+        except ValueError:
+            return "text/plain; charset=utf-8"
+        return "application/json"
+    return "text/html; charset=utf-8" if start == "<" else "text/plain; charset=utf-8"

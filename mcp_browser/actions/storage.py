@@ -1,0 +1,274 @@
+"""Cookies, local and session storage, and all that sites have stored."""
+
+import json
+import time
+from typing import Literal
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from playwright.async_api import Error as PlaywrightError
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.listing import list_part
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
+from mcp_browser.browser.site_data import (
+    clear_site,
+    cookies_of,
+    count,
+    open_storage,
+    origin_of,
+    parse_state,
+    put_state,
+    read_file,
+    read_state,
+    write_private,
+)
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+
+storage = Registry(group="storage")
+
+LONGEST = 300
+"""How much of a value is shown in a list, characters."""
+
+KEPT = 500_000
+"""Longest value that is set, characters."""
+
+
+class GetCookiesParams(ActionParams):
+    """Arguments of get_cookies."""
+
+    url: str | None = Field(None, description="those sent to it; default: the page")
+    name: str | None = None
+    all: bool = Field(False, description="of all sites")
+    part: int = 1
+
+
+class SetCookieParams(ActionParams):
+    """Arguments of set_cookie."""
+
+    name: str = Field(min_length=1)
+    value: str = Field(max_length=4096)
+    url: str | None = Field(None, description="default: the page")
+    domain: str | None = None
+    path: str | None = None
+    expires: float | None = Field(None, description="seconds from now")
+    http_only: bool = False
+    secure: bool = False
+    same_site: Literal["Strict", "Lax", "None"] | None = None
+
+
+class DeleteCookiesParams(ActionParams):
+    """Arguments of delete_cookies."""
+
+    name: str | None = None
+    url: str | None = Field(None, description="default: the page")
+
+
+class GetStorageParams(ActionParams):
+    """Arguments of get_storage."""
+
+    area: Literal["local", "session"] = "local"
+    key: str | None = Field(None, description="whole value of this one")
+    origin: str | None = Field(None, description="default: the page's")
+    part: int = 1
+
+
+class SetStorageParams(ActionParams):
+    """Arguments of set_storage."""
+
+    items: dict[str, str | None] = Field(default_factory=dict[str, str | None], description="null removes")
+    area: Literal["local", "session"] = "local"
+    origin: str | None = Field(None, description="default: the page's")
+    clear: bool = Field(False, description="remove all others")
+
+
+class SaveStorageStateParams(ActionParams):
+    """Arguments of save_storage_state."""
+
+    name: str = "storage-state"
+
+
+class LoadStorageStateParams(ActionParams):
+    """Arguments of load_storage_state."""
+
+    file: str = Field(description="path, or browser:// address of a saved one")
+
+
+class ClearSiteDataParams(ActionParams):
+    """Arguments of clear_site_data."""
+
+    origin: str | None = Field(None, description="default: the page's")
+    all: bool = Field(False, description="all sites")
+
+
+@storage.action(effect="read", during_dialog=True)
+async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionResult:
+    """List cookies."""
+    url = None if params.all else _site(ctx, params.url)
+    cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
+    show = ctx.settings.observation.show_secrets
+    lines: list[str] = []
+    for cookie in cookies:
+        name, value = cookie.get("name", ""), cookie.get("value", "")
+        http_only = bool(cookie.get("httpOnly"))
+        hidden = is_secret_cookie(name, http_only=http_only) and not show
+        expires = float(cookie.get("expires", -1))
+        marks = [
+            f"{cookie.get('domain', '')}{cookie.get('path', '')}",
+            f"until {time.strftime('%Y-%m-%d %H:%M', time.gmtime(expires))}" if expires > 0 else "session",
+            *(["HttpOnly"] if http_only else []),
+            *(["Secure"] if cookie.get("secure") else []),
+            *([f"SameSite={same}"] if (same := cookie.get("sameSite")) else []),
+        ]
+        lines.append(f"{name}={MARK if hidden else _shown(name, value, show)} ({', '.join(marks)})")
+    return list_part(ctx, lines, what="cookie", part=params.part)
+
+
+@storage.action(during_dialog=True)
+async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResult:
+    """Set a cookie."""
+    cookie: dict[str, object] = {"name": params.name, "value": params.value}
+    if params.domain:
+        cookie |= {"domain": params.domain, "path": params.path or "/"}
+    else:
+        url = _site(ctx, params.url)
+        # Playwright wants either a URL or a domain with a path.
+        path = {"domain": urlsplit(url).hostname, "path": params.path}
+        cookie |= path if params.path else {"url": f"{origin_of(url)}/"}
+    if params.expires is not None:
+        cookie["expires"] = time.time() + params.expires
+    cookie |= {"httpOnly": params.http_only, "secure": params.secure}
+    if params.same_site:
+        cookie["sameSite"] = params.same_site
+    try:
+        await ctx.session.context.add_cookies([cookie])  # pyright: ignore[reportArgumentType] (made up above)
+    except PlaywrightError as error:
+        raise InvalidArguments(f"The browser refuses this cookie: {plain_message(error)}.") from error
+    return ActionResult(extracted_content=f"Set the cookie {params.name}.")
+
+
+@storage.action(destructive=True, during_dialog=True)
+async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> ActionResult:
+    """Delete the cookies of a site, or one of them."""
+    url = _site(ctx, params.url)
+    cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
+    if params.name and not cookies:
+        raise NotFound(f"{url[:200]} has no cookie {params.name!r}.", hint="List them with get_cookies.")
+    for cookie in cookies:
+        await ctx.session.context.clear_cookies(
+            name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
+        )
+    names = ", ".join(dict.fromkeys(cookie.get("name", "") for cookie in cookies)) or "none"
+    return ActionResult(extracted_content=f"Deleted cookies: {names}.")
+
+
+@storage.action(effect="read")
+async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionResult:
+    """List local or session storage."""
+    items = await (await open_storage(ctx.tab, params.area, params.origin)).items()
+    show = ctx.settings.observation.show_secrets
+    if params.key is not None:
+        if params.key not in items:
+            raise NotFound(
+                f"There is no key {params.key!r} in {params.area} storage.",
+                hint=f"Keys: {', '.join(list(items)[:50]) or 'none'}.",
+            )
+        value = Redactor(show=show).value(params.key, items[params.key])
+        return ActionResult(extracted_content=f"{params.key}:", page_content=value)
+    lines = [f"{key}: {_shown(key, value, show)}" for key, value in sorted(items.items())]
+    return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
+
+
+@storage.action(destructive=True)
+async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionResult:
+    """Set, remove or clear items of local or session storage."""
+    if not params.items and not params.clear:
+        raise InvalidArguments("Give 'items', or clear=true.")
+    if any(len(value or "") > KEPT for value in params.items.values()):
+        raise InvalidArguments(f"A value is longer than {KEPT:,} characters.")
+    opened = await open_storage(ctx.tab, params.area, params.origin)
+    try:
+        if params.clear:
+            await opened.clear()
+        await opened.change(params.items)
+    except PlaywrightError as error:
+        raise NotActionable(f"The browser did not store it: {plain_message(error)}.") from error
+    kept = [key for key, value in params.items.items() if value is not None]
+    gone = [key for key, value in params.items.items() if value is None]
+    parts = [
+        *(["cleared"] if params.clear else []),
+        *([f"set {', '.join(kept)}"] if kept else []),
+        *([f"removed {', '.join(gone)}"] if gone else []),
+    ]
+    return ActionResult(extracted_content=f"{params.area.title()} storage: {'; '.join(parts)}.")
+
+
+@storage.action(effect="read")
+async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams) -> ActionResult:
+    """Save logins (cookies, storage of all sites) as a file; it is secret."""
+    state = await read_state(ctx.session.context)
+    files = ctx.session.artifacts
+    try:
+        pending = files.reserve(params.name, kind="storage", suffix=".json")
+        try:
+            await anyio.to_thread.run_sync(write_private, pending.path, json.dumps(state).encode())
+            artifact = files.complete(pending, mime_type="application/json")
+        except BaseException:
+            files.abandon(pending)
+            raise
+    except OSError as error:
+        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+    return ActionResult(
+        extracted_content=f"Saved {count(state)} as {artifact.place}.",
+        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+    )
+
+
+@storage.action(destructive=True)
+async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
+    """Replace cookies and storage of all sites by saved ones."""
+    if params.file.startswith("browser://"):
+        path = ctx.session.artifacts.find(params.file).path
+    else:
+        (path,) = allowed_files([params.file], (*ctx.session.upload_dirs, ctx.session.output_dir))
+    content = await anyio.to_thread.run_sync(read_file, path)
+    state = parse_state(content, name=path.name)
+    await put_state(ctx.session.context, state)
+    return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
+
+
+@storage.action(destructive=True, during_dialog=True)
+async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> ActionResult:
+    """Delete all that a site has stored: cookies, storage, databases, caches, workers."""
+    if params.all:
+        await clear_site(ctx.session, None)
+        return ActionResult(extracted_content="Deleted what all sites had stored, and the cache.")
+    origin = origin_of(params.origin) if params.origin else origin_of(_site(ctx, None))
+    await clear_site(ctx.session, origin)
+    return ActionResult(extracted_content=f"Deleted what {origin} had stored.")
+
+
+def _site(ctx: ActionContext, url: str | None) -> str:
+    """The address that cookies are about.
+
+    Raises:
+        InvalidArguments: it is no web address, nor is the page's.
+    """
+    address = url or ctx.tab.url
+    if url and "://" not in url:
+        address = f"https://{url}"
+    if not address.startswith(("http://", "https://")):
+        raise InvalidArguments(
+            f"{address[:200]} has no cookies.", hint="Give 'url', or all=true to list all."
+        )
+    return address
+
+
+def _shown(name: str, value: str, show: bool) -> str:
+    text = Redactor(show=show).value(name, value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"

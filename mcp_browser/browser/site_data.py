@@ -1,0 +1,219 @@
+"""What sites have stored in a session's browser: cookies, local and session storage, all of it at once."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import urlsplit
+
+from playwright.async_api import BrowserContext, CDPSession, Cookie, Frame
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.cdp import send
+from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.browser.tab import Tab
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+
+Area = Literal["local", "session"]
+
+LARGEST_STATE = 50_000_000
+"""Largest file of a storage state, bytes."""
+
+State = dict[str, Any]
+"""Playwright's storage state: `cookies` and `origins`."""
+
+
+def origin_of(address: str) -> str:
+    """The origin of an address, or of a host.
+
+    Raises:
+        InvalidArguments: it has none.
+    """
+    parts = urlsplit(address if "://" in address else f"https://{address}")
+    if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
+        raise InvalidArguments(f"{address[:200]!r} has no origin such as https://example.com.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+class OpenStorage:
+    """Local or session storage of an origin that a frame of a tab is of."""
+
+    def __init__(self, cdp: CDPSession, origin: str, area: Area) -> None:
+        """Read and write through CDP: neither runs anything in the page."""
+        self._cdp = cdp
+        self._id = {"securityOrigin": origin, "isLocalStorage": area == "local"}
+
+    async def items(self) -> dict[str, str]:
+        """Everything in it, by keys."""
+        answer = await send(self._cdp, "DOMStorage.getDOMStorageItems", storageId=self._id)
+        return {str(key): str(value) for key, value in answer["entries"]}
+
+    async def change(self, items: Mapping[str, str | None]) -> None:
+        """Set items, and remove those whose value is None."""
+        for key, value in items.items():
+            if value is None:
+                await send(self._cdp, "DOMStorage.removeDOMStorageItem", storageId=self._id, key=key)
+            else:
+                await send(
+                    self._cdp, "DOMStorage.setDOMStorageItem", storageId=self._id, key=key, value=value
+                )
+
+    async def clear(self) -> None:
+        """Remove everything."""
+        await send(self._cdp, "DOMStorage.clear", storageId=self._id)
+
+
+async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
+    """The storage of an origin that the tab has open, in itself or in a frame; by default of its page.
+
+    Raises:
+        NotFound: nothing of that origin is open in the tab.
+        NotActionable: the page has no storage, or the browser is not a Chromium.
+    """
+    wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
+    if tab.cdp is None or wanted is None:
+        raise NotActionable(f"The page {tab.url[:200]} has no storage.", hint="Open a site with go_to_url.")
+    frames = [frame for frame in tab.page.frames if _is_of(frame, wanted)]
+    if not frames:
+        there = sorted({origin_of(frame.url) for frame in tab.page.frames if frame.url.startswith("http")})
+        raise NotFound(
+            f"Nothing of {wanted} is open in tab {tab.id}.",
+            hint=f"Open it with go_to_url first. Open are: {', '.join(there) or 'none'}.",
+        )
+    for frame in frames:
+        try:
+            cdp = tab.cdp if frame is tab.page.main_frame else await tab.page.context.new_cdp_session(frame)
+        except PlaywrightError:
+            # A frame in its page's own process has no session of its own.
+            cdp = tab.cdp
+        storage = OpenStorage(cdp, wanted, area)
+        try:
+            await storage.items()
+        except PlaywrightError:
+            continue
+        return storage
+    raise NotActionable(f"{wanted} may not store anything here.", hint="Open it in a tab of its own.")
+
+
+async def cookies_of(context: BrowserContext, *, url: str | None, name: str | None) -> list[Cookie]:
+    """The cookies that are sent to an address, or all; of one name where it is given."""
+    cookies = await context.cookies(url) if url else await context.cookies()
+    return [cookie for cookie in cookies if name in (None, cookie.get("name"))]
+
+
+async def clear_site(session: "BrowserSession", origin: str | None) -> None:
+    """Delete all that one origin has stored, cookies of its host included, or all that any site has.
+
+    Raises:
+        NotActionable: the browser is not a Chromium.
+    """
+    tab = session.current_tab
+    if tab.cdp is None:
+        raise NotActionable("Only Chromium can clear what sites have stored.")
+    await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
+    if origin is None:
+        await session.context.clear_cookies()
+        await send(tab.cdp, "Network.clearBrowserCache")
+        return
+    host = urlsplit(origin).hostname or ""
+    for cookie in await session.context.cookies(origin):
+        domain = cookie.get("domain", "")
+        if domain.lstrip(".") == host or host.endswith(f".{domain.lstrip('.')}"):
+            await session.context.clear_cookies(
+                name=cookie.get("name"), domain=domain, path=cookie.get("path")
+            )
+
+
+async def read_state(context: BrowserContext) -> State:
+    """Cookies, local storage and IndexedDB of every site.
+
+    Raises:
+        NotActionable: a page does not tell.
+    """
+    try:
+        return cast("State", await context.storage_state(indexed_db=True))
+    except PlaywrightError as error:
+        raise NotActionable(f"The storage cannot be read: {plain_message(error)}.") from error
+
+
+async def put_state(context: BrowserContext, state: State) -> None:
+    """Replace what sites have stored with a storage state.
+
+    Raises:
+        InvalidArguments: the browser does not take it.
+    """
+    try:
+        await context.set_storage_state(cast("Any", state))
+    except PlaywrightError as error:
+        raise InvalidArguments(
+            f"The browser does not take this storage state: {plain_message(error)}."
+        ) from error
+
+
+def parse_state(content: bytes, *, name: str) -> State:
+    """A storage state from a file's content.
+
+    Raises:
+        InvalidArguments: it is none.
+    """
+    try:
+        value: Any = json.loads(content) if len(content) <= LARGEST_STATE else None
+    except (ValueError, RecursionError):
+        value = None
+    state = cast("State", value) if isinstance(value, dict) else {}
+    if not all(_is_list_of_objects(state.get(key)) for key in ("cookies", "origins")):
+        raise InvalidArguments(
+            f"{name} is no storage state.",
+            hint="It is JSON with 'cookies' and 'origins', as save_storage_state writes it.",
+        )
+    return {key: state[key] for key in ("cookies", "origins")}
+
+
+def read_file(path: Path) -> bytes:
+    """What is in a file.
+
+    Raises:
+        NotFound: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NotFound(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a whole file that only its owner can read.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    # Beside it first, so that nobody ever meets half of it, or all of it under open permissions.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".state-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def count(state: State) -> str:
+    """How much is in a storage state, in words."""
+    origins = len(cast("list[Any]", state["origins"]))
+    cookies = len(cast("list[Any]", state["cookies"]))
+    plural = ("" if cookies == 1 else "s", "" if origins == 1 else "s")
+    return f"{cookies} cookie{plural[0]}, storage of {origins} site{plural[1]}"
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in cast("Iterable[Any]", value))
+
+
+def _is_of(frame: Frame, origin: str) -> bool:
+    return frame.url == origin or frame.url.startswith(f"{origin}/")

@@ -1,0 +1,409 @@
+"""Requests listed, looked at, awaited and exported."""
+
+import base64
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import pytest_asyncio
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.result import Attachment
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.network_log import KEPT, NetworkLog
+from mcp_browser.controller import Controller
+from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound
+from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings, ToolSettings
+from tests.actions.hand import Hand
+from tests.support.site import Reply, Request, Site
+from tests.support.sockets import echo_server
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
+
+SECRETS = {
+    "header": "Bh7-header-secret-01",
+    "cookie": "Ck2-cookie-secret-02",
+    "query": "Qy3-query-secret-03",
+    "form": "Fm4-form-secret-04",
+    "json": "Js5-json-secret-05",
+    "answer": "An6-answer-secret-06",
+    "multipart": "Mp7-multipart-secret-07",
+    "socket": "Sk8-socket-secret-08",
+    "html": "Ht9-html-secret-09",
+    "console": "Cn0-console-secret-10",
+    "fragment": "Fr1-fragment-secret-11",
+    "storage": "St2-storage-secret-12",
+}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
+    """A hand whose session listens to the network from its start."""
+    session = await manager.open_session(isolated=True)
+    await session.companion(NetworkLog)
+    yield Hand(Controller(default_registry(), manager.settings), session, site)
+    await session.close()
+
+
+@pytest.fixture(scope="module")
+def sockets() -> Iterator[str]:
+    """The address of a web socket that sends back what it gets."""
+    with echo_server() as url:
+        yield url
+
+
+def read_bytes(file: Attachment) -> bytes:
+    """What is in a file of the session."""
+    assert file.path is not None
+    return Path(file.path).read_bytes()
+
+
+def read(file: Attachment) -> str:
+    """The same as text."""
+    return read_bytes(file).decode()
+
+
+def lines_of(told: str) -> list[str]:
+    return [line for line in told.splitlines() if re.match(r"\d+ [A-Z]+ ", line)]
+
+
+def number_of(told: str, text: str) -> int:
+    (line,) = [line for line in lines_of(told) if text in line]
+    return int(line.split()[0])
+
+
+async def test_each_request_is_one_line_newest_first(listening: Hand, site: Site) -> None:
+    await listening.open(
+        "<img src=/status/404><script>fetch('/echo?page=2', {method: 'POST', body: 'x'})</script>"
+    )
+
+    lines = lines_of(await listening.do("get_network_requests"))
+
+    assert re.fullmatch(r"1 GET 200 document /page/\d+ \d+ bytes \d+ ms", lines[-1])
+    assert any(re.fullmatch(r"\d POST 200 fetch /echo\?page=2 \d+ bytes \d+ ms", line) for line in lines)
+    assert any(re.fullmatch(r"\d GET 404 image /status/404( \d+ bytes)? \d+ ms", line) for line in lines)
+    assert [int(line.split()[0]) for line in lines] == list(range(len(lines), 0, -1))
+
+
+async def test_requests_are_chosen_by_url_method_status_and_type(listening: Hand) -> None:
+    await listening.open(
+        "<img src=/status/404><script>fetch('/echo?a=1'); fetch('/echo/none', {method: 'POST'});"
+        "fetch('http://127.0.0.1:9/').catch(() => 0)</script>"
+    )
+
+    async def chosen(**arguments: Any) -> int:
+        await listening.do("get_network_requests", **arguments)
+        return (listening.result.data or {})["count"]
+
+    assert await chosen(url="/echo") == 2
+    assert await chosen(url="/echo?a=*") == 1
+    assert await chosen(url="re:echo(/|\\?)") == 2
+    assert await chosen(method="post") == 1
+    assert await chosen(status="404") == 2
+    assert await chosen(status="4xx", type="image") == 1
+    assert await chosen(status="failed") == 1
+    assert await chosen(type="document,image") == 2
+    assert await chosen(url="/nowhere") == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"status": "bad"}, {"url": "re:("}, {"kind": "xhr"}, {"url": "x" * 600}]
+)
+async def test_a_wrong_filter_is_refused(listening: Hand, arguments: dict[str, Any]) -> None:
+    await listening.fails("get_network_requests", InvalidArguments, **arguments)
+
+
+async def test_redirects_failures_cache_and_other_tabs_are_told(listening: Hand, site: Site) -> None:
+    kept = site.publish(b"'x'", content_type="text/javascript", headers={"Cache-Control": "max-age=600"})
+    await listening.open(
+        f"<script src={kept}></script><iframe src='{site.other}/echo?in=frame'></iframe><script>"
+        f"fetch('/redirect?to=/echo'); fetch('{kept}'); fetch('http://127.0.0.1:9/').catch(() => 0)</script>"
+    )
+    await listening.do("open_tab", url=site.page("<h1>Other</h1>"))
+
+    told = await listening.do("get_network_requests")
+
+    path = kept.removeprefix(site.url)
+    (redirect,) = [line for line in lines_of(told) if "/redirect" in line]
+    target = number_of(told, "fetch /echo ")
+    assert redirect.endswith(f"→ {target} tab 1")
+    assert re.search(rf"GET 200 fetch {path} \d+ ms \(cache\) tab 1", told)
+    assert re.search(r"GET failed:ERR_\w+ fetch http://127.0.0.1:9/ ", told)
+    assert f"document {site.other}/echo?in=frame" in told
+    assert re.search(r"^\d+ GET 200 document /page/\d+ \d+ bytes \d+ ms$", told, re.MULTILINE)
+
+
+async def test_a_request_is_shown_with_headers_timing_and_bodies(listening: Hand, site: Site) -> None:
+    script = (
+        "fetch('/echo', {method: 'POST', headers: {'X-Shelf': 'B7'}, body: JSON.stringify({title: 'Emma'})})"
+    )
+    told = await listening.open(f"<script>{script}</script>")
+    told = await listening.do("get_network_requests")
+
+    shown = await listening.do("get_network_request", id=number_of(told, "/echo"))
+
+    assert f"POST {site.url}/echo (fetch, tab 1)\n200 OK, HTTP/1.1, " in shown
+    assert re.search(r"\d+ ms \((\w+ \d+(, )?)+\)", shown)
+    assert re.search(r"Request headers:\n(  .*\n)*  X-Shelf: B7\n", shown, re.IGNORECASE)
+    assert 'Request body (16 bytes):\n{"title":"Emma"}\n' in shown
+    assert re.search(r"Response headers:\n(  .*\n)*  Content-Type: text/plain", shown)
+    assert 'Response body (24 bytes):\nPOST {} {"title":"Emma"}' in shown
+
+
+async def test_the_body_of_a_page_that_was_left_is_still_there(listening: Hand, site: Site) -> None:
+    await listening.open("<h1>First page</h1>")
+    await listening.do("go_to_url", url=site.other)
+
+    assert "<h1>First page</h1>" in await listening.do("get_network_request", id=1)
+
+
+async def test_a_long_body_is_cut_and_saved_whole(listening: Hand, site: Site) -> None:
+    text = "\n".join(f"row {number}" for number in range(3000))
+    url = site.publish(text.encode(), content_type="text/csv", path="/rows.csv")
+    await listening.open(f"<script>fetch('{url}')</script>")
+    told = await listening.do("get_network_requests")
+
+    shown = await listening.do("get_network_request", id=number_of(told, "rows.csv"))
+
+    assert "row 1\n" in shown
+    assert "row 2999" not in shown
+    (file,) = listening.result.attachments
+    assert file.mime_type == "text/csv"
+    assert read(file) == text
+
+
+async def test_a_binary_body_is_saved_as_a_file(listening: Hand, site: Site) -> None:
+    png = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    url = site.publish(png, content_type="image/png", path="/dot.png")
+    await listening.open(f"<img src={url}>")
+    told = await listening.do("get_network_requests", type="image")
+
+    shown = await listening.do("get_network_request", id=number_of(told, "dot.png"))
+
+    assert "not text; saved as a file" in shown
+    (file,) = listening.result.attachments
+    assert read_bytes(file) == png
+
+
+async def test_a_request_that_there_is_not_is_told(listening: Hand) -> None:
+    await listening.open("<h1>x</h1>")
+
+    assert "There is no request 99." in await listening.fails("get_network_request", NotFound, id=99)
+
+
+async def test_a_response_since_the_last_action_counts_as_come(listening: Hand) -> None:
+    await listening.open("<button onclick=\"fetch('/echo?x=1')\">Ask</button>")
+    await listening.do("click_element", index=listening.index("Ask"))
+
+    told = await listening.do("wait_for_response", url="/echo", status="2xx")
+
+    assert re.match(r"Request \d+ was answered before this call:", told)
+    assert "GET 200 fetch /echo?x=1" in told
+    assert "GET {'x': ['1']}" in told
+
+
+async def test_a_response_that_is_yet_to_come_is_waited_for(listening: Hand) -> None:
+    await listening.open("<h1>Slow</h1>")
+    await listening.js("void setTimeout(() => fetch('/slow?s=0.3&text=at+last', {method: 'POST'}), 100)")
+
+    told = await listening.do("wait_for_response", url="/slow*", method="POST", timeout=8)
+
+    assert re.match(r"Request \d+ was answered:", told)
+    assert told.rstrip("</page>\n").endswith("at last")
+
+
+async def test_what_does_not_come_is_told_with_what_came_instead(listening: Hand) -> None:
+    await listening.open("<script>fetch('/status/404')</script>")
+
+    error = await listening.fails(
+        "wait_for_response", DeadlineExceeded, url="/status/404", status="200", timeout=0.2
+    )
+
+    assert "Waited 0.2 s in vain for an answer to: any request for /status/404." in error
+    assert re.search(r"Request \d+ was for such an address: GET, 404\.", error)
+    await listening.fails("wait_for_response", InvalidArguments, status="pending")
+
+
+async def test_web_sockets_are_listed_with_their_messages(listening: Hand, sockets: str) -> None:
+    await listening.open("<h1>Talk</h1>")
+    await listening.js(
+        f"new Promise(done => {{ const s = new WebSocket('{sockets}');"
+        " s.onopen = () => s.send('hello there'); s.onmessage = () => { s.close(); done() } })"
+    )
+    await listening.do("wait_for", text="Talk")
+
+    told = await listening.do("get_network_requests", type="websocket")
+    shown = await listening.do("get_network_request", id=number_of(told, sockets))
+
+    assert "→ hello there\n  ← hello there" in shown
+
+
+async def test_what_a_service_worker_answers_is_told(listening: Hand, site: Site) -> None:
+    worker = (
+        "self.onactivate = e => e.waitUntil(clients.claim()); self.onfetch = e => {"
+        " if (e.request.url.endsWith('/made-up')) e.respondWith(new Response('from the worker')) }"
+    )
+    site.publish(worker.encode(), content_type="text/javascript", path="/worker.js")
+    await listening.do("go_to_url", url=site.page("<h1>Worker</h1>"))
+    ready = (
+        "new Promise(done => { navigator.serviceWorker.oncontrollerchange = done; "
+        "navigator.serviceWorker.register('/worker.js') })"
+    )
+    await listening.js(ready)
+    assert await listening.js("fetch('/made-up').then(r => r.text())") == "from the worker"
+
+    told = await listening.do("get_network_requests", url="/made-up")
+
+    assert "(service worker)" in told
+
+
+async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) -> None:
+    await listening.open("<h1>Many</h1>")
+    site.route("/many", lambda _request: Reply(b"", "text/plain"))
+    asking = (
+        f"(async () => {{ for (let i = 0; i < {KEPT + 20}; i += 20) await Promise.all("
+        "[...Array(20).keys()].map(j => fetch('/many/' + (i + j)).then(r => r.text()))) })()"
+    )
+    await listening.js(asking)
+
+    told = await listening.do("get_network_requests")
+
+    assert re.match(r"1,000 requests \(\d+ older ones are not kept\), part 1 of ", told)
+    assert "is not kept any more" in await listening.fails("get_network_request", NotFound, id=1)
+
+
+async def test_a_log_that_begins_late_says_since_when(hand: Hand) -> None:
+    await hand.open("<h1>Before</h1>")
+
+    assert re.match(r"0 requests \(Recorded since \d\d:\d\d:\d\d\)\.", await hand.do("get_network_requests"))
+
+
+async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
+    listening: Hand, site: Site, sockets: str
+) -> None:
+    cookies = {"Set-Cookie": "basket=full; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Secure; HttpOnly"}
+    body = (
+        f"<img src=/status/404><iframe src={site.other}/echo></iframe><script>fetch('/redirect?to=/echo');"
+        "fetch('/echo?a=1&b=', {method: 'POST', body: new URLSearchParams({title: 'Emma'})});"
+        "fetch('http://127.0.0.1:9/').catch(() => 0);"
+        f"new WebSocket('{sockets}').onopen = e => e.target.send('hi')</script>"
+    )
+    await listening.do("go_to_url", url=site.publish(body.encode(), headers=cookies))
+    await listening.do("wait_for_response", url="/echo?a=1")
+
+    told = await listening.do("export_har", name="shop")
+
+    (file,) = listening.result.attachments
+    assert file.path is not None
+    assert re.match(rf"Saved \d+ requests as {re.escape(file.path)}\.", told)
+    archive = json.loads(read(file))
+    jsonschema.validate(archive, SCHEMA)
+    entries = archive["log"]["entries"]
+    by_url = {entry["request"]["url"].removeprefix(site.url): entry for entry in entries}
+    posted = by_url["/echo?a=1&b="]
+    assert posted["request"]["queryString"] == [{"name": "a", "value": "1"}, {"name": "b", "value": ""}]
+    assert posted["request"]["postData"]["params"] == [{"name": "title", "value": "Emma"}]
+    assert posted["response"]["content"]["text"] == "POST {'a': ['1']} title=Emma"
+    assert by_url["/redirect?to=/echo"]["response"]["redirectURL"] == "/echo"
+    assert by_url["http://127.0.0.1:9/"]["response"]["_error"].startswith("net::ERR_")
+    assert by_url["http://127.0.0.1:9/"]["response"]["status"] == 0
+    assert archive["log"]["pages"][0]["id"] == posted["pageref"]
+    assert {entry["_resourceType"] for entry in entries} >= {"document", "fetch", "image", "websocket"}
+    assert all(
+        cookie["value"] == "[redacted]" for entry in entries for cookie in entry["response"]["cookies"]
+    )
+
+
+async def test_an_archive_of_some_addresses_has_only_those(listening: Hand) -> None:
+    await listening.open("<script>fetch('/echo?a=1'); fetch('/echo?b=1')</script>")
+
+    await listening.do("export_har", url="a=1")
+
+    (file,) = listening.result.attachments
+    archive = json.loads(read(file))
+    assert [entry["request"]["url"][-8:] for entry in archive["log"]["entries"]] == ["echo?a=1"]
+
+
+def _planted(site: Site, sockets: str) -> str:
+    """A page full of secrets: in headers, cookies, addresses, bodies, messages, storage and the console."""
+
+    def answer(_request: Request) -> Reply:
+        body = json.dumps({"access_token": SECRETS["answer"], "note": f"you sent {SECRETS['header']}"})
+        cookie = {
+            "Set-Cookie": f"sid={SECRETS['cookie']}; Path=/; HttpOnly",
+            "X-Auth-Token": SECRETS["answer"],
+        }
+        return Reply(body.encode(), "application/json", headers=cookie)
+
+    site.route("/login", answer)
+    return f"""<form><input type=password name=password value="{SECRETS["html"]}"></form><script>
+    const auth = {{Authorization: 'Bearer {SECRETS["header"]}'}};
+    document.cookie = 'visible_session={SECRETS["cookie"]}; path=/';
+    localStorage.access_token = '{SECRETS["storage"]}';
+    sessionStorage.login = JSON.stringify({{password: '{SECRETS["storage"]}'}});
+    const form = new FormData(); form.append('api_key', '{SECRETS["multipart"]}');
+    (async () => {{
+      await fetch('/login?token={SECRETS["query"]}#access_token={SECRETS["fragment"]}', {{headers: auth}});
+      await fetch('/login', {{method: 'POST', body: JSON.stringify({{password: '{SECRETS["json"]}'}})}});
+      await fetch('/login', {{method: 'POST', body: new URLSearchParams({{passwd: '{SECRETS["form"]}'}})}});
+      await fetch('/login', {{method: 'POST', body: form}});
+      await fetch('/status/404?api_key={SECRETS["query"]}');
+      await fetch('/redirect?to=/echo%3Fsession_token%3D{SECRETS["query"]}');
+      console.error('token={SECRETS["console"]}');
+      const socket = new WebSocket('{sockets}?token={SECRETS["query"]}');
+      socket.onopen = () => socket.send(JSON.stringify({{password: '{SECRETS["socket"]}'}}));
+      socket.onmessage = () => {{ socket.close(); setTimeout(() => document.body.append('All done')) }};
+    }})();
+    </script>"""
+
+
+async def test_no_secret_is_in_any_result_or_file(listening: Hand, site: Site, sockets: str) -> None:
+    told = [await listening.open(_planted(site, sockets)), await listening.do("wait_for", text="All done")]
+    told.append(await listening.do("get_network_requests"))
+    numbers = [int(line.split()[0]) for line in lines_of(told[-1])]
+    files: list[str] = []
+    for number in numbers:
+        told.append(await listening.do("get_network_request", id=number))
+        files += [file.path or "" for file in listening.result.attachments]
+    told.append(await listening.do("wait_for_response", url="/login", method="POST"))
+    told.append(await listening.do("export_har"))
+    files += [file.path or "" for file in listening.result.attachments]
+    told.append(await listening.do("get_console_messages"))
+    written = [Path(file).read_text() for file in files]  # noqa: ASYNC240 (small files)
+
+    assert len(numbers) >= 9
+    assert "[redacted]" in "".join(told)
+    leaks = [
+        text[max(0, text.index(secret) - 100) :][:200]
+        for secret in SECRETS.values()
+        for text in told + written
+        if secret in text
+    ]
+    assert leaks == []
+
+
+async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
+    settings = Settings(
+        browser=BrowserSettings(headless=True, isolated=True),
+        observation=ObservationSettings(show_secrets=True),
+        tools=ToolSettings(tools=("core", "network")),
+    )
+    manager = BrowserManager(settings)
+    try:
+        hand = Hand(Controller(default_registry(), settings), await manager.open_session(), site)
+        await hand.open(
+            "<script>fetch('/echo?token=abcdef1', {headers: {Authorization: 'Bearer qwertz77'}})</script>"
+        )
+        told = await hand.do("get_network_requests")
+        shown = await hand.do("get_network_request", id=number_of(told, "/echo?token=abcdef1"))
+    finally:
+        await manager.close()
+
+    assert "Authorization: Bearer qwertz77" in shown
+    assert "Recorded since" not in told
