@@ -109,6 +109,7 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
     """List requests of all tabs, newest first: id, method, status, type, URL, size, time."""
     log = await ctx.session.companion(NetworkLog)
     matches = params.matcher()
+    await log.caught_up()
     kinds = {kind.strip().lower() for kind in params.type.split(",")} if params.type else None
     chosen = [
         exchange

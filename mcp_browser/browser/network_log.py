@@ -41,6 +41,9 @@ FRAME_LENGTH = 2_000
 DETAIL_SECONDS = 3.0
 """How long the browser may take to tell of a request, seconds."""
 
+CATCHING_UP_SECONDS = 1.0
+"""How long is waited for what is just being learnt, seconds."""
+
 BODY_SECONDS = 20.0
 """How long it may take to hand over a long body, seconds."""
 
@@ -153,6 +156,11 @@ class NetworkLog(Companion):
             await asyncio.wait({exchange.gathering}, timeout=DETAIL_SECONDS)
         elif exchange.request is not None:
             await self._gather(exchange)
+
+    async def caught_up(self) -> None:
+        """Wait a moment for what is being learnt of requests that have just ended."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CATCHING_UP_SECONDS)
 
     async def body(self, exchange: Exchange) -> bytes | None:
         """The whole body of a response, however long; None where there is none, or it is gone."""
@@ -364,6 +372,9 @@ class NetworkLog(Companion):
         self._wake()
 
     async def _measure(self, exchange: Exchange, request: Request) -> None:
+        if exchange.source.startswith("mock"):
+            # Chromium counts something else here; the body itself tells.
+            return
         size = (await request.sizes())["responseBodySize"]
         if size >= 0:
             exchange.size = size
@@ -380,8 +391,7 @@ class NetworkLog(Companion):
         body = await response.body()
         if len(body) <= BODY_BYTES and exchange.id in self._kept:
             exchange.response_body = body
-            if exchange.source.startswith("mock"):
-                # Chromium counts something else here.
+            if exchange.size is None and exchange.source != "cache":
                 exchange.size = len(body)
             self._weigh(len(body))
 
