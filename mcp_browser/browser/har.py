@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from mcp_browser import __version__
 from mcp_browser.browser.exchanges import ToldExchange
 from mcp_browser.browser.network_log import Exchange
 
@@ -36,7 +36,7 @@ def make_har(
     return {
         "log": {
             "version": "1.2",
-            "creator": {"name": "mcp-browser", "version": __version__},
+            "creator": {"name": "mcp-browser", "version": version("mcp-browser")},
             "browser": {"name": name, "version": number},
             "pages": [
                 {
