@@ -78,6 +78,11 @@ class Connection:
                 break
         self.ready = time.perf_counter() - self.started
 
+    @property
+    def listed(self) -> int:
+        """Characters of the answer to `tools/list`."""
+        return len(json.dumps(self.tools, separators=(",", ":"), ensure_ascii=False))
+
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -6,7 +6,6 @@ the rounds.
 """
 
 import argparse
-import json
 import statistics
 import threading
 import time
@@ -102,11 +101,10 @@ def _beginning(server: servers.Server, site: str) -> Figures:
     if "Article 4" not in server.open(f"{site}/5"):
         server.look()
     first = time.perf_counter() - connection.started
-    listed = json.dumps(connection.tools, separators=(",", ":"), ensure_ascii=False)
     return {
         "ready": connection.ready * 1000,
         "tools": len(connection.tools),
-        "tools characters": len(listed),
+        "tools characters": connection.listed,
         "first page": first * 1000,
     }
 
@@ -153,6 +151,22 @@ def _reason(error: Exception) -> str:
     return f"no answer in {SNAPSHOT_LIMIT} s" if "no answer" in text or "Timeout" in text else "fails"
 
 
+def _tasks(names: list[str]) -> str:
+    """The section of the whole tasks, with those of the servers that have a policy's moves."""
+    # What the tasks are done on is only there in a checkout with what its tests need.
+    from benchmarks.tasks import report as tasks_report  # noqa: PLC0415
+    from benchmarks.tasks import run  # noqa: PLC0415
+
+    return tasks_report.section(run.do_all([name for name in names if name in run.HANDS], []))
+
+
+def _tasks_before() -> str:
+    """The section of the whole tasks as it was written before."""
+    from benchmarks.tasks import report as tasks_report  # noqa: PLC0415
+
+    return tasks_report.section_of(tasks_report.DOCUMENT.read_text(encoding="utf-8"))
+
+
 def combined(rounds: list[Figures]) -> Figures:
     """The median of each figure; where a round has no number, its word."""
     values: dict[str, list[float | str]] = defaultdict(list)
@@ -173,6 +187,7 @@ def main() -> None:
     arguments.add_argument("--servers", default=",".join(servers.ADAPTERS), help="which, separated by commas")
     arguments.add_argument("--rounds", type=int, default=3, help="how often each server is started")
     arguments.add_argument("--sizes", default="100,1000,5000,20000", help="rows of the pages to snapshot")
+    arguments.add_argument("--no-tasks", action="store_true", help="only time; keep the section of the tasks")
     arguments.add_argument("--no-write", action="store_true", help="leave the document alone")
     asked = arguments.parse_args()
     names: list[str] = asked.servers.split(",")
@@ -195,6 +210,7 @@ def main() -> None:
 
     figures = {name: combined(rounds) for name, rounds in measured.items()}
     document = report.document(figures, sizes, rounds=asked.rounds, chromium=chromium)
+    document += "\n" + (_tasks_before() if asked.no_tasks else _tasks(names))
     Console().print(document, markup=False, highlight=False, soft_wrap=True)
     if not asked.no_write:
         Path(__file__).parent.parent.joinpath("docs", "performance.md").write_text(document, encoding="utf-8")

@@ -109,8 +109,8 @@ def send_a_body(hand: Hand, stage: Stage) -> bool:
 @task("write and save a text file", "JupyterLab")
 def write_a_file(hand: Hand, stage: Stage) -> bool:
     """The launcher, an editor, a key to save."""
-    hand.open(f"{stage.lab.url}/lab")
-    hand.click("button", re.compile("^Text File"))
+    hand.open(f"{stage.lab.url}/lab?reset")
+    hand.click("button|paragraph", re.compile("^Text File"))
     hand.fill("textbox", "", "Dear diary")
     hand.press("Control+s")
     hand.click("button", "Rename and Save")

@@ -87,7 +87,7 @@ def read_a_default(hand: Hand, stage: Stage) -> bool:
     hand.open(f"{stage.python}/index.html")
     hand.click("link", "Library Reference")
     hand.click("link", re.compile("json — JSON"))
-    default = hand.read(r"json\.dumps\(.*?ensure_ascii=(\w+)", near="json.dumps(")[1]
+    default = hand.read(r"dumps\s*\([^)]{0,200}ensure_ascii\s*=\s*(\w+)", near="ensure_ascii")[1]
     return stage.asked_for("/library/json.html") and default == "True"
 
 
@@ -95,7 +95,7 @@ def read_a_default(hand: Hand, stage: Stage) -> bool:
 def read_a_signature(hand: Hand, stage: Stage) -> bool:
     """A long page with much code."""
     hand.open(f"{stage.python}/library/asyncio-task.html")
-    return hand.read(r"asyncio\.wait_for\((\w+), timeout\)", near="asyncio.wait_for(")[1] == "aw"
+    return hand.read(r"wait_for\s*\(\s*(\w+)\s*,\s*timeout\s*\)", near="wait_for")[1] == "aw"
 
 
 @task("find a function", "Node.js documentation in one page, 180,000 elements")
@@ -110,5 +110,6 @@ def find_a_function(hand: Hand, stage: Stage) -> bool:
 def read_a_paper(hand: Hand, stage: Stage) -> bool:
     """Twelve pages, drawn as they come into view."""
     hand.open(stage.viewer)
+    hand.read("of 12", near="of 12")
     hand.fill("spinbutton", "Page", "7", submit=True)
     return hand.read(r"Finding 7 is about (\w+)", near="Finding 7")[1] == "clocks"

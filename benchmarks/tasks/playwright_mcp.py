@@ -9,6 +9,9 @@ nothing the snapshot is taken again.
 
 import contextlib
 import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from benchmarks.servers import ToolError
@@ -19,6 +22,13 @@ _LINE = re.compile(
 )
 _TEXT = re.compile(r"^[^:]*\]'?: (.*)$")
 SECONDS = 3
+NAMED_BY_CONTENT = ("link", "button", "cell", "row")
+_PARTS = re.compile(
+    r"""^\s*-\ (?:text|[a-z]+(?:\ \[[^\]]*\])*):\ (.+)$  # a text, or an element with nothing but one
+      | ^\s*-\ '?[a-z]+\ "((?:[^"\\]|\\.)*)"  # an element with a name""",
+    re.M | re.X,
+)
+_NOTHING = re.compile(r"^No matches found", re.M)
 _PAGE = re.compile(r"^- Page URL: (.*)$", re.M)
 
 
@@ -32,16 +42,13 @@ class PlaywrightMcp(Hand):
     def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool and take in what it tells; where an action has led to another page, see that."""
         text = super().call(tool, **arguments)
-        for line in text.splitlines():
-            if found := _LINE.match(line):
-                inner = _TEXT.match(found["rest"])
-                name = found["name"] or (inner[1] if inner else "")
-                name = re.sub(r"\\(.)", r"\1", name).strip('"')
-                self.seen[found["ref"]] = Seen(found["role"], name, found["ref"], line)
+        for seen in elements(text):
+            self.seen[seen.handle] = seen
         page = _PAGE.search(text)
         if tool not in ("browser_snapshot", "browser_find"):
             self.told = ""
-        self.told += f"{text}\n"
+        if not _NOTHING.search(text):
+            self.told += f"{text}\n"
         if page and page[1].split("#")[0] != self.url.split("#")[0]:
             self.url = page[1]
             self.seen.clear()
@@ -69,15 +76,12 @@ class PlaywrightMcp(Hand):
 
     def read(self, pattern: str, *, near: str) -> re.Match[str]:
         """In what was told since the last action; else found; else in a snapshot."""
-        if found := re.search(pattern, self.told):
-            return found
-        with contextlib.suppress(ToolError):
-            if found := re.search(pattern, self.call("browser_find", text=near)):
+        more = (lambda: self.search(near, ""), self.look, lambda: self.wait(near), None)
+        for step in more:
+            if found := re.search(pattern, self.told) or re.search(pattern, words(self.told)):
                 return found
-        for more in (self.look, lambda: self.wait(near)):
-            more()
-            if found := re.search(pattern, self.told):
-                return found
+            if step is not None:
+                step()
         raise NotSeenError(pattern)
 
     def _with(self, role: str, name: Name, nth: int, tool: str, **arguments: Any) -> None:
@@ -115,3 +119,27 @@ class PlaywrightMcp(Hand):
         """browser_wait_for, by time: by text it waits in vain where the first of several is hidden."""
         self.call("browser_wait_for", time=SECONDS)
         self.look()
+
+
+def elements(text: str) -> Iterator[Seen]:
+    """The elements of a snapshot. One without a name is called by what stands in it."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        inner = _TEXT.match(found["rest"])
+        name = found["name"] or (inner[1] if inner else "")
+        if not name and found["role"] in NAMED_BY_CONTENT:
+            within = takewhile(partial(_is_deeper, line), lines[place + 1 :])
+            name = words("\n".join(within))
+        yield Seen(found["role"], re.sub(r"\\(.)", r"\1", name).strip('"'), found["ref"], line)
+
+
+def _is_deeper(outer: str, line: str) -> bool:
+    return len(line) - len(line.lstrip()) > len(outer) - len(outer.lstrip())
+
+
+def words(text: str) -> str:
+    """What a snapshot says without its form: names and texts in their order."""
+    return " ".join((one or two).strip('"') for one, two in _PARTS.findall(text))

@@ -1,46 +1,37 @@
 """Does the tasks with each server in turn, a fresh process for each task, and tells what it came to."""
 
 import argparse
-import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks import servers
-from benchmarks.tasks import applications, components
+from benchmarks.tasks import applications, components, report
 from benchmarks.tasks.hands import Hand, NotSeenError
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
 from benchmarks.tasks.stage import Stage
-from benchmarks.tasks.task import TASKS, Task
+from benchmarks.tasks.task import OURS, TASKS, Outcome, Task
 from mcp_browser.browser.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
-HANDS: dict[str, type[Hand]] = {"mcp-browser": McpBrowser, "playwright-mcp": PlaywrightMcp}
+HANDS: dict[str, type[Hand]] = {OURS: McpBrowser, "playwright-mcp": PlaywrightMcp}
 MODULES = (applications, components)
 """Where the tasks are registered."""
 
-FIGURES = Path(__file__).parent / "figures.json"
-
-console = Console(stderr=True)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One task with one server: everything its tools returned, in characters."""
-
-    task: str
-    where: str
-    server: str
-    characters: int
-    calls: int
-    done: bool
-    why: str = ""
+console = Console(stderr=True, soft_wrap=True)
 
 
 def do(task: Task, server: str, stage: Stage, command: servers.Command, record: Path | None) -> Outcome:
-    """Do a task with a fresh process of a server."""
+    """Do a task with a fresh process of a server.
+
+    Args:
+        task: what to do.
+        server: a key of HANDS.
+        stage: what it is done on; it is put back to its start first.
+        command: how the server is started.
+        record: folder for everything the tools return.
+    """
     stage.reset()
     connection = servers.Connection(command)
     hand = HANDS[server](connection)
@@ -56,11 +47,12 @@ def do(task: Task, server: str, stage: Stage, command: servers.Command, record: 
         record.mkdir(parents=True, exist_ok=True)
         name = task.name.replace(" ", "-").replace("'", "")
         (record / f"{name}.{server}.txt").write_text("\n".join(hand.transcript), encoding="utf-8")
-    return Outcome(task.name, task.where, server, hand.characters, len(hand.calls), done, why)
+    listed = connection.listed
+    return Outcome(task.name, task.where, server, hand.characters, len(hand.calls), done, why, listed)
 
 
-def do_all(names: list[str], wanted: list[str], record: Path | None) -> list[Outcome]:
-    """Every wanted task with every named server."""
+def do_all(names: list[str], wanted: list[str], record: Path | None = None) -> list[Outcome]:
+    """Every task with every server; only those with one of the `wanted` words, if there are any."""
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     outcomes: list[Outcome] = []
@@ -71,7 +63,7 @@ def do_all(names: list[str], wanted: list[str], record: Path | None) -> list[Out
             for name in names:
                 command = servers.command(name, chromium, sandbox=uses_sandbox(settings))
                 outcome = do(task, name, stage, command, record)
-                said = "done" if outcome.done else f"NOT done {outcome.why}"
+                said = "done" if outcome.done else f"NOT done: {outcome.why}"
                 told = f"{outcome.characters:>9,} characters in {outcome.calls:>2} calls"
                 console.print(f"{task.name}, {name}: {told}, {said}", markup=False, highlight=False)
                 outcomes.append(outcome)
@@ -79,15 +71,16 @@ def do_all(names: list[str], wanted: list[str], record: Path | None) -> list[Out
 
 
 def main() -> None:
-    """Do the tasks, print what they came to, and keep the figures for the report."""
+    """Do the tasks and print what they came to; with `--write`, put it into docs/performance.md."""
     arguments = argparse.ArgumentParser(description="Do whole tasks and count what the tools return.")
     arguments.add_argument("--servers", default=",".join(HANDS), help="which, separated by commas")
     arguments.add_argument("--only", default="", help="tasks whose names have one of these words")
     arguments.add_argument("--record", type=Path, help="folder for everything the tools return")
-    arguments.add_argument("--write", action="store_true", help="keep the figures for docs/performance.md")
+    arguments.add_argument("--write", action="store_true", help="put the section into docs/performance.md")
     asked = arguments.parse_args()
     wanted = [word for word in asked.only.split(",") if word]
     outcomes = do_all(asked.servers.split(","), wanted, asked.record)
+    section = report.section(outcomes)
+    Console().print(section, markup=False, highlight=False, soft_wrap=True)
     if asked.write:
-        figures = json.dumps([asdict(outcome) for outcome in outcomes], indent=1)
-        FIGURES.write_text(f"{figures}\n", encoding="utf-8")
+        report.write(section)

@@ -58,6 +58,9 @@ class Stage:
         if "admin" in self.__dict__:
             self.admin.reset()
             self._people(self.admin)
+        if "lab" in self.__dict__:
+            for file in self.lab.folder.glob("*.txt"):
+                file.unlink()
 
     def asked_for(self, path: str) -> bool:
         """Whether a page of the site was asked for."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from benchmarks.tasks.hands import Hand
 from benchmarks.tasks.stage import Stage
 
+OURS = "mcp-browser"
+
 Policy = Callable[[Hand, Stage], bool]
 
 
@@ -16,6 +18,21 @@ class Task:
     name: str
     where: str
     policy: Policy
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One task with one server: everything its tools returned, in characters."""
+
+    task: str
+    where: str
+    server: str
+    characters: int
+    calls: int
+    done: bool
+    why: str = ""
+    listed: int = 0
+    """Characters of the answer to `tools/list`, apart."""
 
 
 TASKS: dict[str, Task] = {}

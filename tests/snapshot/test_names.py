@@ -1,5 +1,6 @@
 """Roles and names are those of the standards, and agree with Chromium's own accessibility tree."""
 
+import re
 from pathlib import Path
 
 from tests.snapshot.hand import Hand
@@ -20,12 +21,19 @@ OTHERWISE = {
 
 
 async def cases(hand: Hand) -> list[tuple[str, str, str, str]]:
-    """Role and name that the standard gives, and ours, of every case on the page."""
+    """Role and name that the standard gives, and ours, of every case on the page.
+
+    The cells of a grid are told in the line of their row, by their indexes.
+    """
     view = await hand.visit(hand.site.publish(CASES.read_bytes()))
     found: list[tuple[str, str, str, str]] = []
-    for node in view.elements:
-        assert node.index is not None
-        handle = await hand.tab.dom.handle(node.index)
+    rows = [node for node in view.snapshot.nodes if node.kind == "row"]
+    cells = [int(index) for row in rows for index in re.findall(r"\[(\d+)\]", row.name)]
+    told = {node.index: node for node in view.elements}
+    for index in dict.fromkeys([*told, *cells]):
+        assert index is not None
+        node = told.get(index) or await hand.tab.dom.describe(index)
+        handle = await hand.tab.dom.handle(index)
         role, name = await handle.evaluate("element => [element.dataset.role ?? null, element.dataset.name]")
         if role is not None:
             found.append((role, name, node.role, node.name))

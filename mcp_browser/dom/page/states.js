@@ -85,7 +85,7 @@ function statesOf(element, tag, role, name) {
     states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   }
   if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
-    if (role === "link") linkState(element, states);
+    if (role === "link") linkState(element, name, states);
     return states;
   }
 
@@ -126,15 +126,26 @@ function statesOf(element, tag, role, name) {
     if (level) states.push(`level=${level}`);
   }
   if (attribute(element, "draggable") === "true") states.push("draggable");
-  if (role === "link") linkState(element, states);
+  if (role === "link") linkState(element, name, states);
   return states;
 }
 
-/** @param {Element} element @param {string[]} states */
-function linkState(element, states) {
+/** @param {Element} element @param {string} name @param {string[]} states */
+function linkState(element, name, states) {
   const href = attribute(element, "href") || attribute(element, "xlink:href");
-  const target = href && shortened(href);
+  const target = href && withoutEcho(shortened(href), name);
   if (target) states.push(`→ ${target}`);
+}
+
+const SHORTEST_ECHO = 5;
+const NO_LETTERS = /[^\p{L}\p{N}]+/gu;
+
+/** An address without a fragment that says no more than the link's name. @param {string} target @param {string} name */
+function withoutEcho(target, name) {
+  const at = target.indexOf("#");
+  if (at < 0 || target.length - at <= SHORTEST_ECHO) return target;
+  const echo = target.slice(at + 1).replace(NO_LETTERS, "").toLowerCase();
+  return echo && name.replace(NO_LETTERS, "").toLowerCase().startsWith(echo) ? `${target.slice(0, at)}#…` : target;
 }
 
 /** @param {HTMLInputElement} input @param {string} role @param {string[]} states */

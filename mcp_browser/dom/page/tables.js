@@ -1,5 +1,7 @@
 /** Table rows: one line each, a cell after the other. */
 
+const MOST_COLUMNS = 4;
+const MOST_LISTED = 20;
 const GRID_CELLS = set("gridcell columnheader rowheader");
 const GRIDS = "[role=grid],[role=treegrid]";
 /** What a list or table tells of an entry wherever it is. */
@@ -17,6 +19,8 @@ function hasOwnHand(element) {
 /** @param {Element} element @param {Open} frame */
 function enterRow(element, frame) {
   if (walk.inside !== null || query(element, "table,[role=row],[role=table],[role=grid]")) return frame;
+  // A table that only puts lists beside one another has no rows to be read as such.
+  if (childElementCount(element) <= MOST_COLUMNS && queryAll(element, "li").length > MOST_LISTED) return frame;
   const outer = walk.row;
   /** @type {Row} */
   const own = { cells: [], id: 0 };
@@ -62,17 +66,12 @@ function enterCell(element, tag, role, frame) {
   if (inGrid && (hasHandler(element) || attribute(element, "tabindex") !== null)) {
     const far = farOf(element, false);
     if (far === far) {
-      addToCell(reference(keep(element)));
-      const before = frame.close;
-      frame.close = (at) => {
-        flush();
-        const states = statesOf(element, tag, role, "").filter((state) => TELLING.test(state));
-        const sort = attribute(element, "aria-sort");
-        if (sort && sort !== "none") states.push(`sort=${sort}`);
-        if (states.length) addToCell(`(${states.join(" ")})`);
-        if (before) before(at);
-      };
-      return frame;
+      const name = nameOf(element, tag, "cell");
+      const states = statesOf(element, tag, role, name).filter((state) => TELLING.test(state));
+      const sort = attribute(element, "aria-sort");
+      if (sort && sort !== "none") states.push(`sort=${sort}`);
+      addToCell(`${reference(keep(element))} ${cut(name, LONGEST_NAME)}${states.length ? ` (${states.join(" ")})` : ""}`.trim());
+      return enterInside(name, frame);
     }
   }
   if (hasHandler(element) && !query(element, CONTROLS)) {
