@@ -6,7 +6,7 @@ typescript := "typescript@5.9.3"
 default:
     @just --list
 
-# Everything that CI runs, save the applications.
+# Everything that CI runs, save the applications and what is slow.
 check: static test
 
 # All that needs no browser: style, types, layers, dependencies, page scripts, generated documents.
@@ -36,13 +36,17 @@ scripts:
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
 
-# The tests with branch coverage, without the applications; arguments go to pytest.
+# The tests with branch coverage, in two processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -m "not apps" --cov --cov-report=term {{ arguments }}
+    pytest -n 2 --dist loadfile -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
 
 # The tests that drive real applications from packages.
 apps *arguments:
     pytest -m apps {{ arguments }}
+
+# The tests under load and with faults, conformance, proxies.
+slow *arguments:
+    pytest -m slow {{ arguments }}
 
 # Write the generated parts of README.md and docs/.
 docs:
