@@ -20,6 +20,8 @@ McpBrowserError
     ├── BlockedUrl           the address is not allowed
     ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
     ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
+    ├── LimitReached         there is no room for another session, tab or call
+    ├── UnknownSession       there is no such session, or it has ended
     ├── DeadlineExceeded     the time limit of the call, the action or a wait has passed
     └── BrowserUnavailable   no browser could be found, started or reached
         ├── BrowserNotFound
@@ -134,6 +136,14 @@ class DialogOpen(ActionError):
 
 class ScriptFailed(ActionError):
     """A script of the caller's threw, or is no JavaScript."""
+
+
+class LimitReached(ActionError):
+    """There is no room for another session, tab or call."""
+
+
+class UnknownSession(ActionError):
+    """The handle names no session of the caller, or one that has ended."""
 
 
 class DeadlineExceeded(ActionError):

@@ -44,7 +44,12 @@ def _split_paths(value: Any) -> Any:
     return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
 
 
-def _known_timezone(value: str) -> str:
+def known_timezone(value: str) -> str:
+    """The name of a time zone, if it is one.
+
+    Raises:
+        ValueError: it is none; the message completes `must be …`.
+    """
     known = available_timezones()
     if known and value not in known:
         raise ValueError("an IANA time zone, such as Europe/Berlin")
@@ -122,7 +127,27 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def _browser_address(value: str) -> str:
+    if urlsplit(value).scheme not in {"ws", "wss", "http", "https"}:
+        raise ValueError("a Playwright server's ws:// address, or the http:// address of a Selenium Grid")
+    return value
+
+
+def _path_prefix(value: str) -> str:
+    path = value.strip("/")
+    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", path) or "//" in path or ".." in path:
+        raise ValueError("a path such as /browser")
+    return f"/{path}" if path else ""
+
+
+def _replica(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,32}", value):
+        raise ValueError("up to 32 letters, digits and hyphens")
+    return value
+
+
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+LongSeconds = Annotated[float, Field(gt=0, le=30 * 86_400)]
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 Paths = Annotated[tuple[UserPath, ...], BeforeValidator(_split_paths)]
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
@@ -198,7 +223,7 @@ class BrowserSettings(SettingsGroup):
         default=None, gt=0, le=8, description="Device pixels for each CSS pixel."
     )
     locale: str | None = Field(default=None, description="Language and region of the browser, such as de-DE.")
-    timezone: Annotated[str, AfterValidator(_known_timezone)] | None = Field(
+    timezone: Annotated[str, AfterValidator(known_timezone)] | None = Field(
         default=None, description="IANA time zone of the browser, such as Europe/Berlin."
     )
     user_agent: str | None = Field(default=None, description="User-Agent header and navigator.userAgent.")
@@ -212,6 +237,11 @@ class BrowserSettings(SettingsGroup):
         default=None,
         repr=False,
         description="Drive the Chromium running at this CDP address, http:// or ws://; none is started.",
+    )
+    browser_endpoint: Annotated[str, AfterValidator(_browser_address)] | None = Field(
+        default=None,
+        repr=False,
+        description="Use browsers of this Playwright server (ws://) or Selenium Grid (http://).",
     )
 
 
@@ -336,8 +366,30 @@ class AgentSettings(SettingsGroup):
 
 
 class ServerSettings(SettingsGroup):
-    """How the server runs."""
+    """How the server runs, and where clients reach it."""
 
+    http: bool = Field(
+        default=False, description="Serve Streamable HTTP at /mcp, instead of standard input and output."
+    )
+    sse: bool = Field(
+        default=False, description="Serve the older HTTP transport with Server-Sent Events at /sse."
+    )
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen at.")
+    port: int = Field(default=8585, ge=0, le=65535, description="Port to listen at; 0 for any free one.")
+    path_prefix: Annotated[str, AfterValidator(_path_prefix)] = Field(
+        default="", description="Path before /mcp and /sse, such as /browser."
+    )
+    tls_cert: UserPath | None = Field(
+        default=None, description="Certificate chain (PEM) to serve HTTPS with; needs tls-key."
+    )
+    tls_key: UserPath | None = Field(default=None, description="Private key (PEM) of tls-cert.")
+    shutdown_timeout: Seconds = Field(
+        default=10, description="Limit for running calls to end when the server is told to stop, seconds."
+    )
+    replica: Annotated[str, AfterValidator(_replica)] | None = Field(
+        default=None,
+        description="Name that session handles start with, for a proxy before several servers.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="How much is logged, to standard error."
     )
@@ -398,6 +450,44 @@ class AccessSettings(SettingsGroup):
     )
 
 
+class SessionSettings(SettingsGroup):
+    """Browser sessions of the clients that come over HTTP."""
+
+    max_sessions: int = Field(default=64, ge=1, le=10_000, description="Most browser sessions at a time.")
+    max_sessions_per_client: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Most sessions of one authenticated client. Default: half of max-sessions.",
+    )
+    sessions_per_browser: int = Field(
+        default=16, ge=1, le=1000, description="Most sessions that share one browser process."
+    )
+    max_tabs: int = Field(default=20, ge=1, le=1000, description="Most tabs of one session.")
+    max_tabs_per_client: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Most tabs of one authenticated client. Default: half of max-tabs-total.",
+    )
+    max_tabs_total: int = Field(default=200, ge=1, le=10_000, description="Most tabs of all sessions.")
+    idle_timeout: LongSeconds = Field(
+        default=1800, description="Close a session that has not been called for so long, seconds."
+    )
+    lifetime: LongSeconds = Field(
+        default=86_400, description="Close a session this long after its start, seconds."
+    )
+    max_calls: int = Field(
+        default=32, ge=1, le=10_000, description="Most calls carried out at a time; others wait their turn."
+    )
+    max_waiting: int = Field(
+        default=16, ge=1, le=10_000, description="Most calls that may wait in one session; more are refused."
+    )
+    profiles: UserPath | None = Field(
+        default=None, description="Folder of named profiles that keep logins between sessions."
+    )
+
+
 class Settings(SettingsGroup):
     """All settings of one server."""
 
@@ -409,4 +499,5 @@ class Settings(SettingsGroup):
     files: FileSettings = FileSettings()
     agent: AgentSettings = AgentSettings()
     server: ServerSettings = ServerSettings()
+    sessions: SessionSettings = SessionSettings()
     access: AccessSettings = AccessSettings()

@@ -96,6 +96,16 @@ class BrowserChoice:
         return f"{self.label} ({self.executable or self.channel})"
 
 
+def engine_of(settings: BrowserSettings) -> Engine:
+    """The engine of the browser that the settings ask for."""
+    return settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
+
+
+def is_grid(endpoint: str) -> bool:
+    """Whether a browser endpoint is a Selenium Grid; otherwise it is a Playwright server."""
+    return endpoint.startswith(("http://", "https://"))
+
+
 def find_browser(settings: BrowserSettings) -> BrowserChoice:
     """The browser that the settings ask for, or the best one on this machine.
 
@@ -105,7 +115,7 @@ def find_browser(settings: BrowserSettings) -> BrowserChoice:
     Raises:
         BrowserNotFound: there is none; the message names the command that gets one.
     """
-    engine: Engine = settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
+    engine = engine_of(settings)
     if settings.executable is not None:
         executable = settings.executable.expanduser()
         if not _is_executable(executable):

@@ -10,6 +10,7 @@ import functools
 import logging
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +20,9 @@ from mcp_browser.browser.early import compile_cache, take_over
 from mcp_browser.browser.launch import (
     BrowserChoice,
     context_options,
+    engine_of,
     find_browser,
+    is_grid,
     launch_options,
 )
 from mcp_browser.browser.profile import ProfileLock, in_use, profile_folder
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.terms import SessionTerms
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +43,24 @@ T = TypeVar("T")
 FileListener = Callable[["BrowserSession", str], None]
 """Told the address of a file that has come or gone, and the session that it belongs to."""
 
+OPENING_SECONDS = 10.0
+"""How long a browser may take to open a context before it counts as stuck, seconds."""
+
 LAUNCH_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
 """How long one part of the browser may take to close before the next one is closed, seconds."""
+
+
+@dataclass(eq=False, slots=True)
+class SharedBrowser:
+    """A browser process with the contexts of several sessions.
+
+    `sessions` is how many use it. A `retired` one takes no new ones and ends with its last.
+    """
+
+    browser: "Browser"
+    sessions: int = 0
+    retired: bool = False
 
 
 class BrowserManager:
@@ -58,7 +77,9 @@ class BrowserManager:
         self.settings = settings
         self.remote = remote
         self._driver: Playwright | None = None
-        self._shared: Browser | None = None
+        self._shared: list[SharedBrowser] = []
+        self._closing_browsers: list[asyncio.Task[bool]] = []
+        self._lent: dict[BrowserSession, SharedBrowser] = {}
         self._attached: Browser | None = None
         self._profile_context: BrowserContext | None = None
         self._profile_lock: ProfileLock | None = None
@@ -72,8 +93,10 @@ class BrowserManager:
 
     # -- for servers
 
-    async def warm(self) -> None:
-        """Begin to open the default session; returns when that goes on without this process's processor.
+    async def warm(self, *, shared: bool = False) -> None:
+        """Begin to start a browser; returns when that goes on without this process's processor.
+
+        With `shared` it is one that sessions share, otherwise the default session is opened.
 
         A failure shows at the first call. Whatever else is to be imported had better wait for this: imports
         at the same time hold each other up, and the driver then starts later.
@@ -83,6 +106,9 @@ class BrowserManager:
         async def start() -> None:
             try:
                 await self.start()
+                if shared:
+                    await self.ready()
+                    return
                 session = await self.default_session()
                 await session.ensure_open()
             except ActionError as error:
@@ -103,7 +129,7 @@ class BrowserManager:
             async with self._changing:
                 await self._playwright()
 
-        if self.settings.browser.cdp_endpoint is None:
+        if self.settings.browser.cdp_endpoint is None and self.settings.browser.browser_endpoint is None:
             find_browser(self.settings.browser)
         await self.in_own_task(begin)
 
@@ -113,8 +139,31 @@ class BrowserManager:
             self._default = await self.open_session(isolated=self.settings.browser.isolated)
         return self._default
 
+    async def ready(self) -> None:
+        """See to it that a browser runs or can be reached, for sessions to come.
+
+        Raises:
+            BrowserUnavailable: none could be found, started or reached.
+        """
+
+        async def have_one() -> None:
+            async with self._changing:
+                if self.settings.browser.cdp_endpoint is not None:
+                    await self._running_browser()
+                elif not any(shared.browser.is_connected() for shared in self._shared):
+                    await self._shared_browser()
+
+        async def work() -> None:
+            await self._try_again(have_one)
+
+        await self.in_own_task(work)
+
     async def open_session(
-        self, *, isolated: bool = True, context_options: Mapping[str, Any] | None = None
+        self,
+        *,
+        isolated: bool = True,
+        context_options: Mapping[str, Any] | None = None,
+        terms: "SessionTerms | None" = None,
     ) -> "BrowserSession":
         """A new session; its browser is started by its `ensure_open`.
 
@@ -122,11 +171,12 @@ class BrowserManager:
             isolated: it has a clean context of its own that is deleted at its end. Otherwise it works in the
                 profile, which one session at a time can have, or in the browser at `cdp_endpoint`.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
+            terms: what it has to share with others.
         """
         # Imported late: it brings Playwright's classes along.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
 
-        session = BrowserSession(self, isolated=isolated, context_options=context_options)
+        session = BrowserSession(self, isolated=isolated, context_options=context_options, terms=terms)
         self._sessions[session] = None
         session.artifacts.listen(functools.partial(self._file_changed, session))
         return session
@@ -167,22 +217,20 @@ class BrowserManager:
         Raises:
             BrowserUnavailable: no browser could be found, started or reached.
         """
-        async with self._changing:
-            if self._closing:
-                raise BrowserUnavailable("The server is ending.")
-            if self.settings.browser.cdp_endpoint is not None:
-                return await self._context_of_running_browser(session), []
-            if session.isolated:
-                return await self._isolated_context(session), []
-            try:
+        if self._closing:
+            raise BrowserUnavailable("The server is ending.")
+        if self.settings.browser.cdp_endpoint is not None:
+            return await self._context_of_running_browser(session), []
+        if session.isolated:
+            return await self._isolated_context(session), []
+        try:
+            async with self._changing:
                 return await self._context_of_profile(session), []
-            except ProfileInUse as error:
-                if self.settings.browser.profile_in_use == "error":
-                    raise
-                told = (
-                    f"{error.message} A temporary profile is used instead: logins are neither there nor kept."
-                )
-                return await self._isolated_context(session), [told]
+        except ProfileInUse as error:
+            if self.settings.browser.profile_in_use == "error":
+                raise
+            told = f"{error.message} A temporary profile is used instead: logins are neither there nor kept."
+            return await self._isolated_context(session), [told]
 
     def forget(self, session: "BrowserSession") -> None:
         """Know nothing more of a session that ends."""
@@ -194,24 +242,81 @@ class BrowserManager:
         """Close the context of a session that ends, unless it belongs to a browser that others started."""
         if self._attached is not None and context in self._attached.contexts[:1] and not session.isolated:
             return
-        await _within(CLOSE_SECONDS, context.close())
+        closed = await _within(CLOSE_SECONDS, context.close())
         if context is self._profile_context:
             self._release_profile()
+        shared = self._lent.pop(session, None)
+        if shared is not None:
+            # What cannot be closed would stay for ever: the browser ends once its last session has.
+            shared.retired = shared.retired or not closed
+            self._leave(shared)
 
     # -- contexts
 
     async def _isolated_context(self, session: "BrowserSession") -> "BrowserContext":
+        from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+        from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
+
         options = context_options(self.settings.browser) | session.context_options
 
         async def open_context() -> "BrowserContext":
-            if self._shared is None or not self._shared.is_connected():
-                choice = find_browser(self.settings.browser)
-                launch = launch_options(choice, settings=self.settings.browser)
-                kind = await self._browser_type(choice)
-                self._shared = await kind.launch(**launch, timeout=LAUNCH_SECONDS * 1000)
-            return await self._shared.new_context(**options)
+            async with self._changing:
+                if (lost := self._lent.pop(session, None)) is not None:
+                    self._leave(lost)
+                shared = await self._shared_browser()
+                shared.sessions += 1
+                self._lent[session] = shared
+            try:
+                async with asyncio.timeout(OPENING_SECONDS):
+                    return await shared.browser.new_context(**options)
+            except (TimeoutError, PlaywrightError) as error:
+                shared.retired = isinstance(error, TimeoutError) or is_closed(error)
+                raise
 
-        return await self._try_twice(open_context)
+        return await self._try_again(open_context)
+
+    async def _shared_browser(self) -> SharedBrowser:
+        """A browser with room for one more session, started where there is none."""
+        for shared in list(self._shared):
+            if not shared.browser.is_connected():
+                self._shared.remove(shared)
+        most = self.settings.sessions.sessions_per_browser
+        for shared in self._shared:
+            if not shared.retired and shared.sessions < most:
+                return shared
+        shared = SharedBrowser(await self._start_browser())
+        self._shared.append(shared)
+        return shared
+
+    async def _start_browser(self) -> "Browser":
+        settings = self.settings.browser
+        endpoint = settings.browser_endpoint
+        seconds = LAUNCH_SECONDS * 1000
+        if endpoint is not None:
+            driver = await self._playwright()
+            engine: BrowserType = getattr(driver, engine_of(settings))
+            if is_grid(endpoint):
+                return await engine.launch(headless=settings.headless is not False, timeout=seconds)
+            return await engine.connect(endpoint, timeout=seconds)
+        choice = find_browser(settings)
+        launch = launch_options(choice, settings=settings)
+        kind = await self._browser_type(choice)
+        # A driver that is stuck keeps no time.
+        async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
+            return await kind.launch(**launch, timeout=seconds)
+
+    def _leave(self, shared: SharedBrowser) -> None:
+        """A session no longer uses a shared browser. One that nobody uses ends, unless it is the only one."""
+        shared.sessions -= 1
+        others = [other for other in self._shared if other is not shared and not other.retired]
+        if shared.sessions == 0 and (shared.retired or others):
+            with contextlib.suppress(ValueError):
+                self._shared.remove(shared)
+            self._closing_browsers.append(
+                self._keep(asyncio.create_task(_within(CLOSE_SECONDS, shared.browser.close())))
+            )
+            self._closing_browsers = [task for task in self._closing_browsers if not task.done()]
 
     async def _context_of_profile(self, session: "BrowserSession") -> "BrowserContext":
         if self._profile_context is not None:
@@ -233,7 +338,7 @@ class BrowserManager:
                 kind = await self._browser_type(choice)
                 return await kind.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
 
-            context = await self._try_twice(launch)
+            context = await self._try_again(launch, started=True)
         except BaseException:
             lock.release()
             raise
@@ -241,40 +346,53 @@ class BrowserManager:
         return context
 
     async def _context_of_running_browser(self, session: "BrowserSession") -> "BrowserContext":
-        endpoint = self.settings.browser.cdp_endpoint or ""
-
         async def connect() -> "BrowserContext":
-            if self._attached is None or not self._attached.is_connected():
-                driver = await self._playwright()
-                self._attached = await driver.chromium.connect_over_cdp(
-                    endpoint, timeout=LAUNCH_SECONDS * 1000
-                )
-            if session.isolated or not self._attached.contexts:
-                return await self._attached.new_context(
-                    **(context_options(self.settings.browser) | session.context_options)
-                )
-            return self._attached.contexts[0]
+            async with self._changing:
+                browser = await self._running_browser()
+            if session.isolated or not browser.contexts:
+                async with asyncio.timeout(OPENING_SECONDS):
+                    return await browser.new_context(
+                        **(context_options(self.settings.browser) | session.context_options)
+                    )
+            return browser.contexts[0]
 
-        return await self._try_twice(connect)
+        return await self._try_again(connect)
 
-    async def _try_twice(self, work: "Callable[[], Awaitable[BrowserContext]]") -> "BrowserContext":
-        """Start something; once more with a new driver where the old one turns out to be dead."""
+    async def _running_browser(self) -> "Browser":
+        if self._attached is None or not self._attached.is_connected():
+            driver = await self._playwright()
+            self._attached = await driver.chromium.connect_over_cdp(
+                self.settings.browser.cdp_endpoint or "", timeout=LAUNCH_SECONDS * 1000
+            )
+        return self._attached
+
+    async def _try_again(self, work: "Callable[[], Awaitable[T]]", *, started: bool = False) -> T:
+        """Start something; again where the browser, then where the driver turns out to be dead or stuck.
+
+        Args:
+            work: what to do.
+            started: `work` starts a browser of its own, so that only the driver can have been dead.
+        """
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
         from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
 
-        try:
-            return await work()
-        except PlaywrightError as error:
-            if not is_closed(error) or _is_about_launching(error):
-                raise self._launch_error(error) from error
-        logger.info("The browser or its driver had ended; both are started again.")
-        self._shared = self._attached = None
-        await self._stop_driver()
-        try:
-            return await work()
-        except PlaywrightError as error:
-            raise self._launch_error(error) from error
+        tries = 2 if started else 3
+        for number in range(1, tries + 1):
+            driver = self._driver
+            try:
+                return await work()
+            except TimeoutError as error:
+                if number == tries:
+                    raise BrowserUnavailable("The browser does not answer.", hint="Try again.") from error
+            except PlaywrightError as error:
+                if number == tries or not is_closed(error) or _is_about_launching(error):
+                    raise self._launch_error(error) from error
+            logger.info("The browser or its driver had ended, or does not answer; it is started again.")
+            self._attached = None
+            if number == tries - 1:
+                await self._replace_driver(driver)
+        raise AssertionError("the last try returns or raises")
 
     # -- the driver and the browser
 
@@ -297,8 +415,14 @@ class BrowserManager:
                 ) from error
         return driver
 
+    async def _replace_driver(self, dead: "Playwright | None") -> None:
+        """Forget a driver and what it has started, unless another one is there by now."""
+        if dead is not None and dead is self._driver:
+            await self._stop_driver()
+
     async def _stop_driver(self) -> None:
         driver, self._driver = self._driver, None
+        self._shared, self._attached = [], None
         if driver is not None:
             await _within(CLOSE_SECONDS, driver.stop())
 
@@ -307,6 +431,11 @@ class BrowserManager:
 
         log = str(error)
         settings = self.settings.browser
+        if settings.browser_endpoint is not None:
+            return BrowserUnavailable(
+                f"No browser could be had at the browser endpoint: {plain_message(error)}.",
+                hint="A Playwright server has to run the version that mcp-browser doctor tells of this one.",
+            )
         if settings.cdp_endpoint is not None:
             return BrowserUnavailable(
                 f"No browser could be reached at the CDP endpoint: {plain_message(error)}.",
@@ -338,10 +467,11 @@ class BrowserManager:
         async with self._changing:
             if self._profile_context is not None:
                 await _within(CLOSE_SECONDS, self._profile_context.close())
-            for browser in (self._shared, self._attached):
-                if browser is not None and browser.is_connected():
-                    await _within(CLOSE_SECONDS, browser.close())
-            self._shared = self._attached = None
+            browsers = [shared.browser for shared in self._shared]
+            browsers += [self._attached] if self._attached is not None else []
+            connected = [browser for browser in browsers if browser.is_connected()]
+            closing = [_within(CLOSE_SECONDS, browser.close()) for browser in connected]
+            await asyncio.gather(*closing, *self._closing_browsers)
             await self._stop_driver()
             self._release_profile()
 
@@ -383,8 +513,13 @@ def _import_playwright() -> Any:
     return playwright.async_api
 
 
-async def _within(seconds: float, work: Awaitable[Any]) -> None:
-    """Close something, without being held or failed by it."""
-    with contextlib.suppress(Exception):
+async def _within(seconds: float, work: Awaitable[Any]) -> bool:
+    """Close something, without being held or failed by it; whether it came to its end in time."""
+    try:
         async with asyncio.timeout(seconds):
             await work
+    except TimeoutError:
+        return False
+    except Exception as error:  # noqa: BLE001 - what is gone already need not be closed
+        logger.debug("Closing failed: %s", error)
+    return True

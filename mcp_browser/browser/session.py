@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
@@ -20,6 +19,7 @@ from mcp_browser.browser.losses import Losses
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
+from mcp_browser.browser.terms import SessionTerms
 from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script
@@ -27,6 +27,7 @@ from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
+    LimitReached,
     NavigationError,
     NotFound,
 )
@@ -43,7 +44,12 @@ class BrowserSession:
     """One browser context with its tabs. Made by `BrowserManager.open_session`; opens at the first call."""
 
     def __init__(
-        self, manager: "BrowserManager", *, isolated: bool, context_options: Mapping[str, Any] | None = None
+        self,
+        manager: "BrowserManager",
+        *,
+        isolated: bool,
+        context_options: Mapping[str, Any] | None = None,
+        terms: SessionTerms | None = None,
     ) -> None:
         """A session that is not open yet.
 
@@ -51,9 +57,11 @@ class BrowserSession:
             manager: gives it its context, and another one when that is lost.
             isolated: it has a clean context of its own, deleted at its end; else the profile's.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
+            terms: what it has to share with others; by default nothing.
         """
         self.id = secrets.token_hex(8)
-        self.lock = anyio.Lock()
+        self.terms = terms or SessionTerms()
+        self.lock = self.terms.lock
         self.isolated = isolated
         self.context_options = dict(context_options or {})
         self.shown_picture: Size | None = None
@@ -290,6 +298,8 @@ class BrowserSession:
         Raises:
             BlockedUrl, NavigationError, DeadlineExceeded: as `Tab.goto` does.
         """
+        if reason := self.terms.why_no_tab(len(self.tabs)):
+            raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current
         address = check_url(url, self._settings, base=before.url if before else "") if url else None
         tab = await self._tabs.open(opener=before.id if before else None)

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -31,6 +32,9 @@ OPENING_SECONDS = 5.0
 """How long a new page may take to be there."""
 
 OPENING_TRIES = 3
+
+FLOOD = 50
+"""How many tabs beyond the limit a page may open before it is closed."""
 
 
 class Tabs:
@@ -71,6 +75,8 @@ class Tabs:
         self._open: dict[int, Tab] = {}
         self._attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
+        self._refused: WeakSet[Page] = WeakSet()
+        self._refusals = 0
         self._closing: set[int] = set()
 
     @property
@@ -109,6 +115,8 @@ class Tabs:
     def watch(self, watch: "Watch | None") -> None:
         """An action begins, or the one that was watched has ended: what pages do now is its doing, or not."""
         self._watch = watch
+        if watch is not None:
+            self._refusals = 0
         for tab in self._open.values():
             tab.activity.watched = watch is not None
 
@@ -239,6 +247,9 @@ class Tabs:
         if self._own_pages:
             self._adopt(page)
             return
+        if reason := self._session.terms.why_no_tab(len(self._open)):
+            self._refuse(page, reason)
+            return
         opener = watch.tab if watch is not None else self.current
         tab = self._adopt(page, opener=opener.id if opener else None)
         tab.await_dom()
@@ -253,6 +264,17 @@ class Tabs:
         if watch is not None:
             watch.tab.activity.wake()
 
+    def _refuse(self, page: Page, reason: str) -> None:
+        """Close what a page has opened beyond the limit; a page that goes on with it is closed itself."""
+        self._refused.add(page)
+        self._refusals += 1
+        _close_in_background(page)
+        self._session.notice(f"The page opened more tabs, which were closed: {reason}")
+        flooding = self._watch.tab if self._watch is not None else self.current
+        if self._refusals == FLOOD and flooding is not None:
+            self._session.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
+            _close_in_background(flooding.page)
+
     def _window_opened(self) -> None:
         for tab in self._open.values():
             if tab.activity.windows_opening:
@@ -260,7 +282,7 @@ class Tabs:
                 return
 
     def _on_dialog(self, dialog: Dialog) -> None:
-        if dialog.page is not None:
+        if dialog.page is not None and dialog.page not in self._refused:
             tab = self._adopt(dialog.page)
             tab.hold.dialog_opened(dialog)
 
@@ -296,5 +318,9 @@ class Tabs:
 def _close_late_page(opening: asyncio.Task[Page]) -> None:
     """Close a page that nobody waits for any more."""
     if not opening.cancelled() and opening.exception() is None:
-        closing = asyncio.ensure_future(opening.result().close())
-        closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())
+        _close_in_background(opening.result())
+
+
+def _close_in_background(page: Page) -> None:
+    closing = asyncio.ensure_future(page.close())
+    closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())

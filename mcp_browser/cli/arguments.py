@@ -53,6 +53,11 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
         raise SettingsError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], flags)}; see --help.")
     values = vars(found)
+    if values.get("stdio") and (values.get("http") or values.get("sse")):
+        raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
+    if values.get("stdio"):
+        # It wins over a variable or a file, as any flag does.
+        values |= {"http": False, "sse": False}
     return Arguments(
         command=cast("CommandName", values.get("command") or "serve"),
         flags={name: values[name] for name in all_options() if name in values},
@@ -87,10 +92,10 @@ class _Version(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mcp-browser",
-        usage="mcp-browser [--stdio] [SETTINGS]\n"
+        usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
         "       mcp-browser try [URL] | install | doctor | token [NAME] [SETTINGS]",
-        description="Give an MCP client a real browser. Without a command, serve MCP over standard input "
-        "and output.",
+        description="Give an MCP client a real browser. Without a command, serve MCP: over standard "
+        "input and output, or over HTTP with --http or --sse.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",

@@ -5,15 +5,15 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.startup import run_stdio
+from mcp_browser.server.startup import run_http, run_stdio
 from mcp_browser.settings import Settings
 
 
 def serve(settings: Settings) -> NoReturn:
-    """Serve over stdio until the input ends, then end the process.
+    """Serve until the client has gone or a signal comes, then end the process.
 
     Raises:
-        SettingsError: the actions that the settings name cannot be offered.
+        SettingsError: the server cannot be started as the settings want it.
     """
     logging.basicConfig(
         stream=sys.stderr,
@@ -21,6 +21,8 @@ def serve(settings: Settings) -> NoReturn:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     try:
+        if settings.server.http or settings.server.sse:
+            run_http(settings)
         run_stdio(settings)
     except ExceptionGroup as group:
         # It comes from within the server's task group.

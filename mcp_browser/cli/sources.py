@@ -165,18 +165,37 @@ def _shown(value: Any) -> str:
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     """Whether the settings fit each other and the files they name are there."""
-    browser = settings.browser
-    if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
+    browser, server = settings.browser, settings.server
+    endpoint = browser.cdp_endpoint or ((browser.browser_endpoint or "").startswith("http") or None)
+    if endpoint is not None and browser.browser in {"firefox", "webkit"}:
+        name = "cdp_endpoint" if browser.cdp_endpoint else "browser_endpoint"
         raise SettingsError(
-            f"cdp-endpoint (from {origins['cdp_endpoint']}) drives Chromium only; "
+            f"{name.replace('_', '-')} (from {origins[name]}) drives Chromium only; "
             f"browser is {browser.browser} (from {origins['browser']})."
         )
-    if browser.executable is not None and not browser.executable.is_file():
+    if browser.cdp_endpoint is not None and browser.browser_endpoint is not None:
         raise SettingsError(
-            f"executable (from {origins['executable']}): there is no file {browser.executable}."
+            f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
+            f"(from {origins['browser_endpoint']}) exclude each other."
         )
+    for name, path in (("executable", browser.executable), *_tls_files(settings)):
+        if path is not None and not path.is_file():
+            raise SettingsError(f"{name} (from {origins[name.replace('-', '_')]}): there is no file {path}.")
     for path in settings.tools.actions:
         if not path.is_file():
             raise SettingsError(f"actions (from {origins['actions']}): there is no file {path}.")
-    if browser.profile is not None and browser.profile.exists() and not browser.profile.is_dir():
-        raise SettingsError(f"profile (from {origins['profile']}): {browser.profile} is not a folder.")
+    for name, folder in (("profile", browser.profile), ("profiles", settings.sessions.profiles)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise SettingsError(f"{name} (from {origins[name]}): {folder} is not a folder.")
+    if (server.tls_cert is None) != (server.tls_key is None):
+        there, missing = ("tls-cert", "tls-key") if server.tls_cert else ("tls-key", "tls-cert")
+        raise SettingsError(f"{there} (from {origins[there.replace('-', '_')]}) needs {missing}.")
+    if (server.http or server.sse) and browser.profile is not None:
+        raise SettingsError(
+            f"profile (from {origins['profile']}) is for one client over standard input; each session over "
+            "HTTP has a clean context. --profiles FOLDER keeps named profiles."
+        )
+
+
+def _tls_files(settings: Settings) -> tuple[tuple[str, Path | None], ...]:
+    return (("tls-cert", settings.server.tls_cert), ("tls-key", settings.server.tls_key))

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import NoReturn
 
@@ -12,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.errors import SettingsError
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -37,6 +39,50 @@ def run_stdio(settings: Settings) -> NoReturn:
             raise
         logger.info("The client has gone.")
     _end(0)
+
+
+def run_http(settings: Settings) -> NoReturn:
+    """Serve over HTTP until a signal comes; then let running calls end, close everything, end the process.
+
+    A second signal ends it at once. The exit code is 128 + N after signal N.
+
+    Raises:
+        SettingsError: the server cannot listen, or cannot be started as the settings want it.
+    """
+    anyio.run(_serve_http_until_stopped, settings)
+    _end(0)
+
+
+async def _serve_http_until_stopped(settings: Settings) -> None:
+    manager = BrowserManager(settings, remote=True)
+    await manager.warm(shared=True)
+    serving = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.http.serving")
+    try:
+        server = serving.HttpServer(settings, manager, serving.listen(settings.server))
+    except SettingsError:
+        await _close(manager)
+        raise
+    gc.freeze()
+    gc.enable()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, server.stop, manager)
+        await server.serve()
+
+
+async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserManager) -> None:
+    async def stop_and_end(number: int) -> None:
+        await stop()
+        await _close(manager)
+        _end(128 + number)
+
+    async with anyio.create_task_group() as tasks:
+        with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
+            stopping = False
+            async for number in signals:
+                if stopping:
+                    _end(128 + number)
+                stopping = True
+                tasks.start_soon(stop_and_end, number)
 
 
 async def _serve_until_stopped(settings: Settings) -> None:

@@ -7,6 +7,7 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
 from mcp_browser.actions.catalog import offers_agent
+from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent_tools import AgentTools
@@ -16,15 +17,24 @@ from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.settings import Settings
 
 
+def registry_of(settings: Settings) -> Registry:
+    """The actions to offer.
+
+    Raises:
+        SettingsError: the actions that the settings name cannot be offered.
+    """
+    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
+    with redirect_stdout(sys.stderr):
+        return load_registry(settings.tools)
+
+
 async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     """Serve one client over standard input and output, until the input ends.
 
     All calls work in the manager's one session.
     """
-    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
-    with redirect_stdout(sys.stderr):
-        registry = load_registry(settings.tools)
     source = OneSession(manager)
+    registry = registry_of(settings)
     agent = AgentTools(settings, source, registry)
     server = create_server(
         Controller(registry, settings),

@@ -19,13 +19,50 @@ from tests.support.family import Process, family
 MARK = "BROWSER_TEST_RUN"
 
 
+class MarkedProcesses:
+    """A process and all that it starts, found by a mark in their environment.
+
+    A browser's renderers lose the mark, and orphans their descent: what was seen once is remembered.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self._seen: dict[int, Process] = {}
+
+    def seen(self, root: int) -> None:
+        """Remember the descendants that `root` has now."""
+        self._seen |= family(root)
+
+    def living(self, root: int) -> dict[int, str]:
+        """The commands of those that live, by process id."""
+        self.seen(root)
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) not in self._seen:
+                with contextlib.suppress(OSError):
+                    if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
+                        self.seen(int(entry.name))
+        return {pid: process.command[:200] for pid, process in self._seen.items() if process.alive}
+
+    def left_over(self, root: int, *, seconds: float) -> dict[int, str]:
+        """Those that still live after at most `seconds`; empty as soon as there are none."""
+        deadline = time.monotonic() + seconds
+        while (found := self.living(root)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return found
+
+    def kill(self, root: int) -> None:
+        """End those that live."""
+        for pid in self.living(root):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
 class RawServer:
     """`python -m mcp_browser` as a subprocess, marked in its environment to find what it starts."""
 
     def __init__(self, *arguments: str) -> None:
-        self.mark = uuid.uuid4().hex
+        self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.lines: list[str] = []
-        self._seen: dict[int, Process] = {}
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._last_id = 0
         command = [sys.executable, "-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
@@ -34,7 +71,7 @@ class RawServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, MARK: self.mark},
+            env={**os.environ, MARK: self._processes.mark},
             text=True,
         )
         threading.Thread(target=self._read, daemon=True).start()
@@ -81,24 +118,12 @@ class RawServer:
         return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def descendants(self) -> dict[int, str]:
-        """Every living process of this server by id: its descendants, those seen before, all that are marked.
-
-        A browser's renderers lose the mark, and orphans their descent.
-        """
-        self._seen |= family(self.process.pid)
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) not in self._seen:
-                with contextlib.suppress(OSError):
-                    if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                        self._seen |= family(int(entry.name))
-        return {pid: process.command[:200] for pid, process in self._seen.items() if process.alive}
+        """Every living process of this server by id: its descendants, those seen before, and all marked."""
+        return self._processes.living(self.process.pid)
 
     def left_over(self, *, seconds: float) -> dict[int, str]:
         """The marked processes that still live after at most `seconds`; empty as soon as there are none."""
-        deadline = time.monotonic() + seconds
-        while (found := self.descendants()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return found
+        return self._processes.left_over(self.process.pid, seconds=seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +139,4 @@ class RawServer:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(10)
-        for pid in self.descendants():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        self._processes.kill(self.process.pid)

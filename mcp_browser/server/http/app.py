@@ -1,0 +1,117 @@
+"""The app that is served over HTTP: MCP's transports, and what tells whether the server is well."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.errors import ActionError
+from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
+from mcp_browser.server.sessions import Sessions
+from mcp_browser.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+READY_SECONDS = 20.0
+"""How long a browser may take to start before the server counts as not ready."""
+
+MIB = 1024 * 1024
+LONGEST_BODY = 16 * MIB
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
+    settings: Settings,
+    *,
+    server: Server[Any],
+    sessions: Sessions,
+    manager: BrowserManager,
+    middleware: Sequence[Middleware] = (),
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """The ASGI app.
+
+    Args:
+        settings: which transports, and at what paths.
+        server: the MCP server.
+        sessions: the browser sessions of its clients.
+        manager: where the browsers come from.
+        middleware: what a request goes through before it comes in, the outermost first.
+        routes: what is served beside MCP.
+    """
+    prefix = settings.server.path_prefix
+    security = _name_check(settings.server.host)
+    streamable = StreamableHTTPSessionManager(
+        server,
+        security_settings=security,
+        session_idle_timeout=settings.sessions.idle_timeout,
+        max_request_body_size=LONGEST_BODY,
+    )
+
+    async def healthz(_request: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    async def readyz(_request: Request) -> JSONResponse:
+        status = "stopping" if sessions.stopping else await _readiness(manager)
+        return JSONResponse({"status": status}, 200 if status == "ready" else 503)
+
+    found: list[BaseRoute] = [
+        Route(f"{prefix}/healthz", healthz, methods=["GET"]),
+        Route(f"{prefix}/readyz", readyz, methods=["GET"]),
+        *routes,
+    ]
+    if settings.server.http:
+        found.append(Route(f"{prefix}/mcp", Endpoint(StreamableHttp(streamable, sessions))))
+    if settings.server.sse:
+        # A proxy before several servers routes messages by this path.
+        messages = f"{prefix}/messages/{settings.server.replica or ''}".rstrip("/")
+        events = ServerSentEvents(
+            server, sessions, path=messages, security=security, longest_body=LONGEST_BODY
+        )
+        found.append(Route(f"{prefix}/sse", Endpoint(events.stream)))
+        found.append(Route(messages, Endpoint(events.messages)))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        async with streamable.run():
+            yield
+
+    return Starlette(routes=found, middleware=list(middleware), lifespan=lifespan)
+
+
+async def _readiness(manager: BrowserManager) -> str:
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            await manager.ready()
+    except (ActionError, TimeoutError) as error:
+        logger.warning("Not ready: %s", error or "the browser takes too long to start")
+        return "no browser"
+    return "ready"
+
+
+def _name_check(host: str) -> TransportSecuritySettings | None:
+    """On this machine only its own names count, so that no web page can reach the server by another one."""
+    if f"[{host}]" not in _LOOPBACK and host not in _LOOPBACK:
+        return None
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{name}{port}" for name in _LOOPBACK for port in ("", ":*")],
+        allowed_origins=[
+            f"{scheme}://{name}{port}"
+            for scheme in ("http", "https")
+            for name in _LOOPBACK
+            for port in ("", ":*")
+        ],
+    )

@@ -1,0 +1,132 @@
+"""Listens for clients over HTTP, and stops without breaking off what is under way."""
+
+import errno
+import json
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import anyio
+import uvicorn
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.errors import SettingsError
+from mcp_browser.server.app import create_server
+from mcp_browser.server.http.app import http_app
+from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.session_tools import session_tools
+from mcp_browser.server.sessions import Sessions
+from mcp_browser.server.transports import registry_of
+from mcp_browser.settings import ServerSettings, Settings
+
+LAST_ANSWERS_SECONDS = 2
+"""How long the answers of the last calls may take to reach their clients."""
+
+
+class HttpServer:
+    """A server of one process: its sessions and its listener."""
+
+    def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
+        """Make the app; nothing is served yet.
+
+        Raises:
+            SettingsError: the actions or the certificate that the settings name cannot be used.
+        """
+        self._settings = settings
+        self._listener = listener
+        self.sessions = Sessions(manager, settings)
+        controller = Controller(registry_of(settings), settings)
+        try:
+            server = create_server(
+                controller,
+                self.sessions,
+                session_tools(self.sessions),
+                resources=[SessionFiles(manager, self.sessions)],
+            )
+        except ValueError as error:
+            raise SettingsError(f"actions: {error}.") from error
+        app = http_app(settings, server=server, sessions=self.sessions, manager=manager)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
+            ssl_certfile=settings.server.tls_cert,
+            ssl_keyfile=settings.server.tls_key,
+        )
+        try:
+            config.load()
+        except (ssl.SSLError, OSError) as error:
+            raise SettingsError(f"tls-cert or tls-key cannot be used: {error}.") from error
+        self._uvicorn = _Uvicorn(config)
+
+    async def serve(self) -> None:
+        """Serve until `stop` is called."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.sessions.watch)
+            sys.stderr.write(where_it_listens(self._settings.server, self._listener))
+            sys.stderr.flush()
+            await self._uvicorn.serve([self._listener])
+            tasks.cancel_scope.cancel()
+
+    async def stop(self) -> None:
+        """Let running calls end, close the sessions, then the connections; `serve` returns."""
+        await self.sessions.stop(self._settings.server.shutdown_timeout)
+        self._uvicorn.should_exit = True
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn, leaving the signals to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+def listen(settings: ServerSettings) -> socket.socket:
+    """A socket that listens where the settings say.
+
+    Raises:
+        SettingsError: that is not possible, in one line.
+    """
+    host, port = settings.host.strip("[]"), settings.port
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.create_server(address[:2], family=family, backlog=1024)  # pyright: ignore[reportArgumentType] - strings and numbers, whatever the family
+    except OSError as error:
+        # `create_server` has the address in its strerror, too.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        taken = error.errno == errno.EADDRINUSE
+        hint = " Another program uses it: choose one with --port, or --port 0." if taken else ""
+        raise SettingsError(f"cannot listen at {host} port {port}: {reason}.{hint}") from None
+    listener.setblocking(False)
+    return listener
+
+
+def where_it_listens(settings: ServerSettings, listener: socket.socket) -> str:
+    """Lines that tell where clients reach the server, and what to paste into theirs."""
+    scheme = "https" if settings.tls_cert is not None else "http"
+    host, port = listener.getsockname()[:2]
+    if host in {"0.0.0.0", "::"}:
+        host = socket.gethostname()
+    base = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{settings.path_prefix}"
+    entries: dict[str, dict[str, str]] = {}
+    if settings.http:
+        entries["browser"] = {"type": "http", "url": f"{base}/mcp"}
+    if settings.sse:
+        entries["browser-sse" if settings.http else "browser"] = {"type": "sse", "url": f"{base}/sse"}
+    urls = " and ".join(entry["url"] for entry in entries.values())
+    return (
+        f"mcp-browser: listening at {urls}\n"
+        f"mcp-browser: for a client's configuration: {json.dumps({'mcpServers': entries})}\n"
+    )

@@ -1,0 +1,146 @@
+"""Clients that come over HTTP: the transports, both protocol eras, and how the server starts and ends."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.support.client import Era
+from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, serving_process, until
+from tests.support.site import Site
+
+WAYS = [("http", "auto"), ("http", "legacy"), ("sse", "auto"), ("sse", "legacy")]
+BUTTON = "<button onclick=\"this.textContent='Pressed'\">Press</button>"
+
+
+def address(server: RemoteServer, transport: str) -> str:
+    return server.url if transport == "http" else server.sse_url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server() -> AsyncIterator[RemoteServer]:
+    async with serving() as running:
+        yield running
+
+
+@pytest.mark.parametrize(("transport", "era"), WAYS)
+async def test_a_client_browses_over_each_transport_in_each_era(
+    server: RemoteServer, site: Site, transport: str, era: Era
+) -> None:
+    async with connected(address(server, transport), era) as browser:
+        assert '[1] button "Press"' in await browser.open(site.page(BUTTON))
+        await browser.click("button", "Press")
+        assert browser.shows('button "Pressed"')
+
+
+async def test_the_server_tells_that_it_is_alive_and_ready(server: RemoteServer) -> None:
+    assert await asyncio.to_thread(server.get, "/healthz") == (200, '{"status":"ok"}')
+    assert await asyncio.to_thread(server.get, "/readyz") == (200, '{"status":"ready"}')
+
+
+async def test_standard_error_tells_the_configuration_for_a_client(server: RemoteServer) -> None:
+    servers = server.client_configuration()["mcpServers"]
+    assert servers == {
+        "browser": {"type": "http", "url": server.url},
+        "browser-sse": {"type": "sse", "url": server.sse_url},
+    }
+
+
+async def test_a_name_that_is_not_this_machines_is_refused(server: RemoteServer) -> None:
+    for path in ("/mcp", "/sse"):
+        status, _ = await asyncio.to_thread(server.get, path, headers={"Host": "evil.example"})
+        assert status in (403, 421)
+
+
+async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = await asyncio.to_thread(_run, "--http", "--port", str(port), "--headless")
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert f"port {port}: Address already in use. Another program uses it" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--stdio", "--http"), "--stdio and --http or --sse exclude each other"),
+        (("--http", "--tls-cert", __file__), "needs tls-key"),
+        (("--http", "--tls-cert", __file__, "--tls-key", __file__), "tls-cert or tls-key cannot be used"),
+        (("--http", "--profile", "/tmp/none"), "--profiles FOLDER keeps named profiles"),
+        (("--http", "--host", "no-such-host.invalid"), "cannot listen at no-such-host.invalid"),
+    ],
+)
+async def test_settings_that_do_not_fit_end_the_program_with_one_line(
+    flags: tuple[str, ...], said: str
+) -> None:
+    found = await asyncio.to_thread(_run, *flags, "--headless")
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def _run(*flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mcp_browser", *flags]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+async def test_both_transports_stand_under_a_prefix(site: Site) -> None:
+    async with serving("--path-prefix", "/browser/") as server:
+        assert server.url.endswith("/browser/mcp")
+        assert (await asyncio.to_thread(server.get, "/healthz"))[0] == 200
+        for url in (server.url, server.sse_url):
+            async with connected(url) as browser:
+                assert "Press" in await browser.open(site.page(BUTTON))
+
+
+async def test_a_running_call_ends_before_the_server_does(site: Site) -> None:
+    async with serving("--http") as server, connected(server.url, "legacy") as browser:
+        await browser.open(site.page(BUTTON))
+        call = asyncio.create_task(browser.call("wait_for", seconds=2))
+        await _until_working(browser)
+        code = await asyncio.to_thread(server.stop)
+        result = await call
+        assert not result.is_error
+        assert code == 128 + signal.SIGTERM
+
+
+async def test_a_call_that_takes_too_long_is_broken_off_at_the_end_and_answered(site: Site) -> None:
+    flags = ("--http", "--shutdown-timeout", "1")
+    async with serving(*flags) as server, connected(server.url, "legacy") as browser:
+        await browser.open(site.page(BUTTON))
+        call = asyncio.create_task(browser.call("wait_for", text="never", timeout=50))
+        await _until_working(browser)
+        await asyncio.to_thread(server.stop)
+        result = await call
+        assert result.is_error
+
+
+async def test_a_second_signal_ends_the_server_at_once(site: Site) -> None:
+    with serving_process("--http", "--shutdown-timeout", "60") as server:
+        async with connected(server.url, "legacy") as browser:
+            await browser.open(site.page(BUTTON))
+            call = asyncio.create_task(browser.call("wait_for", text="never", timeout=50))
+            await _until_working(browser)
+            server.process.send_signal(signal.SIGTERM)
+            await until(lambda: _is_unready(server))
+            assert await asyncio.to_thread(server.stop, signal.SIGINT) == 128 + signal.SIGINT
+            call.cancel()
+
+
+async def _is_unready(server: RemoteServer) -> bool:
+    return (await asyncio.to_thread(server.get, "/readyz"))[0] == 503
+
+
+async def _until_working(browser: RemoteBrowser) -> None:
+    """Wait until the server works on a call of this client."""
+
+    async def works() -> bool:
+        return "working" in (await browser.call("list_sessions")).text
+
+    await until(works)

@@ -1,0 +1,208 @@
+"""A server over HTTP as a process of its own, and clients that reach it.
+
+async with serving("--http") as server:
+    async with connected(server.url) as browser:
+        await browser.open("http://127.0.0.1:8000/")
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import httpx2 as httpx
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from tests.support.client import Browser, Era
+from tests.support.process import MARK, MarkedProcesses
+
+_LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
+STARTING_SECONDS = 60
+STOPPING_SECONDS = 30
+
+
+class RemoteServer:
+    """`python -m mcp_browser --http --port 0`, marked in its environment to find what it starts."""
+
+    def __init__(self, *flags: str, environment: Mapping[str, str] | None = None) -> None:
+        """Start the process; `wait_until_listening` waits for it.
+
+        Args:
+            flags: settings; without `--http` and `--sse` both are served.
+            environment: variables for the process, besides those of this one.
+        """
+        transports = [] if {"--http", "--sse"} & set(flags) else ["--http", "--sse"]
+        ports = [] if "--port" in flags else ["--port", "0"]
+        self.flags = [*transports, *ports, "--headless", *flags]
+        self.processes = MarkedProcesses(uuid.uuid4().hex)
+        self.stderr: list[str] = []
+        self.url = ""
+        self.sse_url = ""
+        own = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mcp_browser", *self.flags],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**own, **(environment or {}), MARK: self.processes.mark},
+            text=True,
+        )
+        self._listening: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def base(self) -> str:
+        """The address that all paths stand under, prefix included."""
+        return (self.url or self.sse_url).rpartition("/")[0]
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.base.split(":")[2].partition("/")[0])
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.stderr.append(line)
+            self._listening.put(line)
+        self._listening.put("")
+
+    def wait_until_listening(self) -> None:
+        """Read standard error until it tells the addresses."""
+        deadline = time.monotonic() + STARTING_SECONDS
+        while line := self._listening.get(timeout=max(0.1, deadline - time.monotonic())):
+            if found := _LISTENING.search(line):
+                for address in filter(None, found.groups()):
+                    if address.endswith("/sse"):
+                        self.sse_url = address
+                    else:
+                        self.url = address
+                return
+        raise AssertionError(f"the server did not start: {''.join(self.stderr)}")
+
+    def get(self, path: str, *, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Fetch a path under the base; status and body."""
+        with httpx.Client(verify=False) as client:
+            answer = client.get(f"{self.base}{path}", headers=dict(headers or {}), timeout=60)
+        return answer.status_code, answer.text
+
+    def client_configuration(self) -> dict[str, Any]:
+        """What standard error tells people to paste into their client."""
+        line = next(line for line in self.stderr if "configuration: " in line)
+        return json.loads(line.partition("configuration: ")[2])
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(STOPPING_SECONDS)
+
+
+@contextmanager
+def serving_process(*flags: str, environment: Mapping[str, str] | None = None) -> Generator[RemoteServer]:
+    """A server that listens. At the end it is stopped, and nothing that it started may be left over."""
+    server = RemoteServer(*flags, environment=environment)
+    try:
+        server.wait_until_listening()
+        server.processes.seen(server.process.pid)
+        yield server
+        server.processes.seen(server.process.pid)
+        if server.process.poll() is None:
+            server.stop()
+        left_over = server.processes.left_over(server.process.pid, seconds=10)
+        assert not left_over, f"left over: {left_over}"
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait(10)
+        server.processes.kill(server.process.pid)
+
+
+@asynccontextmanager
+async def serving(*flags: str, environment: Mapping[str, str] | None = None) -> AsyncGenerator[RemoteServer]:
+    """`serving_process` for tests that run in the event loop, which goes on meanwhile."""
+    holder = serving_process(*flags, environment=environment)
+    server = await asyncio.to_thread(holder.__enter__)
+    try:
+        yield server
+    except BaseException:
+        await asyncio.to_thread(holder.__exit__, *sys.exc_info())
+        raise
+    await asyncio.to_thread(holder.__exit__, None, None, None)
+
+
+@asynccontextmanager
+async def client_of(
+    url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None
+) -> AsyncGenerator[Client]:
+    """The SDK's client, connected to a server's `/mcp` or `/sse`; it lives in a task of its own."""
+    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    finished = asyncio.Event()
+
+    async def hold() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            if url.endswith("/sse"):
+                transport: Any = sse_client(url, headers=dict(headers or {}))
+            elif headers:
+                http = await stack.enter_async_context(create_mcp_http_client(headers=dict(headers)))
+                transport = streamable_http_client(url, http_client=http)
+            else:
+                transport = url
+            client = await stack.enter_async_context(Client(transport, mode=era, read_timeout_seconds=120))
+            connected.set_result(client)
+            await finished.wait()
+
+    holder = asyncio.create_task(hold())
+    await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
+    if holder.done():
+        await holder
+    try:
+        yield connected.result()
+    finally:
+        finished.set()
+        await holder
+
+
+async def until(condition: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
+    """Wait until something holds of another process."""
+    async with asyncio.timeout(seconds):
+        while not await condition():  # noqa: ASYNC110 - another process tells nobody
+            await asyncio.sleep(0.02)
+
+
+class RemoteBrowser(Browser):
+    """A policy's client that remembers the session's handle, as a model does."""
+
+    session: str | None = None
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool in the session that the first result told."""
+        if self.session is not None:
+            arguments.setdefault("session", self.session)
+        result = await super().call(tool, **arguments)
+        if self.session is None and result.structured is not None:
+            self.session = result.structured.get("session")
+        return result
+
+
+@asynccontextmanager
+async def connected(
+    url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None
+) -> AsyncGenerator[RemoteBrowser]:
+    """A policy's client for a server; it lists the tools first, as every real client does."""
+    async with client_of(url, era, headers=headers) as client:
+        await client.list_tools()
+        yield RemoteBrowser(client)
