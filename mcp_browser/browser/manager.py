@@ -43,6 +43,9 @@ T = TypeVar("T")
 FileListener = Callable[["BrowserSession", str], None]
 """Told the address of a file that has come or gone, and the session that it belongs to."""
 
+TRIES = 3
+"""How often something is started that dies or gets stuck: with a browser, a driver, or both being new."""
+
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
 
@@ -338,7 +341,7 @@ class BrowserManager:
                 kind = await self._browser_type(choice)
                 return await kind.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
 
-            context = await self._try_again(launch, started=True)
+            context = await self._try_again(launch)
         except BaseException:
             lock.release()
             raise
@@ -366,32 +369,25 @@ class BrowserManager:
             )
         return self._attached
 
-    async def _try_again(self, work: "Callable[[], Awaitable[T]]", *, started: bool = False) -> T:
-        """Start something; again where the browser, then where the driver turns out to be dead or stuck.
-
-        Args:
-            work: what to do.
-            started: `work` starts a browser of its own, so that only the driver can have been dead.
-        """
+    async def _try_again(self, work: "Callable[[], Awaitable[T]]") -> T:
+        """Start something; again where the browser or the driver turns out to be dead or stuck."""
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
         from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
 
-        tries = 2 if started else 3
-        for number in range(1, tries + 1):
+        for left in reversed(range(TRIES)):
             driver = self._driver
             try:
                 return await work()
-            except TimeoutError as error:
-                if number == tries:
-                    raise BrowserUnavailable("The browser does not answer.", hint="Try again.") from error
-            except PlaywrightError as error:
-                if number == tries or not is_closed(error) or _is_about_launching(error):
+            except (TimeoutError, PlaywrightError) as error:
+                answers = driver is not None and await self._driver_answers(driver)
+                again = isinstance(error, TimeoutError) or is_closed(error)
+                if not left or not again or (answers and _is_about_launching(error)):
                     raise self._launch_error(error) from error
             logger.info("The browser or its driver had ended, or does not answer; it is started again.")
             self._attached = None
-            if number == tries - 1:
-                await self._replace_driver(driver)
+            if not answers and driver is self._driver:
+                await self._stop_driver()
         raise AssertionError("the last try returns or raises")
 
     # -- the driver and the browser
@@ -415,10 +411,17 @@ class BrowserManager:
                 ) from error
         return driver
 
-    async def _replace_driver(self, dead: "Playwright | None") -> None:
-        """Forget a driver and what it has started, unless another one is there by now."""
-        if dead is not None and dead is self._driver:
-            await self._stop_driver()
+    async def _driver_answers(self, driver: "Playwright") -> bool:
+        from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                # The least that can be asked without a browser.
+                requests = await driver.request.new_context()
+                await requests.dispose()
+        except (TimeoutError, PlaywrightError):
+            return False
+        return True
 
     async def _stop_driver(self) -> None:
         driver, self._driver = self._driver, None
@@ -426,9 +429,13 @@ class BrowserManager:
         if driver is not None:
             await _within(CLOSE_SECONDS, driver.stop())
 
-    def _launch_error(self, error: "PlaywrightError") -> ActionError:
+    def _launch_error(  # noqa: PLR0911 - one for each cause
+        self, error: "PlaywrightError | TimeoutError"
+    ) -> ActionError:
         from mcp_browser.browser.playwright_errors import plain_message  # noqa: PLC0415
 
+        if isinstance(error, TimeoutError):
+            return BrowserUnavailable("The browser does not answer.", hint="Try again.")
         log = str(error)
         settings = self.settings.browser
         if settings.browser_endpoint is not None:
@@ -497,7 +504,7 @@ _LAUNCH_HINTS = {
 }
 
 
-def _is_about_launching(error: "PlaywrightError") -> bool:
+def _is_about_launching(error: Exception) -> bool:
     """Whether a browser ended while it was being started: another try would end in the same way."""
     return "launch" in str(error).partition(":")[0]
 

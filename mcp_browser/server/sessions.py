@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.manager import BrowserManager
@@ -51,7 +52,11 @@ class HeldSession:
         connection: the protocol session (legacy HTTP, SSE) that it was made in, if any.
         session: the browser session.
         profile: the named profile that it keeps its logins in, if any.
+        started, used: when it began, and when its latest call ended; seconds of a clock of their own.
         calls: how many calls it has now.
+        running: what breaks these calls off.
+        over: why it has ended; empty until then.
+        unsaved: something may have been stored since its state was kept.
     """
 
     handle: str
@@ -62,6 +67,8 @@ class HeldSession:
     started: float = field(default_factory=time.monotonic)
     used: float = field(default_factory=time.monotonic)
     calls: int = 0
+    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    over: str = ""
     unsaved: bool = False
 
 
@@ -115,13 +122,19 @@ class Sessions:
                 f"{held.calls} calls wait in this session already.", hint="Wait for their results first."
             )
         self._count(held, 1)
+        call = anyio.CancelScope()
+        held.running.add(call)
         try:
-            yield Lease(session=held.session, handle=held.handle, is_new=is_new, told=told)
+            with call:
+                yield Lease(session=held.session, handle=held.handle, is_new=is_new, told=told)
+            if call.cancelled_caught:
+                raise UnknownSession(held.over, hint=ANEW)
         except NeedInput:
             if is_new:
                 await self.end(held, "The call that started it was not carried out.")
             raise
         finally:
+            held.running.discard(call)
             self._count(held, -1)
             held.used = time.monotonic()
             held.unsaved = True
@@ -207,6 +220,9 @@ class Sessions:
         """Close a session, keeping the logins of its profile; its calls are answered with an error."""
         if self._held.pop(held.handle, None) is None:
             return
+        held.over = why
+        for call in held.running:
+            call.cancel()
         self._ended[f"{held.owner.id} {held.handle}"] = why
         if held.connection is not None and self._defaults.get(held.connection) is held:
             del self._defaults[held.connection]
