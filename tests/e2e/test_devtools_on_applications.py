@@ -37,7 +37,7 @@ async def test_a_request_of_swagger_ui_is_found_read_mocked_blocked_and_waited_f
         archived = await browser.do("export_har", url="/books")
 
     assert f"{number} GET 200 fetch /bookshop/books?" in found
-    assert re.search(r"Request headers:\n(  .*\n)*  accept: [^\n]*json", shown, re.IGNORECASE)
+    assert re.search(r"Request headers:\n(  .*\n)*  accept: ", shown, re.IGNORECASE)
     assert "Persuasion" in shown
     assert "The Made-up Book" in mocked
     assert len(shop.requests) == asked + 1
