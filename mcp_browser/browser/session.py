@@ -16,9 +16,10 @@ from mcp_browser.browser.companions import C, Companions
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
 from mcp_browser.browser.losses import Losses
-from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
+from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
+from mcp_browser.browser.telling import Telling
 from mcp_browser.browser.terms import SessionTerms
 from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
@@ -73,7 +74,6 @@ class BrowserSession:
         self._channel = f"x{secrets.token_hex(12)}"
         self._context: BrowserContext | None = None
         self._opening = asyncio.Lock()
-        self._notices: list[str] = []
         self._observer = Observer(self, self._settings)
         self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
         self._downloads = Downloads(self.artifacts, self.notice)
@@ -87,10 +87,9 @@ class BrowserSession:
             companions=self._companions,
             losses=self._losses,
         )
+        self._telling = Telling(self._tabs, self._companions)
         self._watch: Watch | None = None
         self._reopened: set[int] = set()
-        self._told_dialogs: dict[int, DialogInfo] = {}
-        self._told_tabs: tuple[int, ...] = ()
         self._was_open = False
         self.closed = False
         """Whether it has been closed for good."""
@@ -170,22 +169,11 @@ class BrowserSession:
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
-        self._notices.append(text)
+        self._telling.notice(text)
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
-        for tab in self.tabs.values():
-            dialog = tab.dialog if tab is not self._tabs.current else None
-            if dialog is not None and dialog != self._told_dialogs.get(tab.id):
-                self._told_dialogs[tab.id] = dialog
-                self._notices.append(
-                    f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
-                )
-            if complaint := tab.console.take():
-                self._notices.append(complaint if tab is self._tabs.current else f"Tab {tab.id}: {complaint}")
-        self._notices += self._companions.notices()
-        notices, self._notices = tuple(dict.fromkeys(self._notices)), []
-        return notices
+        return self._telling.take_notices()
 
     # -- opening and closing
 
@@ -227,7 +215,7 @@ class BrowserSession:
         self._context = context
         await self._companions.opened(context)
         await self._tabs.follow(context)
-        self._told_tabs = tuple(self.tabs)
+        self._telling.know_tabs()
         for text in notices:
             self.notice(text)
         if self._was_open:
@@ -352,7 +340,7 @@ class BrowserSession:
         """
         if effect == "input" and self._losses.moved is not None:
             text, self._losses.moved = self._losses.moved, None
-            self._notices = [notice for notice in self._notices if notice != text]
+            self._telling.withdraw(text)
             raise NotFound(
                 text,
                 hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
@@ -404,7 +392,7 @@ class BrowserSession:
             if self.current_tab.closed:
                 part = await self._return_from(self.current_tab, watch)
             await self._refuse_blocked(leave=watch.url)
-            return await self._observation(part)
+            return await self._telling.observation(self.current_tab, part)
         finally:
             self.unwatch(watch)
             self._losses.moved = None
@@ -432,7 +420,7 @@ class BrowserSession:
         if self.current_tab.dialog is None:
             snapshot = await self._observer.read_page(region=region, part=part)
         self._losses.moved = None
-        return await self._observation(snapshot)
+        return await self._telling.observation(self.current_tab, snapshot)
 
     async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
@@ -449,34 +437,6 @@ class BrowserSession:
     async def finish_downloads(self, *, limit: float) -> None:
         """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
         await self._downloads.wait(limit=limit)
-
-    async def _observation(self, part: DomSnapshot | DomChanges | None) -> Observation:
-        tab = self.current_tab
-        told = tuple(self.tabs)
-        several = len(told) > 1 or told != self._told_tabs
-        self._told_tabs = told
-        if isinstance(part, DomSnapshot):
-            part = part.model_copy(update={"status": tab.status})
-            tab.title = part.title
-        asked = [
-            other
-            for other in self.tabs.values()
-            if (several or other is tab) and not (other is tab and isinstance(part, DomSnapshot))
-        ]
-        await asyncio.gather(*(other.refresh_title() for other in asked))
-        infos = [
-            TabInfo(id=other.id, url=other.url, title=other.title, current=other is tab)
-            for other in self.tabs.values()
-        ]
-        return Observation(
-            url=tab.url,
-            title=tab.title,
-            snapshot=part if isinstance(part, DomSnapshot) else None,
-            changes=part if isinstance(part, DomChanges) else None,
-            tabs=tuple(infos) if several else (),
-            dialog=tab.dialog,
-            notices=self.take_notices(),
-        )
 
     async def _refuse_blocked(self, *, leave: str | None) -> None:
         """Show nothing of a page whose address is not allowed; where an action has led there, leave it."""
