@@ -21,6 +21,7 @@
   const GLANCE = 10;
 
   const { apply } = Reflect;
+  const { max } = Math;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
@@ -236,7 +237,7 @@
     let count = due.size;
     let latest = 0;
     const time = now();
-    for (const until of due.values()) latest = Math.max(latest, until - time, 1);
+    for (const until of due.values()) latest = max(latest, until - time, 1);
     if (onloadOf && apply(onloadOf, globalThis, [])) expectLoad();
     patience += time - impatient || 0;
     impatient = NaN;

@@ -334,6 +334,11 @@ OVERRIDES = {
     "events": "EventTarget.prototype.addEventListener = EventTarget.prototype.dispatchEvent = () "
     "=> { throw 'no' };"
     " Event = CustomEvent = InputEvent = SubmitEvent = undefined",
+    "scheduling": "MessageChannel = Scheduler = function () { throw 'no' };"
+    " MessagePort.prototype.postMessage = MessagePort.prototype.start = Performance.prototype.now = () =>"
+    " { throw 'no' }; cancelAnimationFrame = requestIdleCallback = clearTimeout = undefined;"
+    " for (const [o, n] of [[window, 'onload'], [document, 'readyState']])"
+    " Object.defineProperty(o, n, {get() { throw 'no' }})",
     "swallowing": "for (const t of ['click','mousedown','pointerdown']) addEventListener(t, e => "
     "e.stopImmediatePropagation, true);"
     " addEventListener = undefined",
@@ -363,6 +368,16 @@ async def test_overridden_natives_change_nothing(hand: Hand, script: str) -> Non
     await hand.do("input_text", index=view.index("Town"), text="Brugge")
     assert 'value="Brugge"' in (await hand.look()).one("Town").states
     await lives(hand)
+
+
+async def test_what_a_click_starts_is_awaited_whatever_the_page_has_overridden(hand: Hand) -> None:
+    view = await hand.show(
+        f"<script>{OVERRIDES['scheduling']}; {OVERRIDES['time']}</script><p id=out></p>"
+        "<button onclick=\"setTimeout(() => requestAnimationFrame(() => out.textContent = 'Arrived'), 90)\">"
+        "Press</button>"
+    )
+
+    assert "Arrived" in words_of(await hand.click(view.index("Press")))
 
 
 async def test_getters_that_throw_or_change_the_page_are_not_run(hand: Hand) -> None:
@@ -408,8 +423,11 @@ async def twice(act: Callable[..., Awaitable[object]], *arguments: object, **nam
         await act(*arguments, **named)
 
 
-async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(hand: Hand) -> None:
-    view = await hand.show("<button onclick='for (;;);'>Hang</button>")
+@pytest.mark.parametrize(
+    "loop", ["for (;;);", "(function f() { Promise.resolve().then(f) })()"], ids=["loop", "microtasks"]
+)
+async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(hand: Hand, loop: str) -> None:
+    view = await hand.show(f"<button onclick='{loop}'>Hang</button>")
 
     with anyio.fail_after(LIMIT * 3):
         with pytest.raises(ActionError):
@@ -446,6 +464,25 @@ async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> 
     assert "Poison" in text
     assert "not answering" in text
     await lives(hand)
+
+
+@pytest.mark.slow
+async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back(hand: Hand) -> None:
+    inner = hand.site.page(
+        "<script>onmessage = () => { const end = Date.now() + 8000; while (Date.now() < end); }</script>"
+        "<p>Frame words</p>"
+    ).replace(hand.site.url, hand.site.other)
+    view = await hand.show(
+        f"<button onclick=\"frames[0].postMessage(1, '*')\">Busy</button><iframe src='{inner}'></iframe>"
+        + "<p>Filler for a page that is longer than its changes.</p>" * 50
+    )
+
+    told = words_of(await hand.click(view.index("Busy")))
+    assert "does not answer now" in told
+    with anyio.fail_after(LIMIT):
+        while "Frame words" not in told:
+            told = words_of(await hand.do("wait_for", seconds=0.5))
+    assert "Filler" not in told
 
 
 async def test_a_storm_of_frames_is_read(hand: Hand) -> None:
