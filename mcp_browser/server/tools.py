@@ -71,6 +71,8 @@ class Tools:
             return await self._call(call)
         except NeedInput as need:
             return need.result
+        except MCPError:
+            raise
         except ActionError as error:
             return failed(render_error(error))
         except Exception:

