@@ -4,6 +4,7 @@ python scripts/generate_docs.py            write README.md and docs/tools.md
 python scripts/generate_docs.py --check    exit with 1 where they are out of date
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from mcp_browser.actions.schema import tool_schema
 from mcp_browser.cli.options import Option, all_options, group_titles
 
 ROOT = Path(__file__).resolve().parent.parent
+
+_EXAMPLES: dict[str, dict[str, Any]] = json.loads((ROOT / "docs" / "examples.json").read_text("utf-8"))
 
 
 def main() -> int:
@@ -82,6 +85,7 @@ def _tools() -> str:
         "# Tools",
         "",
         "Made by `just docs` from the actions themselves; do not edit. Arguments in *italics* are optional.",
+        "The examples are real results, on the page that `mcp-browser try` shows (`scripts/examples.py`).",
     ]
     group = None
     for action in _actions():
@@ -105,8 +109,13 @@ def _tool(action: RegisteredAction) -> Iterator[str]:
     yield f"*{', '.join(marks).capitalize()}.*"
     schema = tool_schema(action.param_model)
     properties: dict[str, Any] = schema.get("properties", {})
-    if not properties:
-        return
+    if properties:
+        yield from _arguments(schema, properties)
+    if action.name in _EXAMPLES:
+        yield from _example(action.name, _EXAMPLES[action.name])
+
+
+def _arguments(schema: dict[str, Any], properties: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "| Argument | Type | Default | Meaning |"
     yield "|---|---|---|---|"
@@ -114,6 +123,16 @@ def _tool(action: RegisteredAction) -> Iterator[str]:
         shown = f"`{name}`" if name in schema.get("required", ()) else f"*`{name}`*"
         default = f"`{field['default']}`" if field.get("default") not in (None, "", []) else ""
         yield f"| {shown} | {_cell(_type(field))} | {default} | {_cell(field.get('description', ''))} |"
+
+
+def _example(name: str, example: dict[str, Any]) -> Iterator[str]:
+    arguments = json.dumps(example["arguments"], ensure_ascii=False)
+    yield ""
+    yield f"Example: `{name} {arguments}`"
+    yield ""
+    yield "````text"
+    yield from example["result"]
+    yield "````"
 
 
 def _type(field: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mcp_browser.actions.console import console
 from mcp_browser.actions.dialogs import dialogs
 from mcp_browser.actions.elements import elements
+from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
 from mcp_browser.actions.files import files
 from mcp_browser.actions.forms import forms
@@ -40,6 +41,7 @@ FAMILIES = (
     files,
     console,
     mouse,
+    emulation,
     scripting,
     network,
     routing,

@@ -103,6 +103,12 @@ async def take_screenshot(
 
 async def view_size(tab: "Tab") -> Size:
     """Size of what a picture of the view shows, scroll bars included, CSS pixels."""
+    if tab.cdp is not None:
+        metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
+        seen = metrics["cssVisualViewport"]
+        if seen["scale"] != 1:
+            # A mobile layout that is wider than the screen is shown smaller than its CSS pixels.
+            return Size(width=round(seen["clientWidth"]), height=round(seen["clientHeight"]))
     size = tab.page.viewport_size
     if size is None:
         width, height = await tab.ask(tab.page.evaluate("[innerWidth, innerHeight]"))

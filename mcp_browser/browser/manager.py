@@ -12,7 +12,7 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 
@@ -253,6 +253,11 @@ class BrowserManager:
             # What cannot be closed would stay for ever: the browser ends once its last session has.
             shared.retired = shared.retired or not closed
             self._leave(shared)
+
+    async def devices(self) -> dict[str, dict[str, Any]]:
+        """Playwright's list of devices."""
+        # Playwright leaves the types within open.
+        return cast("dict[str, dict[str, Any]]", cast("Any", await self._playwright()).devices)
 
     # -- contexts
 

@@ -15,6 +15,7 @@ from mcp_browser.browser.artifacts import Artifacts
 from mcp_browser.browser.companions import C, Companions
 from mcp_browser.browser.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.egress import blocked_page, check_url, may_show
+from mcp_browser.browser.launch import context_options
 from mcp_browser.browser.losses import Losses
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.tab import Tab
@@ -166,6 +167,15 @@ class BrowserSession:
         Made at the first call, and attached to the context and the tabs that are open.
         """
         return await self._companions.get(kind)
+
+    @property
+    def context_settings(self) -> Mapping[str, Any]:
+        """The keyword arguments of Playwright's `new_context` that the session's contexts are made with."""
+        return context_options(self._settings.browser) | self.context_options
+
+    async def devices(self) -> dict[str, dict[str, Any]]:
+        """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
+        return await self._manager.devices()
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""

@@ -9,7 +9,7 @@ from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.activity import Activity
-from mcp_browser.browser.cdp import send
+from mcp_browser.browser.cdp import capture, send
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.downloads import Downloads
 from mcp_browser.browser.element import Element
@@ -71,6 +71,8 @@ class Tab:
         self.title = ""
         self.unresponsive = False
         """Whether the page has lately not answered in time: its script is busy."""
+        self.own_metrics = False
+        """Whether its device scale or layout was overridden over CDP, without Playwright's knowledge."""
         self.cursor: tuple[float, float] | None = None
         """Where the mouse was put last, in CSS pixels of the view."""
         self.cdp: CDPSession | None = None
@@ -291,13 +293,14 @@ class Tab:
         limit = limit or self._settings.limits.action_timeout
         if kind is None:
             kind = "jpeg" if self._settings.screenshots.screenshot_format == "jpeg" else "png"
-        taking = self.page.screenshot(
-            type=kind,
-            quality=95 if kind == "jpeg" else None,
-            full_page=full_page,
-            clip=clip,
-            timeout=limit * 1000,
-        )
+        quality = 95 if kind == "jpeg" else None
+        if self.own_metrics and self.cdp is not None:
+            # Playwright's own pictures undo metrics that it does not know of.
+            taking = capture(self.cdp, kind, quality=quality, full_page=full_page, clip=clip)
+        else:
+            taking = self.page.screenshot(
+                type=kind, quality=quality, full_page=full_page, clip=clip, timeout=limit * 1000
+            )
         try:
             return await self.ask(taking, limit=limit + 1)
         except PlaywrightError as error:

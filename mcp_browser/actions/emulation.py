@@ -1,0 +1,134 @@
+"""Showing pages as another device, another place or another network would."""
+
+import re
+from difflib import get_close_matches
+from typing import Any, Literal
+from zoneinfo import available_timezones
+
+from pydantic import Field, field_validator
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.emulation import Emulation, Network, Overrides, Place
+from mcp_browser.dom.models import Size
+from mcp_browser.errors import NotFound
+
+emulation = Registry(group="emulation")
+
+LARGEST = 10_000
+NORTH, EAST = 90, 180
+NAMED = 8
+"""How many names of devices are told where there is none of the name given."""
+
+_SEEN_WHILE_LOADING = ("user_agent", "locale", "touch", "mobile")
+
+
+class EmulateParams(ActionParams):
+    """Arguments of emulate."""
+
+    device: str | None = Field(None, description='of Playwright\'s list: "iPhone 15", "Pixel 7 landscape"')
+    viewport: str | None = Field(None, description="WxH")
+    scale: float | None = Field(None, gt=0, le=8, description="device pixels per CSS pixel")
+    color_scheme: Literal["light", "dark"] | None = None
+    reduced_motion: bool | None = None
+    media: Literal["screen", "print"] | None = None
+    geolocation: str | None = Field(None, description="latitude,longitude")
+    permissions: tuple[str, ...] | None = Field(None, description="granted: clipboard-read, camera…")
+    locale: str | None = Field(None, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")
+    timezone: str | None = None
+    user_agent: str | None = None
+    cpu: float | None = Field(None, ge=1, le=100, description="times slower")
+    network: Network | None = None
+    reset: bool = Field(False, description="undo all that was set before")
+
+    @field_validator("viewport")
+    @classmethod
+    def _is_a_size(cls, value: str | None) -> str | None:
+        if value is not None and _size(value) is None:
+            raise ValueError(f"a size such as 390x844, each side 1 to {LARGEST}")
+        return value
+
+    @field_validator("geolocation")
+    @classmethod
+    def _is_a_place(cls, value: str | None) -> str | None:
+        if value is not None and _place(value) is None:
+            raise ValueError("degrees such as 52.52,13.4: latitude -90 to 90, longitude -180 to 180")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_a_time_zone(cls, value: str | None) -> str | None:
+        if value is not None and available_timezones() and value not in available_timezones():
+            raise ValueError("an IANA time zone such as Europe/Berlin")
+        return value
+
+
+@emulation.action()
+async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
+    """Show pages as on another device, in another place or network; set for all tabs until reset."""
+    companion = await ctx.session.companion(Emulation)
+    changes: dict[str, Any] = {}
+    if params.device is not None:
+        changes |= _of_device(params.device, await ctx.session.devices())
+    given = params.model_dump(exclude_none=True, exclude={"device", "reset", "viewport", "geolocation"})
+    changes |= given
+    if params.viewport is not None:
+        changes["viewport"] = _size(params.viewport)
+    if params.geolocation is not None:
+        changes["geolocation"] = _place(params.geolocation)
+    if "network" in changes and changes["network"] == "full":
+        changes["network"] = None
+    if "locale" in changes:
+        changes["locale"] = changes["locale"].replace("_", "-")
+    before = companion.overrides
+    if changes or params.reset:
+        now = await companion.override(changes, reset=params.reset)
+    else:
+        now = before
+    told = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
+    if any(getattr(now, name) != getattr(before, name) for name in _SEEN_WHILE_LOADING):
+        told += " Reload the page if it looks at such things only while it loads."
+    return ActionResult(extracted_content=told)
+
+
+def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The overrides of a device of Playwright's list, whatever the case of its name.
+
+    Raises:
+        NotFound: there is none of that name; the message names some that are like it.
+    """
+    names = {known.lower(): known for known in devices}
+    found = names.get(" ".join(name.lower().split()))
+    if found is None:
+        like = get_close_matches(name.lower(), names, n=NAMED, cutoff=0.3) or list(names)[:NAMED]
+        raise NotFound(
+            f"There is no device {name!r} in Playwright's list.",
+            hint=f"Some of its {len(devices)}: {', '.join(names[one] for one in like)}.",
+        )
+    device = devices[found]
+    return {
+        "device": found,
+        "viewport": Size(**device["viewport"]),
+        "scale": float(device["device_scale_factor"]),
+        "mobile": bool(device["is_mobile"]),
+        "touch": bool(device["has_touch"]),
+        "user_agent": device["user_agent"],
+    }
+
+
+def _size(text: str) -> Size | None:
+    found = re.fullmatch(r"\s*(\d{1,5})\s*[xX]\s*(\d{1,5})\s*", text)
+    if found is None:
+        return None
+    width, height = int(found[1]), int(found[2])
+    fits = 1 <= width <= LARGEST and 1 <= height <= LARGEST
+    return Size(width=width, height=height) if fits else None
+
+
+def _place(text: str) -> Place | None:
+    number = r"([+-]?\d{1,3}(?:\.\d+)?)"
+    found = re.fullmatch(rf"\s*{number}\s*,\s*{number}\s*", text)
+    if found is None or abs(float(found[1])) > NORTH or abs(float(found[2])) > EAST:
+        return None
+    return Place(latitude=float(found[1]), longitude=float(found[2]))

@@ -1,0 +1,252 @@
+"""What a page is made to believe of the device, the place and the network that it is shown with.
+
+The overrides belong to the session: they are put on every new tab, and back on after a browser has died. What
+Playwright can set only when a context is made (device scale, touch, user agent, locale, time zone) is
+overridden over CDP, which only Chromium has.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.cdp import send
+from mcp_browser.browser.companions import Companion
+from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.dom.models import Frozen, Size
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.tab import Tab
+
+Network = Literal["offline", "slow-3g", "fast-3g", "slow-4g", "fast-4g", "full"]
+
+KILOBIT = 1000 / 8
+
+NETWORKS: Mapping[Network, tuple[float, float, float]] = {
+    "slow-3g": (2000, 400 * KILOBIT, 400 * KILOBIT),
+    "fast-3g": (560, 1_440 * KILOBIT, 675 * KILOBIT),
+    "slow-4g": (150, 1_638 * KILOBIT, 750 * KILOBIT),
+    "fast-4g": (60, 9_000 * KILOBIT, 1_500 * KILOBIT),
+}
+"""Latency in milliseconds, then bytes a second down and up: the profiles of Chromium's developer tools."""
+
+TOUCHES = 5
+
+_MOTION: Mapping[bool | None, Literal["reduce", "no-preference", "null"]] = {
+    True: "reduce",
+    False: "no-preference",
+    None: "null",
+}
+
+
+class Place(Frozen):
+    """A geolocation in degrees."""
+
+    latitude: float
+    longitude: float
+
+    def __str__(self) -> str:
+        """As it is written: latitude, longitude."""
+        return f"{self.latitude:g},{self.longitude:g}"
+
+
+class Overrides(Frozen):
+    """What is overridden; None leaves a thing as the browser has it. `cpu` is how many times slower."""
+
+    device: str | None = None
+    viewport: Size | None = None
+    scale: float | None = None
+    mobile: bool | None = None
+    touch: bool | None = None
+    user_agent: str | None = None
+    locale: str | None = None
+    timezone: str | None = None
+    color_scheme: Literal["light", "dark"] | None = None
+    reduced_motion: bool | None = None
+    media: Literal["screen", "print"] | None = None
+    geolocation: Place | None = None
+    permissions: tuple[str, ...] | None = None
+    cpu: float | None = None
+    network: Network | None = None
+
+    def __str__(self) -> str:
+        """What is overridden, one after the other."""
+        return ", ".join(
+            f"{name.replace('_', ' ')} {_told(value)}" for name, value in self if value is not None
+        )
+
+    @property
+    def needs_cdp(self) -> list[str]:
+        """Names of those that only Chromium can override."""
+        names = ("scale", "mobile", "touch", "user_agent", "locale", "timezone", "cpu")
+        throttled = ["network"] if self.network in NETWORKS else []
+        return [name for name in names if getattr(self, name) is not None] + throttled
+
+
+class Emulation(Companion):
+    """The overrides of a session."""
+
+    def __init__(self, session: "BrowserSession") -> None:
+        """Override nothing yet."""
+        self._session = session
+        self.overrides = Overrides()
+
+    async def opened(self, context: BrowserContext) -> None:
+        """Put back what belongs to the context."""
+        if self.overrides != Overrides():
+            await self._set_context(context, Overrides(), self.overrides)
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """Put the overrides on a new tab."""
+        if self.overrides != Overrides():
+            await self._set_tab(tab, Overrides(), self.overrides)
+
+    async def override(self, changes: Mapping[str, Any], *, reset: bool = False) -> Overrides:
+        """Override more, or other things, in all tabs; with `reset` nothing else from before.
+
+        Where it fails, everything is as before.
+
+        Raises:
+            NotActionable: this browser cannot, or the browser was started with such a setting already.
+            InvalidArguments: the browser knows no such locale or permission.
+        """
+        before = self.overrides
+        wanted = Overrides(**({} if reset else dict(before)) | dict(changes))
+        tab = self._session.current_tab
+        if tab.cdp is None and wanted.needs_cdp:
+            raise NotActionable(
+                f"Only Chromium can change {', '.join(wanted.needs_cdp)} of a running browser.",
+                hint="Start this one with --device-scale, --user-agent, --locale or --timezone.",
+            )
+        try:
+            await self._set(before, wanted)
+        except (PlaywrightError, ActionError) as error:
+            with contextlib.suppress(PlaywrightError, ActionError):
+                await self._set(wanted, before)
+            raise _refused(error) from error
+        self.overrides = wanted
+        if wanted.viewport != before.viewport or wanted.mobile != before.mobile:
+            self._session.shown_picture = None
+            for other in self._session.tabs.values():
+                other.cursor = None
+        return wanted
+
+    async def _set(self, before: Overrides, wanted: Overrides) -> None:
+        await self._set_context(self._session.context, before, wanted)
+        current = self._session.current_tab
+        await self._set_tab(current, before, wanted)
+        for tab in list(self._session.tabs.values()):
+            if tab is current:
+                continue
+            if tab.held:
+                self._session.notice(f"Tab {tab.id} is held by a dialog and keeps what it had.")
+                continue
+            await self._set_tab(tab, before, wanted)
+
+    async def _set_context(self, context: BrowserContext, before: Overrides, wanted: Overrides) -> None:
+        if wanted.permissions != before.permissions or wanted.geolocation != before.geolocation:
+            await context.clear_permissions()
+            granted = [*(wanted.permissions or ()), *(["geolocation"] if wanted.geolocation else [])]
+            if granted:
+                await context.grant_permissions(list(dict.fromkeys(granted)))
+        if wanted.geolocation != before.geolocation:
+            place = wanted.geolocation
+            await context.set_geolocation(
+                {"latitude": place.latitude, "longitude": place.longitude} if place else None
+            )
+        if (wanted.network == "offline") != (before.network == "offline"):
+            await context.set_offline(wanted.network == "offline")
+
+    async def _set_tab(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
+        await tab.guarded(
+            tab.page.emulate_media(
+                color_scheme=wanted.color_scheme or "null",
+                reduced_motion=_MOTION[wanted.reduced_motion],
+                media=wanted.media or "null",
+            )
+        )
+        await self._set_metrics(tab, before, wanted)
+        if tab.cdp is not None:
+            await self._set_over_cdp(tab, before, wanted)
+
+    async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
+        """Size of the view, device scale, mobile layout."""
+
+        def metrics(overrides: Overrides) -> tuple[object, ...]:
+            return overrides.viewport, overrides.scale, overrides.mobile
+
+        if metrics(wanted) == metrics(before):
+            return
+        own = self._session.context_settings
+        size = wanted.viewport or Size(**own["viewport"])
+        await tab.guarded(tab.page.set_viewport_size({"width": size.width, "height": size.height}))
+        if tab.cdp is None:
+            return
+        mobile = bool(wanted.mobile)
+        tab.own_metrics = mobile or wanted.scale is not None
+        upright = size.height >= size.width
+        turned = (
+            {"angle": 0, "type": "portraitPrimary"} if upright else {"angle": 90, "type": "landscapePrimary"}
+        )
+        # Playwright knows nothing of the scale, and sets the one that the context was made with.
+        setting = send(
+            tab.cdp,
+            "Emulation.setDeviceMetricsOverride",
+            width=size.width,
+            height=size.height,
+            deviceScaleFactor=wanted.scale or own.get("device_scale_factor", 1),
+            mobile=mobile,
+            **({"screenOrientation": turned} if mobile else {}),
+        )
+        await tab.guarded(setting)
+
+    async def _set_over_cdp(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
+        commands: list[tuple[str, dict[str, Any]]] = []
+        if wanted.touch != before.touch:
+            on = bool(wanted.touch)
+            touching = {"enabled": on, **({"maxTouchPoints": TOUCHES} if on else {})}
+            commands.append(("Emulation.setTouchEmulationEnabled", touching))
+        if (wanted.user_agent, wanted.locale) != (before.user_agent, before.locale):
+            agent = wanted.user_agent or self._session.context_settings.get("user_agent", "")
+            language = wanted.locale or self._session.context_settings.get("locale")
+            override = {"userAgent": agent, **({"acceptLanguage": language} if language else {})}
+            commands.append(("Emulation.setUserAgentOverride", override))
+        if wanted.locale != before.locale:
+            locale = {"locale": wanted.locale} if wanted.locale else {}
+            commands.append(("Emulation.setLocaleOverride", locale))
+        if wanted.timezone != before.timezone:
+            commands.append(("Emulation.setTimezoneOverride", {"timezoneId": wanted.timezone or ""}))
+        if wanted.cpu != before.cpu:
+            commands.append(("Emulation.setCPUThrottlingRate", {"rate": wanted.cpu or 1}))
+        if wanted.network not in (before.network, "offline"):
+            latency, down, up = NETWORKS.get(wanted.network or "full", (0, -1, -1))
+            throttle = {"latency": latency, "downloadThroughput": down, "uploadThroughput": up}
+            commands.append(("Network.emulateNetworkConditions", {"offline": False, **throttle}))
+        assert tab.cdp is not None
+        for method, parameters in commands:
+            await tab.guarded(send(tab.cdp, method, **parameters))
+
+
+def _told(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return " ".join(map(str, cast("tuple[object, ...]", value))) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _refused(error: PlaywrightError | ActionError) -> ActionError:
+    if isinstance(error, ActionError):
+        return error
+    why = plain_message(error)
+    if "already in effect" in why:
+        what = "locale" if "locale" in why else "time zone"
+        return NotActionable(
+            f"The {what} was set when the browser was started and cannot be changed now.",
+            hint=f"Start the server without --{what.replace(' ', '')}, then emulate can set it.",
+        )
+    return InvalidArguments(f"The browser refused it: {why}.")

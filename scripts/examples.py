@@ -1,0 +1,188 @@
+"""One call of each action with its real result, for docs/tools.md.
+
+python scripts/examples.py                 run those that are missing or have changed, keep them in docs/examples.json
+python scripts/examples.py --all           run all of them again
+
+An action's example is one line in EXAMPLES. Each runs in a session of its own, on the page that comes with the
+package, so that its indexes do not depend on the others. `just docs` writes the document from what is kept; a
+test of the suite runs all and compares.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import BrowserContext, Route
+
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.rendering.result import ImagePart, TextPart, render_result
+from mcp_browser.settings import BrowserSettings, FileSettings, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "docs" / "examples.json"
+PAGE = ROOT / "mcp_browser" / "assets" / "try.html"
+SITE = "http://books.example"
+
+LONGEST = 14
+"""How many lines of a result are shown."""
+
+WIDEST = 160
+"""How much of a line is shown, characters."""
+
+_MASKS = (
+    (re.compile(r"browser://[0-9a-f]+/"), "browser://SESSION/"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "12:00:00"),
+    (re.compile(r"\b[\d,]+ (bytes|ms|kB)\b"), r"… \1"),
+    (re.compile(r"HeadlessChrome/[\d.]+|Chrome/[\d.]+|Chromium/[\d.]+"), "Chrome/…"),
+)
+"""What differs from run to run, and what stands for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A call, and the calls before it, none of which is shown. `masks` are patterns of what varies."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    before: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    opens: bool = True
+    masks: Sequence[tuple[str, str]] = ()
+
+
+def _call(**arguments: Any) -> Example:
+    return Example(arguments=arguments)
+
+
+def _script(script: str) -> tuple[str, Mapping[str, Any]]:
+    return "evaluate_script", {"script": script}
+
+
+EXAMPLES: dict[str, Example] = {
+    "go_to_url": Example(arguments={"url": f"{SITE}/"}, opens=False),
+    "go_back": Example(before=[("go_to_url", {"url": f"{SITE}/second"})]),
+    "go_forward": Example(before=[("go_to_url", {"url": f"{SITE}/second"}), ("go_back", {})]),
+    "reload": _call(),
+    "search_web": _call(query="moss"),
+    "get_state": _call(index=10),
+    "find_elements": _call(text="rain"),
+    "screenshot": _call(index=9),
+    "click_element": _call(index=11),
+    "hover_element": _call(index=11),
+    "drag_element": _call(index=3, target=8),
+    "input_text": _call(index=8, text="moss"),
+    "select_option": _call(index=16, options=["Sunday"]),
+    "get_options": _call(index=16),
+    "set_checked": _call(index=17, checked=False),
+    "fill_form": _call(fields=[{"index": 15, "value": "Ada"}, {"index": 16, "value": "Saturday"}]),
+    "upload_file": Example(
+        arguments={"index": 20, "paths": ["cover.txt"]},
+        before=[_script("document.querySelector('footer').innerHTML = '<input type=file aria-label=Cover>'")],
+    ),
+    "send_keys": _call(keys="Tab Tab"),
+    "scroll": Example(arguments={"direction": "down"}, before=[_script("document.body.style.zoom = 2")]),
+    "scroll_to_text": _call(text="Opening hours"),
+    "wait_for": _call(text="Moss and Memory"),
+    "extract_content": _call(index=19),
+    "get_html": _call(index=9),
+    "open_tab": _call(url=f"{SITE}/second"),
+    "switch_tab": Example(arguments={"tab": 1}, before=[("open_tab", {"url": f"{SITE}/second"})]),
+    "close_tab": Example(arguments={"tab": 2}, before=[("open_tab", {"url": f"{SITE}/second"})]),
+    "handle_dialog": Example(
+        arguments={"accept": True}, before=[_script("document.title = confirm('Empty the basket?')")]
+    ),
+    "save_pdf": _call(name="books"),
+    "get_console_messages": Example(before=[_script("console.warn('Few are left')")]),
+    "mouse_click": _call(at="540,610"),
+    "mouse_move": _call(at="[0.39,0.83,0.45,0.87]"),
+    "mouse_drag": _call(start="640,360@1280x720", end="640,200@1280x720"),
+    "mouse_wheel": _call(direction="down", at="640,360", pixels=200),
+    "type_text": Example(arguments={"text": "moss\n"}, before=[("mouse_click", {"at": "500,260"})]),
+    "hotkey": _call(keys="ctrl a"),
+    "emulate": _call(viewport="390x844", color_scheme="dark"),
+    "evaluate_script": _call(script="[...document.querySelectorAll('h3')].map(title => title.textContent)"),
+}
+"""The example of each action by its name."""
+
+
+async def capture(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Run the examples of these actions: for each its arguments and its result as a model reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "cover.txt").write_text("A cover")
+        files = FileSettings(output_dir=Path(folder) / "out", upload_dirs=(Path(folder),))
+        settings = Settings(browser=BrowserSettings(headless=True, isolated=True), files=files)
+        manager = BrowserManager(settings)
+        controller = Controller(default_registry(), settings)
+        try:
+            return {name: await _run(name, EXAMPLES[name], manager, controller, folder) for name in names}
+        finally:
+            await manager.close()
+
+
+async def _run(
+    name: str, example: Example, manager: BrowserManager, controller: Controller, folder: str
+) -> dict[str, Any]:
+    session = await manager.open_session(isolated=True)
+    try:
+        await session.ensure_open()
+        await _serve(session.context)
+        if example.opens:
+            await controller.execute("go_to_url", {"url": f"{SITE}/"}, session)
+        for action, arguments in example.before:
+            await controller.execute(action, arguments, session)
+        given = dict(example.arguments)
+        if "paths" in given:
+            given["paths"] = [str(Path(folder) / path) for path in given["paths"]]
+        result = await controller.execute(name, given, session)
+        parts = render_result(result, settings=controller.settings)
+    finally:
+        await session.close()
+    text = "\n".join(part.text for part in parts if isinstance(part, TextPart)).replace(folder, "/files")
+    for pattern, instead in (*_MASKS, *((re.compile(mask), by) for mask, by in example.masks)):
+        text = pattern.sub(instead, text)
+    lines = [line if len(line) <= WIDEST else f"{line[:WIDEST]}…" for line in text.splitlines()]
+    if len(lines) > LONGEST:
+        lines = [*lines[: LONGEST - 1], f"… {len(lines) - LONGEST + 1} more lines"]
+    lines += ["(and a picture)" for part in parts if isinstance(part, ImagePart)]
+    return {"arguments": dict(example.arguments), "result": lines}
+
+
+async def _serve(context: BrowserContext) -> None:
+    """Let every address answer with the page that comes with the package; nothing goes to the network."""
+
+    async def answer(route: Route) -> None:
+        if route.request.url.startswith(f"{SITE}/second"):
+            await route.fulfill(body="<!doctype html><title>Second</title><h1>Second page</h1>")
+        elif route.request.url.startswith(SITE):
+            await route.fulfill(body=PAGE.read_text("utf-8"), content_type="text/html; charset=utf-8")
+        else:
+            results = "<!doctype html><title>Search</title><h1>Results</h1><a href='/1'>Moss and Memory</a>"
+            await route.fulfill(body=results, content_type="text/html; charset=utf-8")
+
+    await context.route("**/*", answer)
+
+
+def kept() -> dict[str, dict[str, Any]]:
+    """The results as they were captured last."""
+    return json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+
+
+def main() -> int:
+    """Capture what is asked for; the exit code."""
+    before = {} if "--all" in sys.argv[1:] else kept()
+    stale = [name for name, one in EXAMPLES.items() if before.get(name, {}).get("arguments") != one.arguments]
+    captured = asyncio.run(capture(stale)) if stale else {}
+    merged = {name: captured.get(name) or before[name] for name in EXAMPLES}
+    KEPT.write_text(json.dumps(merged, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    sys.stdout.write(f"captured: {', '.join(captured) or 'nothing'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
