@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mcp_browser.actions import default_registry
+from scripts import examples
 from tests.support.client import browsing
 from tests.support.site import Site
 
@@ -22,6 +24,20 @@ def block(marker: str, document: str = README) -> str:
     found = re.search(rf"<!-- {re.escape(marker)} -->\n```\w+\n(.*?)\n```", document, re.DOTALL)
     assert found is not None, marker
     return found[1]
+
+
+def test_every_action_has_an_example() -> None:
+    kept = examples.kept()
+
+    assert [action.name for action in default_registry() if action.name not in examples.EXAMPLES] == []
+    assert {name: one["arguments"] for name, one in kept.items()} == {
+        name: dict(one.arguments) for name, one in examples.EXAMPLES.items()
+    }
+
+
+@pytest.mark.slow
+async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> None:
+    assert await examples.capture(list(examples.EXAMPLES)) == examples.kept()
 
 
 def test_the_generated_documents_are_up_to_date() -> None:
