@@ -1,16 +1,17 @@
 """One call of each action with its real result, for docs/tools.md.
 
-python scripts/examples.py                 run those that are missing or have changed, keep them in docs/examples.json
-python scripts/examples.py --all           run all of them again
+python scripts/examples.py          run those that are missing or whose arguments have changed
+python scripts/examples.py --all    run all of them again
 
-An action's example is one line in EXAMPLES. Each runs in a session of its own, on the page that comes with the
-package, so that its indexes do not depend on the others. `just docs` writes the document from what is kept; a
-test of the suite runs all and compares.
+An action's example is one line in EXAMPLES. Each runs in a session of its own, on the page that comes with
+the package, so that its indexes do not depend on the others. The results are kept in docs/examples.json;
+`just docs` writes the document from there, and a test of the suite runs all examples and compares.
 """
 
 import asyncio
 import json
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ WIDEST = 160
 _MASKS = (
     (re.compile(r"browser://[0-9a-f]+/"), "browser://SESSION/"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "12:00:00"),
-    (re.compile(r"\b[\d,]+ (bytes|ms|kB)\b"), r"… \1"),
+    (re.compile(r"\b[\d,.]+ (bytes|ms|kB|MB)\b"), r"… \1"),
     (re.compile(r"HeadlessChrome/[\d.]+|Chrome/[\d.]+|Chromium/[\d.]+"), "Chrome/…"),
 )
 """What differs from run to run, and what stands for it."""
@@ -63,6 +64,16 @@ def _call(**arguments: Any) -> Example:
 def _script(script: str) -> tuple[str, Mapping[str, Any]]:
     return "evaluate_script", {"script": script}
 
+
+_TAKE_FILES = (
+    "ondragover = event => event.preventDefault();"
+    "ondrop = event => { event.preventDefault();"
+    "document.querySelector('footer').textContent = 'Got ' + event.dataTransfer.files[0].name }"
+)
+_DOWNLOAD = (
+    "const link = document.createElement('a'); link.href = 'data:text/plain,Hello';"
+    "link.download = 'hello.txt'; link.click()"
+)
 
 EXAMPLES: dict[str, Example] = {
     "go_to_url": Example(arguments={"url": f"{SITE}/"}, opens=False),
@@ -98,12 +109,17 @@ EXAMPLES: dict[str, Example] = {
         arguments={"accept": True}, before=[_script("document.title = confirm('Empty the basket?')")]
     ),
     "save_pdf": _call(name="books"),
+    "drop_files": Example(arguments={"index": 18, "paths": ["cover.txt"]}, before=[_script(_TAKE_FILES)]),
+    "save_page": _call(format="png", name="books"),
+    "list_files": Example(before=[_script(_DOWNLOAD)]),
+    "wait_for_download": Example(before=[_script(f"setTimeout(() => {{ {_DOWNLOAD} }}, 2500); return")]),
+    "read_file": Example(arguments={"file": "hello.txt"}, before=[_script(_DOWNLOAD)]),
     "get_console_messages": Example(before=[_script("console.warn('Few are left')")]),
-    "mouse_click": _call(at="540,610"),
-    "mouse_move": _call(at="[0.39,0.83,0.45,0.87]"),
-    "mouse_drag": _call(start="640,360@1280x720", end="640,200@1280x720"),
+    "mouse_click": _call(at="230,500"),
+    "mouse_move": _call(at="[0.39,0.66,0.54,0.72]"),
+    "mouse_drag": _call(start="153,118@1280x720", end="620,118@1280x720"),
     "mouse_wheel": _call(direction="down", at="640,360", pixels=200),
-    "type_text": Example(arguments={"text": "moss\n"}, before=[("mouse_click", {"at": "500,260"})]),
+    "type_text": Example(arguments={"text": "moss\n"}, before=[("mouse_click", {"at": "500,235"})]),
     "hotkey": _call(keys="ctrl a"),
     "emulate": _call(viewport="390x844", color_scheme="dark"),
     "evaluate_script": _call(script="[...document.querySelectorAll('h3')].map(title => title.textContent)"),
@@ -143,6 +159,8 @@ async def _run(
         parts = render_result(result, settings=controller.settings)
     finally:
         await session.close()
+        # The next one may name its files alike.
+        shutil.rmtree(Path(folder) / "out", ignore_errors=True)
     text = "\n".join(part.text for part in parts if isinstance(part, TextPart)).replace(folder, "/files")
     for pattern, instead in (*_MASKS, *((re.compile(mask), by) for mask, by in example.masks)):
         text = pattern.sub(instead, text)
