@@ -25,7 +25,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.rendering.result import ImagePart, TextPart, render_result
-from mcp_browser.settings import BrowserSettings, FileSettings, Settings
+from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "examples.json"
@@ -42,14 +42,19 @@ _MASKS = (
     (re.compile(r"browser://[0-9a-f]+/"), "browser://SESSION/"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "12:00:00"),
     (re.compile(r"\b[\d,.]+ (bytes|ms|kB|MB)\b"), r"… \1"),
-    (re.compile(r"HeadlessChrome/[\d.]+|Chrome/[\d.]+|Chromium/[\d.]+"), "Chrome/…"),
+    (re.compile(r"(User-Agent: ).*"), r"\1…"),
+    (re.compile(r", … ms \([^)\n]*\)"), ", … ms"),
 )
 """What differs from run to run, and what stands for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """A call, and the calls before it, none of which is shown. `masks` are patterns of what varies."""
+    """A call, and the calls before it, none of which is shown.
+
+    `/files/` in an argument is the folder with a file cover.txt and the output folder `out`. `masks` are patterns
+    of what varies in the result, with what is shown instead.
+    """
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     before: Sequence[tuple[str, Mapping[str, Any]]] = ()
@@ -70,6 +75,7 @@ _TAKE_FILES = (
     "ondrop = event => { event.preventDefault();"
     "document.querySelector('footer').textContent = 'Got ' + event.dataTransfer.files[0].name }"
 )
+_FETCH = "fetch('/prices').then(response => response.status)"
 _DOWNLOAD = (
     "const link = document.createElement('a'); link.href = 'data:text/plain,Hello';"
     "link.download = 'hello.txt'; link.click()"
@@ -93,7 +99,7 @@ EXAMPLES: dict[str, Example] = {
     "set_checked": _call(index=16, checked=False),
     "fill_form": _call(fields=[{"index": 14, "value": "Ada"}, {"index": 15, "value": "Saturday"}]),
     "upload_file": Example(
-        arguments={"index": 19, "paths": ["cover.txt"]},
+        arguments={"index": 19, "paths": ["/files/cover.txt"]},
         before=[_script("document.querySelector('footer').innerHTML = '<input type=file aria-label=Cover>'")],
     ),
     "send_keys": _call(keys="Tab Tab"),
@@ -109,12 +115,32 @@ EXAMPLES: dict[str, Example] = {
         arguments={"accept": True}, before=[_script("document.title = confirm('Empty the basket?')")]
     ),
     "save_pdf": _call(name="books"),
-    "drop_files": Example(arguments={"index": 18, "paths": ["cover.txt"]}, before=[_script(_TAKE_FILES)]),
+    "drop_files": Example(
+        arguments={"index": 18, "paths": ["/files/cover.txt"]}, before=[_script(_TAKE_FILES)]
+    ),
     "save_page": _call(format="png", name="books"),
     "list_files": Example(before=[_script(_DOWNLOAD)]),
     "wait_for_download": Example(before=[_script(f"setTimeout(() => {{ {_DOWNLOAD} }}, 2500); return")]),
     "read_file": Example(arguments={"file": "hello.txt"}, before=[_script(_DOWNLOAD)]),
     "get_console_messages": Example(before=[_script("console.warn('Few are left')")]),
+    "get_network_requests": Example(before=[_script(_FETCH)]),
+    "get_network_request": Example(arguments={"id": 2}, before=[_script(_FETCH)]),
+    "wait_for_response": Example(arguments={"url": "*/prices*"}, before=[_script(_FETCH)]),
+    "export_har": _call(name="books"),
+    "mock_route": _call(url="*/prices", body='{"tea": 2}'),
+    "block_route": _call(url="*.png"),
+    "list_routes": Example(before=[("block_route", {"url": "*.png"})]),
+    "remove_route": Example(before=[("block_route", {"url": "*.png"})]),
+    "get_cookies": Example(before=[("set_cookie", {"name": "shelf", "value": "poems"})]),
+    "set_cookie": _call(name="shelf", value="poems"),
+    "delete_cookies": Example(before=[("set_cookie", {"name": "shelf", "value": "poems"})]),
+    "get_storage": Example(before=[("set_storage", {"items": {"theme": "dark"}})]),
+    "set_storage": _call(items={"theme": "dark"}),
+    "save_storage_state": _call(name="reader"),
+    "load_storage_state": Example(
+        arguments={"file": "/files/out/reader.json"}, before=[("save_storage_state", {"name": "reader"})]
+    ),
+    "clear_site_data": Example(before=[("set_storage", {"items": {"theme": "dark"}})]),
     "mouse_click": _call(at="230,500"),
     "mouse_move": _call(at="[0.39,0.66,0.54,0.72]"),
     "mouse_drag": _call(start="153,118@1280x720", end="620,118@1280x720"),
@@ -132,7 +158,11 @@ async def capture(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "cover.txt").write_text("A cover")
         files = FileSettings(output_dir=Path(folder) / "out", upload_dirs=(Path(folder),))
-        settings = Settings(browser=BrowserSettings(headless=True, isolated=True), files=files)
+        settings = Settings(
+            browser=BrowserSettings(headless=True, isolated=True),
+            files=files,
+            tools=ToolSettings(tools=("all",)),
+        )
         manager = BrowserManager(settings)
         controller = Controller(default_registry(), settings)
         try:
@@ -152,9 +182,7 @@ async def _run(
             await controller.execute("go_to_url", {"url": f"{SITE}/"}, session)
         for action, arguments in example.before:
             await controller.execute(action, arguments, session)
-        given = dict(example.arguments)
-        if "paths" in given:
-            given["paths"] = [str(Path(folder) / path) for path in given["paths"]]
+        given = json.loads(json.dumps(example.arguments).replace("/files/", f"{folder}/"))
         result = await controller.execute(name, given, session)
         parts = render_result(result, settings=controller.settings)
     finally:
@@ -177,6 +205,8 @@ async def _serve(context: BrowserContext) -> None:
     async def answer(route: Route) -> None:
         if route.request.url.startswith(f"{SITE}/second"):
             await route.fulfill(body="<!doctype html><title>Second</title><h1>Second page</h1>")
+        elif route.request.url.endswith("/prices"):
+            await route.fulfill(json={"tea": 3})
         elif route.request.url.startswith(SITE):
             await route.fulfill(body=PAGE.read_text("utf-8"), content_type="text/html; charset=utf-8")
         else:
