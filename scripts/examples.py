@@ -52,8 +52,8 @@ _MASKS = (
 class Example:
     """A call, and the calls before it, none of which is shown.
 
-    `/files/` in an argument is the folder with a file cover.txt and the output folder `out`. `masks` are patterns
-    of what varies in the result, with what is shown instead.
+    `/files/` in an argument is the folder with a file cover.txt and the output folder `out`. `masks` are
+    patterns of what varies in the result, with what is shown instead.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
