@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
+from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering.snapshot import render_snapshot
 from tests.snapshot.hand import WHOLE, Hand, View, words_of
-from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, bare, mutate
+from tests.snapshot.replay import Known, applied, bare, expanded
+from tests.snapshot.test_changes import FILLER, MUTATIONS, STAGE, Step, any_page, mutate
 
 LINKS = "".join(f"<li><a href='/place/{n}'>Place {n}</a></li>" for n in range(300))
 ROWS = "".join(
@@ -206,29 +207,6 @@ LONG_LISTS = (
     f"<table>{''.join(f'<tr><td>Cell {n}<td><button>Press {n}</button></tr>' for n in range(40))}</table>"
 )
 
-Known = DomNode | None
-"""A line of the page, or one of which only is known that it is there."""
-
-
-def expanded(snapshot: DomSnapshot) -> list[Known]:
-    """All lines of the page; those behind a fold are not known."""
-    lines: list[Known] = []
-    for node in snapshot.nodes:
-        lines += [None] * node.lines if node.kind == "fold" else bare([node])
-    return lines
-
-
-def applied(lines: Sequence[Known], told: DomChanges | DomSnapshot) -> list[Known]:
-    """What is known after the changes, by their places."""
-    if isinstance(told, DomSnapshot):
-        return expanded(told)
-    gone = {change.was for change in told.changes}
-    after = [line for place, line in enumerate(lines) if place not in gone]
-    came = [(change.at, change.node) for change in told.changes if change.at is not None]
-    for place, node in sorted(came, key=lambda pair: pair[0]):
-        after[place:place] = [None] * node.lines if node.kind == "fold" else bare([node])
-    return after
-
 
 def agree(known: Sequence[Known], page: Sequence[DomNode]) -> None:
     """Every line that is known stands on the page in its place, and there are as many."""
@@ -251,7 +229,7 @@ async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_whereve
     await hand.script(MUTATIONS)
     first = await hand.tab.dom.snapshot(budget=WHOLE)
     assert sum(node.kind == "fold" for node in first.nodes) == 2
-    known = expanded(first)
+    known = expanded(first.nodes)
 
     for round_ in rounds:
         await mutate(hand, round_)
@@ -259,7 +237,7 @@ async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_whereve
 
     page = bare((await hand.look()).snapshot.nodes)
     agree(known, page)
-    agree(expanded(await hand.tab.dom.snapshot(budget=WHOLE)), page)
+    agree(expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes), page)
 
 
 # Grids ----------------------------------------------------------------------------------------------------
