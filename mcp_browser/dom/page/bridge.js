@@ -2,6 +2,7 @@
 
 /** @type {WeakMap<Element, ShadowRoot>} */
 const closedRoots = new WeakMap();
+let closedSome = false;
 /** @type {Set<WeakRef<ShadowRoot>>} */
 const rootList = new Set();
 /** @type {WeakSet<ShadowRoot>} */
@@ -15,12 +16,11 @@ let timers = "";
 let hosts = [];
 /** @type {WeakSet<Element>} */
 const lookedAt = new WeakSet();
-const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
 const MOST_HOSTS = 16;
 
 /** Note an element that shows nothing of its own, yet may have something in it. @param {Element} element @param {string} tag */
 function suspectHost(element, tag) {
-  if (hosts.length >= MOST_HOSTS || lookedAt.has(element) || !(tag.includes("-") || HOSTS.has(tag))) return;
+  if (hosts.length >= MOST_HOSTS || !(tag.includes("-") || HOSTS.has(tag)) || lookedAt.has(element)) return;
   const box = rectOf(element);
   if (box.width < 8 || box.height < 8) return;
   lookedAt.add(element);
@@ -33,14 +33,17 @@ function meet(root) {
   knownRoots.add(root);
   rootList.add(new WeakRef(root));
 }
+/** Take in a closed shadow root. @param {unknown} root */
+function adopt(root) {
+  if (!(root instanceof ShadowRoot) || closedRoots.has(root.host)) return;
+  closedRoots.set(root.host, root);
+  closedSome = true;
+  meet(root);
+}
 /** @param {Event} event */
 function onRoot(event) {
   const inner = /** @type {SubmitEvent} */ (event).submitter;
-  const root = inner && rootOf(inner);
-  if (root instanceof ShadowRoot && !closedRoots.has(root.host)) {
-    closedRoots.set(root.host, root);
-    meet(root);
-  }
+  adopt(inner && rootOf(inner));
 }
 /** @param {Event} event */
 function onElement(event) {
@@ -80,7 +83,7 @@ function pendingTimers() {
 }
 
 /** @param {Element} element */
-const shadowOf = (element) => openRoot(element) || closedRoots.get(element) || null;
+const shadowOf = (element) => openRoot(element) || (closedSome && closedRoots.get(element)) || null;
 
 /** The node that an element stands in as people see it: slot, host or parent. @param {Node} node @returns {Node | null} */
 function flatParent(node) {

@@ -51,6 +51,13 @@ const costOf = (line) => {
   return cost;
 };
 
+/** What lines cost together, or the limit where that is less. @param {Line[]} lines @param {number} limit */
+function costUpTo(lines, limit) {
+  let cost = 0;
+  for (let i = 0; i < lines.length && cost < limit; i++) cost += costOf(/** @type {Line} */ (lines[i]));
+  return Math.min(cost, limit);
+}
+
 /** @param {Line} line @param {boolean} isNew @returns {WireLine} */
 function wire(line, isNew) {
   const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
@@ -176,10 +183,8 @@ function observe(wish) {
     const come = wish.strict ? [] : untold(lines, changes);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
     const told = chooseChanges([...changes, ...come], room);
-    let size = 0;
-    for (const line of folding ? folded(lines, folding).shown : lines) size += costOf(line);
     const changed = told.cost + (told.omitted ? room : 0);
-    if (wish.strict || changed < Math.min(size, wish.budget) || !changes.length) {
+    if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
       return { ...answer, changes: told.wire, omitted: told.omitted, room };
     }
   }
@@ -234,35 +239,34 @@ function snapshotOf(lines, folding, old, budget) {
  * @returns {Change[]}
  */
 function compare(before, after) {
-  /** @type {Map<number, number[]>} */
+  /** Which old line each new one was: its place, or -1. */
+  const origin = new Int32Array(after.length).fill(-1);
+  const used = new Uint8Array(before.length);
+  const first = alike(before, after, origin, used);
+  /** @type {Change[]} */
+  const changes = [];
+  if (first === before.length && first === after.length) return changes;
+  /** Places of the lines that are left, by the ids of their elements. @type {Map<number, number[]>} */
   const oldById = new Map();
-  for (let i = 0; i < before.length; i++) {
+  for (let i = first; i < before.length; i++) {
+    if (used[i]) continue;
     const line = /** @type {Line} */ (before[i]);
     const places = oldById.get(line.id);
     if (places) places.push(i);
     else oldById.set(line.id, [i]);
   }
-  /** Which old line each new one was: its place, or -1. */
-  const origin = new Int32Array(after.length).fill(-1);
-  const used = new Uint8Array(before.length);
-  let open = 0;
-  for (let j = 0; j < after.length; j++) {
+  for (let j = first; j < after.length; j++) {
+    if (origin[j] !== -1) continue;
     const line = /** @type {Line} */ (after[j]);
-    const places = oldById.get(line.id);
-    if (places) {
-      for (const i of places) {
-        if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
-          used[i] = 1;
-          origin[j] = i;
-          break;
-        }
+    for (const i of oldById.get(line.id) || []) {
+      if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
+        used[i] = 1;
+        origin[j] = i;
+        break;
       }
     }
-    if (origin[j] === -1) open++;
   }
-  /** @type {Change[]} */
-  const changes = [];
-  if (open === 0 && before.length === after.length && isRising(origin)) return changes;
+  if (before.length === after.length && isRising(origin)) return changes;
   // The same element, told differently.
   /** @type {Map<number, number>} */
   const changedFrom = new Map();
@@ -325,9 +329,38 @@ function compare(before, after) {
   return changes;
 }
 
-/** @param {Int32Array} origin */
+/**
+ * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
+ * @param {Line[]} before
+ * @param {Line[]} after
+ * @param {Int32Array} origin old place of each new line, filled in
+ * @param {Uint8Array} used which old lines have been matched, filled in
+ * @returns {number} how many lines are the same at the beginning
+ */
+function alike(before, after, origin, used) {
+  const same = (/** @type {number} */ i, /** @type {number} */ j) => {
+    const a = /** @type {Line} */ (before[i]);
+    const b = /** @type {Line} */ (after[j]);
+    return a.id === b.id && sameLine(a, b);
+  };
+  const shorter = Math.min(before.length, after.length);
+  let first = 0;
+  for (; first < shorter && same(first, first); first++) {
+    origin[first] = first;
+    used[first] = 1;
+  }
+  for (let i = before.length - 1, j = after.length - 1; i >= first && j >= first && same(i, j); i--, j--) {
+    origin[j] = i;
+    used[i] = 1;
+  }
+  return first;
+}
+
+/** Whether every line was there before, in the same order. @param {Int32Array} origin */
 function isRising(origin) {
-  for (let j = 1; j < origin.length; j++) if (/** @type {number} */ (origin[j]) < /** @type {number} */ (origin[j - 1])) return false;
+  for (let j = 0; j < origin.length; j++) {
+    if (origin[j] === -1 || (j > 0 && /** @type {number} */ (origin[j]) < /** @type {number} */ (origin[j - 1]))) return false;
+  }
   return true;
 }
 

@@ -7,18 +7,17 @@ const LONGEST_CLICKABLE = 140;
 function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
-  const { element } = frame;
-  if (!surveyed || walk.shadows > 0 || at === 0 || pointing(element) || shadowOf(element)) {
-    frame.hand = HAND.has(styleOf(element).cursor);
-  } else if (OWN_CURSOR.has(localName(element))) frame.hand = false;
+  if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
+    frame.hand = HAND.has(styleOf(frame.element).cursor);
+  } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
   else frame.hand = handAt(at - 1);
   return frame.hand;
 }
 
-/** Whether the cursor over an element that is not open is that of something to act on. @param {Element} element */
-function handOver(element) {
+/** Whether the cursor over an element that is not open is that of something to act on. @param {Element} element @param {string} tag */
+function handOver(element, tag) {
   if (surveyed && walk.shadows === 0 && walk.open.length && !pointing(element)) {
-    return !OWN_CURSOR.has(localName(element)) && handAt(walk.open.length - 1);
+    return !OWN_CURSOR.has(tag) && handAt(walk.open.length - 1);
   }
   return HAND.has(styleOf(element).cursor);
 }
@@ -51,14 +50,13 @@ function discover(at) {
 
 /** @param {Open} frame @param {number} at where its line stands */
 function openClickable(frame, at) {
-  const { element } = frame;
+  const { element, tag } = frame;
   const far = farOf(element, false);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
     return;
   }
-  const tag = localName(element);
   const id = keep(element);
   const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
   const own = newLine("interactive", element, id, "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
@@ -77,7 +75,7 @@ function openClickable(frame, at) {
     walk.depth--;
     walk.inside = outer;
     walk.row = outerRow;
-    closeClickable(own, walk.lines.indexOf(own));
+    closeClickable(own, walk.lines.lastIndexOf(own));
   };
 }
 

@@ -31,7 +31,6 @@ function enterInside(name, frame) {
   walk.inside = name;
   walk.row = null;
   walk.depth++;
-  /** @type {any} */ (frame).control = true;
   frame.close = (at) => {
     flush();
     walk.depth--;
@@ -44,7 +43,7 @@ function enterInside(name, frame) {
 
 /** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
 function isPlainLink(link) {
-  if (walk.shadows > 0 || shadowOf(link)) return false;
+  if (walk.shadows > 0) return false;
   for (let child = firstChild(link); child; child = nextSibling(child)) {
     if (nodeType(child) !== 1) continue;
     const inner = /** @type {Element} */ (child);
@@ -62,7 +61,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
       const id = keep(element);
       const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), statesOf(element, tag, role, name), far);
       if (element === walk.active) own.marks = [...own.marks, "focused"];
-      gather(element, reference(id));
+      gather(element, reference(id), null);
       walk.edges.push(element);
       walk.links.push(own);
       return null;
@@ -71,20 +70,18 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   flush();
   frame.start = walk.lines.length;
   if (role === "option" && walk.inside === ALL) return null;
-  const far = farOf(element, unseen || isReplaceable(element, tag));
+  const replaceable = unseen || isReplaceable(element, tag);
+  const far = farOf(element, replaceable);
   if (far !== far) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (unseen || isReplaceable(element, tag)) {
-    if (!canBeReached(element, tag)) return null;
-  }
+  if (replaceable && !canBeReached(element, tag)) return null;
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
   if (LEAVES.has(tag) || editor) return null;
-  if (childElementCount(element) === 0 && !shadowOf(element)) return null;
-  return enterInside(name, frame);
+  return frame.leaf ? null : enterInside(name, frame);
 }
 
 /** @param {Element} element @param {Open} frame */
@@ -127,7 +124,7 @@ function isReplaceable(element, tag) {
   const type = inputType(element);
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
   // A component's own field may lie unseen over or under what it draws.
-  return explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
+  return (traits(element) & SPECIAL) !== 0 && explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
 }
 
 /** Whether a hidden or tiny control can be reached all the same: by its own box or by a label that is seen. @param {Element} element @param {string} tag */

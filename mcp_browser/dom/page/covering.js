@@ -38,11 +38,12 @@ function markCovered(lines) {
   const covers = new Map();
   /** How many lines say what covers them. @type {Map<Element, number>} */
   const told = new Map();
-  /** @type {Set<Element>} */
-  const shown = new Set();
-  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) shown.add(line.node);
+  /** The elements that have a line: asked for only where something covers. @type {Set<Element> | null} */
+  let shown = null;
   const until = now() + COVER_TIME;
-  for (const line of spread(lines.filter((line) => line.kind === "interactive" && line.far === 0))) {
+  const inView = [];
+  for (const line of lines) if (line.far === 0 && line.kind === "interactive") inView.push(line);
+  for (const line of spread(inView)) {
     if (!line.node) continue;
     if (++tests > MOST_COVER_TESTS || now() > until) break;
     const element = line.node;
@@ -62,6 +63,7 @@ function markCovered(lines) {
     if (!isOver(hit, element)) continue;
     let cover = covers.get(hit);
     if (cover === undefined) {
+      if (!shown) shown = elementsOf(lines);
       cover = coverOf(hit, element, shown);
       covers.set(hit, cover);
     }
@@ -69,6 +71,14 @@ function markCovered(lines) {
     told.set(cover, times);
     line.marks = [...line.marks, times > FIRST_COVERED ? "covered" : `covered by ${reference(keep(cover))}`];
   }
+}
+
+/** The elements that have a line of their own. @param {Line[]} lines */
+function elementsOf(lines) {
+  /** @type {Set<Element>} */
+  const elements = new Set();
+  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.add(line.node);
+  return elements;
 }
 
 /** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */

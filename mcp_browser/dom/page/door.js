@@ -132,12 +132,8 @@ const door = {
   idOf: (element) => keep(element),
   /** @param {number} id */
   element: (id) => byId(id),
-  /** Take in a closed root that nothing in the page tells of. @param {unknown} root */
-  adopt(root) {
-    if (!(root instanceof ShadowRoot) || closedRoots.has(root.host)) return;
-    closedRoots.set(root.host, root);
-    meet(root);
-  },
+  /** Take in a closed root that nothing in the page tells of. */
+  adopt,
   /** @param {Element} element */
   describe: (element) => encode({ doc: documentKey, node: wire(describe(element), false) }),
 };

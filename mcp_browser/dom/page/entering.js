@@ -3,14 +3,61 @@
 const MOST_GUESSES = 63;
 
 /**
+ * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
+ * would leave to be collected is these.
+ * @param {Element} element
+ * @param {Open | null} parent
+ * @returns {Open}
+ */
+function frameFor(element, parent) {
+  const deep = walk.open.length;
+  const used = walk.frames[deep];
+  if (used) {
+    used.element = element;
+    used.text = used.list = used.far = used.close = used.entries = null;
+    used.at = used.run = used.guesses = 0;
+    used.start = walk.lines.length;
+    used.hand = undefined;
+    used.kind = "";
+    used.zone = parent ? parent.zone : null;
+    return used;
+  }
+  /** @type {Open} */
+  const frame = {
+    element,
+    tag: "",
+    root: null,
+    leaf: false,
+    text: null,
+    list: null,
+    at: 0,
+    start: walk.lines.length,
+    block: false,
+    muted: false,
+    pointed: false,
+    hand: undefined,
+    suspect: false,
+    far: null,
+    run: 0,
+    guesses: 0,
+    kind: "",
+    zone: parent ? parent.zone : null,
+    close: null,
+    entries: null,
+  };
+  walk.frames[deep] = frame;
+  return frame;
+}
+
+/**
  * Begin to read an element; whether its children are to be read.
  * @param {Element} element
  * @param {Open | null} parent
  * @returns {Open | null}
  */
 function enterElement(element, parent) {
-  const tag = localName(element);
-  if (SKIPPED.has(tag)) return null;
+  const { tag, bits, role: tagRole } = tagOf(element);
+  if (bits & SKIPPED_TAG) return null;
   let muted = false;
   let unseen = false;
   if (!isSeen(element)) {
@@ -21,19 +68,20 @@ function enterElement(element, parent) {
     else if (Number(style.opacity) === 0 && isReplaceable(element, tag)) unseen = true;
     else return null;
   }
-  const inline = INLINE.has(tag);
+  const inline = (bits & INLINE_TAG) !== 0;
   if (tag === "br") {
     if (walk.run !== "") {
-      if (walk.row || walk.inside !== null) gather(element, " ");
+      if (walk.row || walk.inside !== null) gather(element, " ", null);
       else flush();
     }
     return null;
   }
-  const attributed = traits(element) !== 0;
-  const marked = (traits(element) & SPECIAL) !== 0;
+  const means = traits(element);
+  const attributed = means !== 0;
+  const marked = (means & SPECIAL) !== 0;
   const explicit = marked ? explicitRole(element) : "";
   let role = explicit && explicit !== "none" && explicit !== "presentation" && explicit !== "generic" ? explicit : "";
-  if (!role && (!explicit || isNativelyFocusable(element, tag))) role = nativeRole(element, tag);
+  if (!role && (!explicit || isNativelyFocusable(element, tag))) role = tagRole === null ? nativeRole(element, tag) : tagRole;
   if (role === "none") role = "";
   let what = role ? ROLE_KINDS.get(role) || "interactive" : "";
   let editor = false;
@@ -47,28 +95,23 @@ function enterElement(element, parent) {
   }
   if (what === "interactive" && muted) what = "";
 
-  /** @type {Open} */
-  const frame = {
-    element,
-    list: null,
-    at: 0,
-    start: walk.lines.length,
-    block: !inline,
-    muted: muted || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open)),
-    hand: undefined,
-    suspect: undefined,
-    far: null,
-    run: 0,
-    guesses: 0,
-    kind: "",
-    zone: parent ? parent.zone : null,
-    close: null,
-    entries: null,
-  };
+  const root = bits & HOST_TAG ? shadowOf(element) : null;
+  const inner = bits & LEAF_TAG ? 0 : childElementCount(element);
+  const leaf = inner === 0 && !root && tag !== "slot";
+  const frame = frameFor(element, parent);
+  frame.tag = tag;
+  frame.root = root;
+  frame.leaf = leaf;
+  frame.block = !inline;
+  frame.muted = muted || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
+  frame.pointed = pointing(element);
+  frame.suspect = (parent !== null && parent.suspect) || (surveyed && walk.shadows === 0 && suspicious(element));
   if (inline) {
     if (walk.run !== "") walk.edges.push(element);
-  } else flush();
-  frame.start = walk.lines.length;
+  } else {
+    flush();
+    frame.start = walk.lines.length;
+  }
 
   if (marked && !walk.inert && attribute(element, "inert") !== null) {
     walk.inert = true;
@@ -105,22 +148,22 @@ function enterElement(element, parent) {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
     if (name && walk.inside === null && (explicit === "img" || attribute(element, "aria-hidden") !== "true")) pushImage(element, name);
-    if (walk.inside === null && !name && !childElementCount(element)) return null;
+    if (walk.inside === null && !name && inner === 0) return null;
   }
   if (attributed) {
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
-    if (mayBeTrap(element) && tag !== "label" && isTrap(element)) return null;
-    if (traits(element) & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
+    if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) return null;
+    if (means & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
   }
   if (walk.inside === null || !parent) {
     if (hasHandler(element) && !muted && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }
-  if (LEAVES.has(tag)) return null;
-  if (!inline && parent && frame.zone === null && childElementCount(element) > 0) {
+  if (bits & LEAF_TAG) return null;
+  if (!inline && parent && frame.zone === null && inner > 0) {
     if (walk.rects <= 0) {
       // Of many brothers of one kind that lie far off, not each is measured.
       if (parent.guesses > 0 && parent.far !== null && parent.kind === kindOf(element, tag)) {
@@ -140,26 +183,38 @@ function enterElement(element, parent) {
       }
     } else if (attributed && isCollapsed(element)) return null;
   }
-  if (!childElementCount(element) && walk.inside === null && !muted && tag !== "slot" && isBlank(textContent(element)) && !shadowOf(element) && !addsText(element)) {
-    suspectHost(element, tag);
-    // An empty element that shows a picture and takes clicks: an icon.
-    if (parent && handOver(element)) {
-      walk.open.push(frame);
-      const at = underHand();
-      walk.open.pop();
-      if (at === walk.open.length) {
-        const far = farOf(element, false);
-        if (far === far && walk.ignoredHand !== element) {
-          frame.close = null;
-          openClickable(frame, walk.lines.length);
-          /** @type {any} */ (frame).close();
-        }
-      } else if (at >= 0) discover(at);
+  if (leaf && walk.inside === null && !muted) {
+    const text = (frame.text = textContent(element));
+    if (isBlank(text) && !addsText(element)) {
+      enterEmpty(element, tag, frame, parent);
+      // Highlighted code has its spaces in elements of their own.
+      if (inline && walk.run !== "" && text !== "") walk.run += " ";
+      return null;
     }
-    // Highlighted code has its spaces in elements of their own.
-    if (inline && walk.run !== "" && textContent(element) !== "") walk.run += " ";
-    return null;
   }
-  if (tag.includes("-") && !shadowOf(element)) suspectHost(element, tag);
+  if (bits & HOST_TAG && !root && tag.includes("-")) suspectHost(element, tag);
   return frame;
+}
+
+/**
+ * An element that shows nothing of its own: an icon, where it takes clicks.
+ * @param {Element} element
+ * @param {string} tag
+ * @param {Open} frame
+ * @param {Open | null} parent
+ */
+function enterEmpty(element, tag, frame, parent) {
+  suspectHost(element, tag);
+  if (!parent || !handOver(element, tag)) return;
+  walk.open.push(frame);
+  const at = underHand();
+  walk.open.pop();
+  if (at === walk.open.length) {
+    const far = farOf(element, false);
+    if (far === far && walk.ignoredHand !== element) {
+      frame.close = null;
+      openClickable(frame, walk.lines.length);
+      /** @type {any} */ (frame).close();
+    }
+  } else if (at >= 0) discover(at);
 }

@@ -1,31 +1,38 @@
 /** Text: gathered from the nodes it is spread over, until something ends the line. */
 
+/** In a longer text white space is folded before references are looked for: there may be much of it. */
+const SHORT_RUN = 400;
+
 /** Turn the gathered text into a line. */
 function flush() {
-  walk.edges.length = 0;
+  if (walk.edges.length) walk.edges = [];
   if (walk.run === "") return;
-  let text = tidy(walk.run, walk.links.length > 0).replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "");
   const holder = /** @type {Element} */ (walk.runHolder);
+  const { run, links } = walk;
   walk.run = "";
   walk.runHolder = null;
-  if (walk.links.length) {
-    const after = walk.links;
-    walk.links = [];
-    // Links at the end of a text stand after it; only one within a sentence is referred to from there.
-    text = text.replace(LAST_REFERENCES, "");
-    if (!WORDS.test(text.replace(REFERENCES, ""))) text = "";
-    const within = text !== "";
-    const from = walk.lines.length;
-    flushText(text, holder);
-    const deeper = within && walk.lines.length > from ? 1 : 0;
-    for (const link of after) {
-      link.depth = walk.depth + (text.includes(reference(link.id)) ? deeper : 0);
-      walk.lines.push(link);
-    }
+  if (!links.length) {
+    flushText(withoutEnds(tidy(run)), holder);
     return;
   }
+  walk.links = [];
+  // Links at the end of a text stand after it; only one within a sentence is referred to from there.
+  let text = run.length < SHORT_RUN ? run.replace(LAST_REFERENCES, "") : run;
+  if (text.includes("\uE000")) text = withoutEnds(tidy(run, true)).replace(LAST_REFERENCES, "");
+  else text = withoutEnds(tidy(text));
+  if (!WORDS.test(text.replace(REFERENCES, ""))) text = "";
+  const within = text.includes("\uE000");
+  const from = walk.lines.length;
   flushText(text, holder);
+  const deeper = walk.lines.length > from ? 1 : 0;
+  for (const link of links) {
+    link.depth = walk.depth + (within && text.includes(reference(link.id)) ? deeper : 0);
+    walk.lines.push(link);
+  }
 }
+
+/** Without the line breaks around it. @param {string} text */
+const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "") : text);
 
 /** @param {string} text @param {Element} holder */
 function flushText(text, holder) {
@@ -36,9 +43,9 @@ function flushText(text, holder) {
   }
   if (SEPARATOR.test(text)) return;
   const far = farOf(holder, false);
-  if (far !== far || (isSuspect(holder) && isInvisible(holder))) return;
+  if (far !== far || (walk.runSuspect && isInvisible(holder))) return;
   if (walk.heading) walk.lines.push(newLine("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${walk.heading}`], far));
-  else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), [], far));
+  else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), NO_STATES, far));
 }
 
 /** @param {string} text */
@@ -50,11 +57,12 @@ function addToCell(text) {
   walk.row.cells[last] = before ? `${before} ${text}` : text;
 }
 
-/** @param {Element} element @param {string} text */
-function gather(element, text) {
+/** @param {Element} element the one that holds the text @param {string} text @param {Open | null} frame null where a text has begun already */
+function gather(element, text, frame) {
   if (walk.run === "") {
-    if (isBlank(text)) return;
+    if (!frame || isBlank(text)) return;
     walk.runHolder = element;
+    walk.runSuspect = isSuspect(frame);
   } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text)) {
     for (const edge of walk.edges) {
       if (isBlockLevel(edge)) {
@@ -63,7 +71,7 @@ function gather(element, text) {
       }
     }
   }
-  walk.edges.length = 0;
+  if (walk.edges.length) walk.edges = [];
   if (walk.run.length < LONGEST_READ) walk.run += text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
 }
 
@@ -74,17 +82,19 @@ const addsText = (element) => (walk.styled || walk.shadows > 0) && around(elemen
 function gatherAdded(frame, where) {
   if (frame.muted || walk.inside === ALL) return;
   const text = addedText(frame.element, where);
-  if (text) gather(frame.element, text);
+  if (text) gather(frame.element, text, frame);
 }
 
 /** Take in a text of an open element. @param {Open} frame @param {Element} holder @param {string} text */
 function takeText(frame, holder, text) {
   if (frame.muted || walk.inside === ALL) return;
-  if (walk.inside === null && frame.hand !== false && !isBlank(text) && handAt(walk.open.length - 1)) {
+  const blank = isBlank(text);
+  if (blank && walk.run === "") return;
+  if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) {
     const at = underHand();
     if (at >= 0) discover(at);
   }
   // In preformatted text the ends of lines mean something.
-  if (text.includes("\n") && !isBlank(text) && closest(holder, "pre")) text = text.replace(/\r?\n/g, " ⏎ ");
-  gather(holder, text.includes("\uE000") || text.includes("\uE001") ? text.replace(OUR_SIGNS, "") : text);
+  if (!blank && text.includes("\n") && closest(holder, "pre")) text = text.replace(/\r?\n/g, " ⏎ ");
+  gather(holder, OURS.test(text) ? text.replace(OUR_SIGNS, "") : text, frame);
 }

@@ -1,20 +1,10 @@
 /** What styles hide in ways that checkVisibility() does not know. */
 
-/** Whether it is worth asking whether a style clips an element to nothing. @param {Element} element */
-const mayBeTrap = (element) => (surveyed && walk.shadows === 0 && !shadowOf(element) ? suspicious(element) : walk.checks > 0);
+/** Whether it is worth asking whether a style clips an element to nothing. @param {Element} element @param {ShadowRoot | null} root */
+const mayBeTrap = (element, root) => (surveyed && walk.shadows === 0 && !root ? suspicious(element) : walk.checks > 0);
 
-/** Whether it is worth asking whether an element's text can be seen: its ink is its own or inherited. @param {Element} element */
-function isSuspect(element) {
-  if (!surveyed || walk.shadows > 0) return walk.checks > 0;
-  if (suspicious(element)) return true;
-  for (let i = walk.open.length - 1; i >= 0; i--) {
-    const frame = /** @type {Open} */ (walk.open[i]);
-    if (frame.suspect !== undefined) return frame.suspect;
-    if (suspicious(frame.element)) return (frame.suspect = true);
-  }
-  for (const frame of walk.open) if (frame.suspect === undefined) frame.suspect = false;
-  return false;
-}
+/** Whether it is worth asking whether an element's text can be seen: its ink is its own or inherited. @param {Open} frame */
+const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : walk.checks > 0);
 
 /** Whether a style clips an element to nothing. @param {Element} element */
 function isTrap(element) {

@@ -7,7 +7,7 @@ function enterImage(element, tag, role) {
   if (attribute(element, "usemap")) enterMap(element);
   if (walk.inside !== null) return null;
   const name = nameOf(element, tag, role);
-  const cursor = handOver(element);
+  const cursor = handOver(element, tag);
   if (cursor) {
     const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
     if (frame && underHand() >= 0) discover(underHand());

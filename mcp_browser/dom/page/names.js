@@ -5,11 +5,14 @@ const DEEPEST_NAME = 100;
 /** What an element's attributes may mean, as bits. */
 const SPECIAL = 1;
 const STATE = 2;
-const NAMING = 4;
 const CLASS = 8;
 const STYLE = 16;
 const OWNS = 32;
 const OTHER = 64;
+const LABELLED = 4;
+const LABEL = 128;
+const TITLE = 256;
+const HOLDER = 512;
 const MEANINGS = new Map([
   ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
   ...set(
@@ -17,7 +20,11 @@ const MEANINGS = new Map([
   )
     .values()
     .map((name) => /** @type {[string, number]} */ ([name, STATE])),
-  ...set("aria-label aria-labelledby title placeholder aria-placeholder").values().map((name) => /** @type {[string, number]} */ ([name, NAMING])),
+  ["aria-labelledby", LABELLED],
+  ["aria-label", LABEL],
+  ["title", TITLE],
+  ["placeholder", HOLDER],
+  ["aria-placeholder", HOLDER],
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
   ["style", STYLE],
@@ -41,10 +48,13 @@ function traits(element) {
 
 /** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
 let stateful = new WeakSet();
+let statefulSome = false;
 /** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
 let pointed = new WeakSet();
+let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
 let suspected = new WeakSet();
+let suspectedSome = false;
 /** Whether the two above tell all there is: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
@@ -52,30 +62,39 @@ const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color
 
 /** @param {Node} root */
 function survey(root) {
-  for (const element of queryAll(root, ":disabled,:user-invalid")) stateful.add(element);
+  for (const element of queryAll(root, ":disabled,:user-invalid")) {
+    stateful.add(element);
+    statefulSome = true;
+  }
 }
 
 /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
 function surveyStyles() {
   pointed = new WeakSet();
   suspected = new WeakSet();
+  pointedSome = suspectedSome = false;
   const { hand, trap, blind } = addedTo(document);
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
   if (!surveyed) return;
   if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);
+  pointedSome = hand.length > 0;
   if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
+  suspectedSome = trap.length > 0;
 }
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
-const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && /cursor/i.test(attribute(element, "style") || ""));
+const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(element) & STYLE) !== 0 && /cursor/i.test(attribute(element, "style") || ""));
 
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
-const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
+const suspicious = (element) => (suspectedSome && suspected.has(element)) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
 
 /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
 let labelsOfRoot = new WeakMap();
 /** The tree that is being read, where that is the document and no shadow tree. @type {Node | null} */
 let treeNow = null;
+
+/** @type {Element[]} */
+const NO_LABELS = [];
 
 /** @param {Element} element @returns {Element[]} */
 function labelsOf(element) {
@@ -92,7 +111,7 @@ function labelsOf(element) {
     }
     labelsOfRoot.set(root, labels);
   }
-  return labels.get(element) || [];
+  return labels.get(element) || NO_LABELS;
 }
 
 /** @param {Element} element @param {string} name */
@@ -122,8 +141,8 @@ function referred(element, name) {
  * @returns {string}
  */
 function nameOf(element, tag, role) {
-  const attributed = (traits(element) & NAMING) !== 0;
-  if (attributed) {
+  const means = traits(element);
+  if (means & LABELLED) {
     const by = referred(element, "aria-labelledby");
     if (by.length) {
       let name = "";
@@ -134,11 +153,10 @@ function nameOf(element, tag, role) {
       name = tidy(name);
       if (name) return name;
     }
-    const label = attribute(element, "aria-label");
-    if (label) {
-      const name = tidy(label);
-      if (name) return name;
-    }
+  }
+  if (means & LABEL) {
+    const name = tidy(attribute(element, "aria-label") || "");
+    if (name) return name;
   }
   const native = nativeName(element, tag, role);
   if (native) return native;
@@ -146,13 +164,12 @@ function nameOf(element, tag, role) {
     const name = tidy(contentOf(element, element, 0, false));
     if (name) return name;
   }
-  const title = attributed ? attribute(element, "title") : null;
-  if (title) {
-    const name = tidy(title);
+  if (means & TITLE) {
+    const name = tidy(attribute(element, "title") || "");
     if (name) return name;
   }
   if (tag === "input" && inputType(element) === "file") return "Choose File";
-  return attributed ? tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "") : "";
+  return means & HOLDER ? tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "") : "";
 }
 
 /** @param {Element} element @param {string} tag @param {string} role */
@@ -303,14 +320,14 @@ function embedded(element, tag, role) {
  * @returns {string}
  */
 function contentOf(element, asking, deep, hidden) {
-  const root = shadowOf(element);
+  const { tag, bits } = tagOf(element);
+  const root = bits & HOST_TAG ? shadowOf(element) : null;
   const owns = (traits(element) & OWNS) !== 0;
-  if (!root && !owns && childElementCount(element) === 0 && localName(element) !== "slot") {
+  if (!root && !owns && childElementCount(element) === 0 && tag !== "slot") {
     const text = textContent(element);
     return around(element, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
   }
   let text = "";
-  const tag = localName(element);
   /** @type {Node[] | null} */
   let slotted = null;
   if (!root && tag === "slot") {

@@ -17,6 +17,7 @@ function read(top) {
   traced = null;
   hosts = [];
   stateful = new WeakSet();
+  statefulSome = false;
   survey(rootOf(start));
   treeNow = rootOf(start) === document ? document : null;
   surveyStyles();
@@ -65,21 +66,19 @@ function walkThrough(start) {
         const before = walk.lines.length;
         const frame = enterElement(element, parent);
         if (frame) {
-          const root = shadowOf(element);
+          const { root } = frame;
           /** @type {Node | null} */
           let first = null;
-          let leaf = false;
           if (root) first = firstChild(root);
-          else if (localName(element) === "slot" && element instanceof HTMLSlotElement) {
+          else if (frame.tag === "slot" && element instanceof HTMLSlotElement) {
             const list = element.assignedNodes();
             if (list.length) {
               frame.list = list;
               first = /** @type {Node} */ (list[0]);
               // Text in a slot is styled by the slot.
             } else first = firstChild(element);
-          } else if (childElementCount(element) > 0) first = firstChild(element);
-          else leaf = true;
-          if (parent && parent.muted && localName(element) === "slot") frame.muted = parent.muted;
+          } else if (!frame.leaf) first = firstChild(element);
+          if (parent && parent.muted && frame.tag === "slot") frame.muted = parent.muted;
           walk.open.push(frame);
           if (walk.styled || walk.shadows > 0) gatherAdded(frame, "before");
           if (root) {
@@ -89,7 +88,7 @@ function walkThrough(start) {
             meet(root);
           }
           // Nothing but text: one text for all of its nodes.
-          if (leaf) takeText(frame, element, textContent(element));
+          if (frame.leaf) takeText(frame, element, frame.text === null ? textContent(element) : frame.text);
           node = first;
           continue;
         }
@@ -103,7 +102,7 @@ function walkThrough(start) {
     } else {
       const frame = walk.open.pop();
       if (!frame) break;
-      if (walk.shadows > 0 && shadowOf(frame.element) && --walk.shadows === 0) treeNow = document;
+      if (walk.shadows > 0 && frame.root && --walk.shadows === 0) treeNow = document;
       if (walk.styled || walk.shadows > 0) gatherAdded(frame, "after");
       if (frame.block) flush();
       else if (walk.run !== "") walk.edges.push(frame.element);

@@ -63,7 +63,6 @@ function hush(frame) {
   const outer = walk.inside;
   const outerRow = walk.row;
   frame.muted = true;
-  /** @type {any} */ (frame).hush = true;
   const before = frame.close;
   walk.inside = ALL;
   walk.row = null;

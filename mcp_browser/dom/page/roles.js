@@ -7,6 +7,49 @@ const INLINE = set(
   "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr output q ruby rb rt s samp small span strike strong sub sup time tt u var tspan slot",
 );
 const LEAVES = set("img input select textarea canvas video audio embed iframe frame hr br progress meter area");
+/** Tags that HTML lets have a shadow tree; custom elements may too. */
+const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
+const SKIPPED_TAG = 1;
+const INLINE_TAG = 2;
+const LEAF_TAG = 4;
+const HOST_TAG = 8;
+/** Roles that a tag gives whatever its attributes are. */
+const TAG_ROLES = new Map(Object.entries({
+  button: "button", textarea: "textbox", h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
+  dialog: "dialog", nav: "navigation", aside: "complementary", form: "form", search: "search", section: "region", fieldset: "group",
+  table: "table", tr: "row", td: "cell", th: "columnheader", progress: "progressbar", meter: "meter",
+}));
+/** Tags whose role depends on more than themselves. */
+const ASKED_TAGS = set("a area input select summary img header footer video audio");
+
+/**
+ * @typedef {object} Tag what is known of a tag once and for all
+ * @property {string} tag
+ * @property {number} bits
+ * @property {string | null} role the role that HTML gives it, null where that depends on more than the tag
+ */
+/** @type {Map<string, Tag>} */
+const tags = new Map();
+const MOST_TAGS = 2000;
+
+/** @param {Element} element @returns {Tag} */
+function tagOf(element) {
+  const name = localName(element);
+  const known = tags.get(name);
+  if (known) return known;
+  // Names of properties are kept once by the engine, so that comparing them is comparing pointers.
+  const tag = /** @type {string} */ (Object.keys({ [name]: 0 })[0]);
+  const bits =
+    (SKIPPED.has(tag) ? SKIPPED_TAG : 0) |
+    (INLINE.has(tag) ? INLINE_TAG : 0) |
+    (LEAVES.has(tag) ? LEAF_TAG : 0) |
+    (HOSTS.has(tag) || tag.includes("-") ? HOST_TAG : 0);
+  const role = ASKED_TAGS.has(tag) ? null : TAG_ROLES.get(tag) || "";
+  const found = { tag, bits, role };
+  if (tags.size < MOST_TAGS) tags.set(tag, found);
+  return found;
+}
+
 const ROLE_KINDS = new Map(
   /** @type {[string, string][]} */ ([
     ...[..."button link checkbox radio switch textbox searchbox combobox menuitem menuitemcheckbox menuitemradio option tab slider spinbutton treeitem scrollbar".split(" ")].map((role) => [role, "interactive"]),
@@ -88,8 +131,6 @@ function nativeRole(element, tag) {
     case "a":
     case "area":
       return attribute(element, "href") !== null || attribute(element, "xlink:href") !== null ? "link" : "";
-    case "button":
-      return "button";
     case "input": {
       const type = inputType(element);
       if (type === "hidden") return "";
@@ -102,58 +143,23 @@ function nativeRole(element, tag) {
       return /** @type {HTMLSelectElement} */ (element).multiple || /** @type {HTMLSelectElement} */ (element).size > 1
         ? "listbox"
         : "combobox";
-    case "textarea":
-      return "textbox";
     case "summary": {
       const parent = parentNode(element);
       return isElement(parent) && localName(/** @type {Element} */ (parent)) === "details" ? "disclosure" : "";
     }
-    case "h1":
-    case "h2":
-    case "h3":
-    case "h4":
-    case "h5":
-    case "h6":
-      return "heading";
     case "img":
       return attribute(element, "alt") === "" ? "none" : "img";
-    case "dialog":
-      return "dialog";
-    case "nav":
-      return "navigation";
-    case "aside":
-      return "complementary";
     case "header":
     case "footer": {
       const parent = parentNode(element);
       if (!parent || parent !== body()) return "";
       return tag === "header" ? "banner" : "contentinfo";
     }
-    case "form":
-      return "form";
-    case "search":
-      return "search";
-    case "section":
-      return "region";
-    case "fieldset":
-      return "group";
-    case "table":
-      return "table";
-    case "tr":
-      return "row";
-    case "td":
-      return "cell";
-    case "th":
-      return "columnheader";
     case "video":
     case "audio":
       return attribute(element, "controls") !== null ? tag : "";
-    case "progress":
-      return "progressbar";
-    case "meter":
-      return "meter";
     default:
-      return "";
+      return TAG_ROLES.get(tag) || "";
   }
 }
 

@@ -84,7 +84,7 @@ function statesOf(element, tag, role, name) {
   } else if (tag === "video" || tag === "audio") {
     states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   }
-  if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
+  if (!(traits(element) & (STATE | SPECIAL)) && !(statefulSome && stateful.has(element))) {
     if (role === "link") linkState(element, name, states);
     return states;
   }
@@ -150,7 +150,7 @@ function withoutEcho(target, name) {
 
 /** @param {HTMLInputElement} input @param {string} role @param {string[]} states */
 function inputStates(input, role, states) {
-  const type = input.type;
+  const type = inputType(input);
   if (type === "checkbox" || type === "radio") {
     if (input.indeterminate) states.push("checked=mixed");
     else if (input.checked) states.push("checked");

@@ -9,11 +9,12 @@ const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|val
 
 /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
 function hasOwnHand(element) {
-  if (surveyed && walk.shadows === 0 && !pointing(element) && !(walk.open.length && pointing(/** @type {Open} */ (walk.open[walk.open.length - 1]).element))) return false;
+  const around = walk.open[walk.open.length - 1];
+  if (surveyed && walk.shadows === 0 && !pointing(element) && !(around && around.pointed)) return false;
   if (!HAND.has(styleOf(element).cursor)) return false;
   const table = closest(element, "table,[role=table],[role=grid],[role=treegrid]");
-  const around = table && flatParent(table);
-  return !isElement(around) || !HAND.has(styleOf(/** @type {Element} */ (around)).cursor);
+  const outer = table && flatParent(table);
+  return !isElement(outer) || !HAND.has(styleOf(/** @type {Element} */ (outer)).cursor);
 }
 
 /** @param {Element} element @param {Open} frame */

@@ -8,6 +8,7 @@ const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\u00AD\u200B-\u200F
 const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE002-\uF8FF\uFEFF]/g;
 /** The characters that references are made of, in a text of the page. */
 const OUR_SIGNS = /[\uE000\uE001]/g;
+const OURS = /[\uE000\uE001]/;
 
 /**
  * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.

@@ -30,13 +30,18 @@ var channel;
  *
  * @typedef {object} Open an element whose children are being read
  * @property {Element} element
+ * @property {string} tag
+ * @property {ShadowRoot | null} root
+ * @property {boolean} leaf no element is in it, light or in a shadow tree
+ * @property {string | null} text all text in it, where that has been asked for
  * @property {Node[] | null} list the nodes that a slot shows, or null for ordinary children
  * @property {number} at position in `list`
  * @property {number} start how many lines there were before
  * @property {boolean} block
  * @property {boolean} muted its own text cannot be seen
+ * @property {boolean} pointed whether it may have a cursor of its own
  * @property {boolean | undefined} hand whether the cursor is that of something to act on
- * @property {boolean | undefined} suspect whether a style may make its text invisible
+ * @property {boolean} suspect whether a style may make its text invisible
  * @property {number | null} far distance of the child measured last, where all of it is far off
  * @property {number} run how many children may be taken for as far off as that one
  * @property {number} guesses how many of them are left

@@ -5,11 +5,13 @@
  * @property {Element | null} start where it began
  * @property {Line[]} lines what has been read
  * @property {Open[]} open the elements whose children are being read
+ * @property {Open[]} frames what is kept of an element while it is open, by its depth, to be used again
  * @property {number} depth
  * @property {number} rects how many boxes may yet be measured one by one
  * @property {number} checks how many elements and texts may yet be asked whether a style keeps them from being seen
  * @property {string} run text being gathered
  * @property {Element | null} runHolder the element that holds its beginning
+ * @property {boolean} runSuspect whether a style may make that beginning invisible
  * @property {Line[]} links links within the gathered text, which holds references to them
  * @property {Group[]} groups elements that have many children with lines, the innermost first
  * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
@@ -34,6 +36,8 @@
 
 /** @type {string[]} */
 const NO_MARKS = [];
+/** Of a line that says nothing but its text. @type {string[]} */
+const NO_STATES = [];
 const INERT = ["inert"];
 const EXACT_RECTS = 2500;
 /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
@@ -44,11 +48,13 @@ const standing = () => ({
   start: null,
   lines: [],
   open: [],
+  frames: [],
   depth: 0,
   rects: EXACT_RECTS,
   checks: TRAP_CHECKS,
   run: "",
   runHolder: null,
+  runSuspect: false,
   links: [],
   edges: [],
   groups: [],
