@@ -1,22 +1,44 @@
 /** An element's id lives as long as the element; nothing here keeps an element alive. */
 
 const documentKey = Array.from(crypto.getRandomValues(new Uint32Array(3)), (word) => word.toString(36)).join("");
-/** @type {WeakMap<Element, number>} */
-const ids = new WeakMap();
 /** @type {Map<number, WeakRef<Element>>} */
 const references = new Map();
 const forgotten = new FinalizationRegistry((/** @type {number} */ id) => references.delete(id));
 let lastId = 0;
 
-/** @param {Element} element */
-function idOf(element) {
-  let id = ids.get(element);
-  if (id === undefined) {
-    id = ++lastId;
-    ids.set(element, id);
+/** Gives the nodes to which the class below adds its field. */
+class Given {
+  /** @param {Node} node */
+  constructor(node) {
+    return node;
   }
-  return id;
 }
+
+/**
+ * A private field of a node: its id. It is nobody else's to see and lives as long as the node.
+ *
+ * What the engine makes for this world to stand for a node it throws away soon, and makes anew for the next walk,
+ * which costs more than the walk itself; where it has a field of its own it is kept as long as the node.
+ */
+class Marked extends Given {
+  #id = 0;
+
+  /** Mark a node that will be met again. @param {Node} node */
+  static mark(node) {
+    if (!(#id in node)) new Marked(node);
+  }
+
+  /** @param {Node} node @returns {number} its id, given to it now where it has none */
+  static id(node) {
+    if (!(#id in node)) new Marked(node);
+    const marked = /** @type {Marked} */ (/** @type {unknown} */ (node));
+    if (marked.#id === 0) marked.#id = ++lastId;
+    return marked.#id;
+  }
+}
+
+/** @param {Element} element */
+const idOf = (element) => Marked.id(element);
 
 /** The id of an element that can be asked for later. @param {Element} element */
 function keep(element) {

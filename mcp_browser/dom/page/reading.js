@@ -19,7 +19,8 @@ function read(top) {
   stateful = new WeakSet();
   statefulSome = false;
   survey(rootOf(start));
-  treeNow = rootOf(start) === document ? document : null;
+  const tree = rootOf(start) === document ? document : null;
+  treeNow = tree;
   surveyStyles();
   const whole = rootElement();
   const { before, after } = addedTo(document);
@@ -27,6 +28,7 @@ function read(top) {
   walk = {
     ...standing(),
     start,
+    tree,
     active: deepActive(),
     styled: before !== null || after !== null,
     width: innerWidth,
@@ -56,6 +58,7 @@ function walkThrough(start) {
   let node = start;
   for (;;) {
     if (node) {
+      Marked.mark(node);
       const type = nodeType(node);
       const parent = walk.open.length ? /** @type {Open} */ (walk.open[walk.open.length - 1]) : null;
       if (type === 3) {
@@ -102,7 +105,7 @@ function walkThrough(start) {
     } else {
       const frame = walk.open.pop();
       if (!frame) break;
-      if (walk.shadows > 0 && frame.root && --walk.shadows === 0) treeNow = document;
+      if (walk.shadows > 0 && frame.root && --walk.shadows === 0) treeNow = walk.tree;
       if (walk.styled || walk.shadows > 0) gatherAdded(frame, "after");
       if (frame.block) flush();
       else if (walk.run !== "") walk.edges.push(frame.element);

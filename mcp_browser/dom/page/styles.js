@@ -143,11 +143,26 @@ function addedTo(root) {
 /** One selector for all of them that the engine understands. @param {string[]} selectors */
 const working = (selectors) => (selectors.length ? `:is(${selectors.join(",")})` : null);
 
-/** @param {Element} element @param {"before" | "after"} where @returns {string} */
-function addedText(element, where) {
-  const selector = addedTo(rootOf(element))[where];
-  return selector !== null && matches(element, selector) ? written(styleOf(element, `::${where}`).content) : "";
+/** The elements of the document that get text, found at once for the reading that goes on. @type {WeakMap<Added, Record<"before" | "after", WeakSet<Element>>>} */
+const marked = new WeakMap();
+
+/** Whether some rule may give an element text. @param {Element} element @param {"before" | "after"} where */
+function isAddedTo(element, where) {
+  const added = addedTo(treeNow || rootOf(element));
+  const selector = added[where];
+  if (selector === null) return false;
+  if (!treeNow) return matches(element, selector);
+  let both = marked.get(added);
+  if (!both) {
+    const of = (/** @type {string | null} */ wanted) => new WeakSet(wanted === null ? [] : queryAll(document, wanted));
+    both = { before: of(added.before), after: of(added.after) };
+    marked.set(added, both);
+  }
+  return both[where].has(element);
 }
+
+/** @param {Element} element @param {"before" | "after"} where @returns {string} */
+const addedText = (element, where) => (isAddedTo(element, where) ? written(styleOf(element, `::${where}`).content) : "");
 
 /** @param {Element} element @param {string} text */
 function around(element, text) {

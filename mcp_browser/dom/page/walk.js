@@ -3,6 +3,7 @@
 /**
  * @typedef {object} Walk the reading that goes on
  * @property {Element | null} start where it began
+ * @property {Document | null} tree the document, where it began there and not in a shadow tree
  * @property {Line[]} lines what has been read
  * @property {Open[]} open the elements whose children are being read
  * @property {Open[]} frames what is kept of an element while it is open, by its depth, to be used again
@@ -46,6 +47,7 @@ const TRAP_CHECKS = 8000;
 /** @returns {Walk} */
 const standing = () => ({
   start: null,
+  tree: null,
   lines: [],
   open: [],
   frames: [],
