@@ -20,10 +20,13 @@ PAGES = {
     "a-table": "<table><tr><td>Cell {0}<td><a href=/t/{0}>Open {0}</a><td><input type=checkbox></table>",
     "what-can-be-clicked-without-a-role": "<div style='cursor: pointer'><b>Card {0}</b> <i>More</i></div>",
     "links-in-sentences": "<p>The user <a href=/u/{0}>User {0}</a> wrote <a href=/m/{0}>this</a> of it.</p>",
-    "labels": "<label for=f{0}>Field {0}</label><input id=f{0}><label><input type=checkbox> Agree {0}</label>",
-    "deep-boxes": "<div><div><div><div><section><ul><li><em>Deep {0}</em></ul></section></div></div></div></div>",
-    "hidden-parts": "<div hidden><button>Never {0}</button></div><p style='opacity: 0'>Faint {0}</p><b>Seen {0}</b>",
-    "tabs-and-regions": "<nav aria-label='Menu {0}'><a href=/{0}>Go {0}</a></nav><h2>Title {0}</h2><p>Text {0}",
+    "labels": "<label for=f{0}>Field {0}</label><input id=f{0}>"
+    "<label><input type=checkbox> Agree {0}</label>",
+    "deep-boxes": "<div><div><div><div><section><ul><li><em>Deep {0}</em></ul></section></div></div></div>"
+    "</div>",
+    "hidden-parts": "<div hidden><button>Never {0}</button></div><p style='opacity: 0'>Faint {0}</p>"
+    "<b>Seen {0}</b>",
+    "regions": "<nav aria-label='Menu {0}'><a href=/{0}>Go {0}</a></nav><h2>Title {0}</h2><p>Text {0}",
 }
 
 SHEET = (
