@@ -96,7 +96,7 @@ function enterElement(element, parent) {
   if (what === "interactive" && muted) what = "";
 
   const root = bits & HOST_TAG ? shadowOf(element) : null;
-  const inner = bits & LEAF_TAG ? 0 : childElementCount(element);
+  const inner = tag === "input" ? 0 : childElementCount(element);
   const leaf = inner === 0 && !root && tag !== "slot";
   const frame = frameFor(element, parent);
   frame.tag = tag;
