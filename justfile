@@ -42,7 +42,7 @@ test *arguments:
 
 # The tests that drive real applications from packages.
 apps *arguments:
-    pytest -m apps {{ arguments }}
+    pytest -m "apps and not slow" {{ arguments }}
 
 # The tests under load and with faults, conformance, proxies.
 slow *arguments:

@@ -49,6 +49,9 @@ TRIES = 3
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
 
+OPENINGS = 4
+"""How many contexts and pages are opened at a time: more of them only hold each other up."""
+
 LAUNCH_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
 """How long one part of the browser may take to close before the next one is closed, seconds."""
@@ -92,6 +95,7 @@ class BrowserManager:
         self._file_listeners: list[FileListener] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._changing = asyncio.Lock()
+        self.openings = asyncio.Semaphore(OPENINGS)
         self._closing = False
 
     # -- for servers
@@ -276,7 +280,7 @@ class BrowserManager:
                 shared.sessions += 1
                 self._lent[session] = shared
             try:
-                async with asyncio.timeout(OPENING_SECONDS):
+                async with self.openings, asyncio.timeout(OPENING_SECONDS):
                     return await shared.browser.new_context(**options)
             except (TimeoutError, PlaywrightError) as error:
                 shared.retired = isinstance(error, TimeoutError) or is_closed(error)

@@ -177,6 +177,11 @@ class BrowserSession:
         """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
         return await self._manager.devices()
 
+    @property
+    def openings(self) -> asyncio.Semaphore:
+        """A turn at opening a page, among all sessions."""
+        return self._manager.openings
+
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
         self._telling.notice(text)

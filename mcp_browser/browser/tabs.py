@@ -180,9 +180,10 @@ class Tabs:
 
     async def _new_page(self) -> Page:
         """A new page; another one where the first does not come, for its process has died as it began."""
-        for _ in range(OPENING_TRIES):
-            opening = asyncio.create_task(self._session.context.new_page())
-            await asyncio.wait({opening}, timeout=OPENING_SECONDS)
+        for before in range(OPENING_TRIES):
+            async with self._session.openings:
+                opening = asyncio.create_task(self._session.context.new_page())
+                await asyncio.wait({opening}, timeout=OPENING_SECONDS * 2**before)
             if not opening.done():
                 opening.add_done_callback(_close_late_page)
                 continue
