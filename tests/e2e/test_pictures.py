@@ -1,0 +1,126 @@
+"""Real applications, worked by coordinates of the pictures alone, as Roo-Code and UI-TARS do.
+
+Where a person's eyes would find a point in the picture, the test asks the page for it. What came of it is
+read from the application's own state.
+"""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from tests.support.apps import JupyterLab
+from tests.support.client import Browser, Result, browsing
+from tests.support.packages import npm_packages
+from tests.support.site import Site
+
+pytestmark = pytest.mark.apps
+
+EYES = ("--tools", "core,mouse,scripting,emulation", "--console", "all")
+
+
+async def ask(browser: Browser, script: str) -> Any:
+    """What the page's own script says."""
+    told = await browser.do("evaluate_script", script=script)
+    return json.loads(told.split("\n")[2])
+
+
+async def middle(browser: Browser, element: str) -> tuple[float, float]:
+    """The middle of an element that a script gives, as parts of the picture's sides."""
+    box = f"(({element}).getBoundingClientRect())"
+    x, y = await ask(
+        browser, f"[({box}.x + {box}.width / 2) / innerWidth, ({box}.y + {box}.height / 2) / innerHeight]"
+    )
+    return x, y
+
+
+def size_of(result: Result) -> tuple[int, int]:
+    """Width and height of the picture in a result."""
+    return Image.open(io.BytesIO(result.images[0])).size
+
+
+async def test_roo_codes_flow_has_a_picture_the_console_and_the_cursor_in_each_result(site: Site) -> None:
+    url = site.page(
+        "<script>console.log('began')</script>"
+        "<input aria-label=Name style='position:absolute;left:100px;top:100px'"
+        " onchange=\"console.log('named ' + this.value)\"><p style='height:3000px'></p><p>The end</p>"
+    )
+
+    async with browsing("auto", *EYES, "--screenshots", "always") as browser:
+        launched = await browser.call("go_to_url", url=url)
+        width, height = size_of(launched)
+        clicked = await browser.call("mouse_click", at=f"150,110@{width}x{height}")
+        typed = await browser.call("type_text", text="Ada\n")
+        hovered = await browser.call("mouse_move", at=f"600,300@{width}x{height}")
+        down = await browser.call("mouse_wheel", direction="down")
+        scrolled = await ask(browser, "scrollY")
+        up = await browser.call("mouse_wheel", direction="up")
+        resized = await browser.call("emulate", viewport="900x600")
+        pressed = await browser.call("hotkey", keys="Tab")
+        malformed = await browser.call("mouse_click", at="150;110")
+        closed = await browser.call("close_tab", tab=1)
+
+    results = [launched, clicked, typed, hovered, down, up, resized, pressed, closed]
+    assert [result.is_error for result in results] == [False] * len(results)
+    assert all(len(result.images) == 1 for result in results[:-1])
+    assert "began" in launched.text
+    assert 'textbox "Name"' in clicked.text
+    assert "Viewport 1280x720, cursor at 150,110." in clicked.text
+    assert "named Ada" in typed.text
+    assert scrolled == 720
+    assert size_of(resized) == (900, 600)
+    assert malformed.is_error
+
+
+async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:
+    modules = npm_packages("leaflet", "leaflet@1.9.4")
+    files = site.mount("/leaflet", modules / "leaflet" / "dist")
+    buffer = io.BytesIO()
+    Image.new("RGB", (256, 256), "#cfe3d0").save(buffer, "PNG")
+    tile = site.publish(buffer.getvalue(), path="/tile.png", content_type="image/png")
+    url = site.page(
+        f"<link rel=stylesheet href='{files}/leaflet.css'><script src='{files}/leaflet.js'></script>"
+        "<div id=map style='position:absolute;inset:0'></div><script>"
+        "const map = L.map('map', { inertia: false, zoomAnimation: false }).setView([50, 10], 5);"
+        f"L.tileLayer('{tile}').addTo(map); L.marker([50, 10]).addTo(map).bindPopup('Here it is');</script>"
+    )
+
+    async with browsing("auto", *EYES, "--device-scale", "2", "--screenshot-max-side", "800") as browser:
+        await browser.open(url)
+        first = await browser.call("screenshot")
+        width, height = size_of(first)
+        await browser.do("mouse_click", at=f"{width // 2},{height // 2 - 8}")
+        popup = await ask(browser, "document.querySelector('.leaflet-popup-content').textContent")
+        await browser.do("mouse_drag", start="[300,300,300,300]", end="[500,300,500,300]")
+        moved = await ask(browser, "map.getCenter().lng")
+        await browser.do("mouse_wheel", at="[0.5,0.5,0.5,0.5]", direction="up", pixels=120)
+        await browser.do("evaluate_script", script="new Promise(r => setTimeout(r, 200))")
+        closer = await ask(browser, "map.getZoom()")
+        await browser.do("mouse_click", at="[0.3,0.7,0.3,0.7]", clicks=2)
+        closest = await ask(browser, "map.getZoom()")
+
+    assert popup == "Here it is"
+    # A fifth of 1280 pixels, at 5 * 256 pixels for 360 degrees at zoom 0.
+    assert moved == pytest.approx(10 - 256 * 360 / (256 * 2**5), abs=1.5)
+    assert closer > 5
+    assert closest == closer + 1
+
+
+async def test_a_notebook_is_written_and_run_in_jupyterlab(jupyter: JupyterLab) -> None:
+    async with browsing("auto", *EYES, "--device-scale", "2") as browser:
+        await browser.open(f"{jupyter.url}/lab?reset")
+        await browser.wait_until("Text File", timeout=60)
+        x, y = await middle(browser, "document.querySelector('.jp-LauncherCard[data-category=Notebook]')")
+        opened = await browser.call("mouse_click", at=f"[{x},{y},{x},{y}]")
+        await browser.wait_until("[ ]:", timeout=60)
+        x, y = await middle(browser, "document.querySelector('.jp-Notebook .cm-content')")
+        await browser.do("mouse_click", at=f"[{x},{y},{x},{y}]")
+        await browser.do("type_text", text="print('six times', 7 * 6)")
+        await browser.do("hotkey", keys="shift enter")
+        await browser.wait_until("six times 42", timeout=60)
+
+    assert not opened.is_error
+    assert opened.images
+    assert browser.shows("six times 42")
