@@ -82,6 +82,8 @@ class BrowserManager:
         """
         self.settings = settings
         self.remote = remote
+        self.restarts = 0
+        """How many shared browsers had ended by themselves and were replaced."""
         self._driver: Playwright | None = None
         self._shared: list[SharedBrowser] = []
         self._closing_browsers: list[asyncio.Task[bool]] = []
@@ -293,6 +295,7 @@ class BrowserManager:
         for shared in list(self._shared):
             if not shared.browser.is_connected():
                 self._shared.remove(shared)
+                self.restarts += 1
         most = self.settings.sessions.sessions_per_browser
         for shared in self._shared:
             if not shared.retired and shared.sessions < most:

@@ -5,6 +5,7 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.startup import run_http, run_stdio
 from mcp_browser.settings import Settings
 
@@ -22,6 +23,7 @@ def serve(settings: Settings) -> NoReturn:
     )
     try:
         if settings.server.http or settings.server.sse:
+            quiet_logs()
             run_http(settings)
         run_stdio(settings)
     except ExceptionGroup as group:

@@ -13,6 +13,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, principal_of_request
+from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.resources import ResourceProvider, Resources
 from mcp_browser.server.tools import Tools
 
@@ -52,6 +53,8 @@ def create_server(
     sessions: SessionSource,
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
+    *,
+    observer: CallObserver | None = None,
 ) -> Server[Any]:
     """A server that offers the controller's actions, and tools of its own.
 
@@ -60,11 +63,12 @@ def create_server(
         sessions: where the browser session of a call comes from.
         tools: tools that are not actions of a page.
         resources: what clients can read besides.
+        observer: is told of each call.
 
     Raises:
         ValueError: two tools have one name, or an action has an argument `session` of its own.
     """
-    offered = Tools(controller, sessions, tools)
+    offered = Tools(controller, sessions, tools, observer=observer)
 
     async def list_tools(
         _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None

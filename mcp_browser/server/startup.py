@@ -14,6 +14,7 @@ import anyio.to_thread
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.http.exposure import check_exposure
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ def run_http(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
+    check_exposure(settings.access, settings.server.host)
     anyio.run(_serve_http_until_stopped, settings)
     _end(0)
 

@@ -2,6 +2,7 @@
 
 import base64
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,12 +18,14 @@ from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering.result import ImagePart, LinkPart, Part, TextPart, render_error, render_result
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
+from mcp_browser.server.observer import CallObserver, Outcome
 
 logger = logging.getLogger(__name__)
 
 SESSION = "session"
 """The argument that names the browser session."""
 
+_INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
     "type": "string",
     "description": "Session handle that a result told.",
@@ -34,7 +37,12 @@ class Tools:
     """All tools of a server: what is listed of them, and how they are called."""
 
     def __init__(
-        self, controller: Controller, sessions: SessionSource, own: Iterable[ServerTool] = ()
+        self,
+        controller: Controller,
+        sessions: SessionSource,
+        own: Iterable[ServerTool] = (),
+        *,
+        observer: CallObserver | None = None,
     ) -> None:
         """Offer the controller's actions, then the server's own tools.
 
@@ -43,6 +51,7 @@ class Tools:
         """
         self._controller = controller
         self._sessions = sessions
+        self._observer = observer
         self._own = {tool.name: tool for tool in own}
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
@@ -67,6 +76,17 @@ class Tools:
         name = call.params.name
         if name not in self._schemas:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
+        started = time.monotonic()
+        outcome: Outcome = "cancelled"
+        try:
+            answer = await self._answer(call)
+            outcome = _outcome(answer)
+            return answer
+        finally:
+            if self._observer is not None:
+                self._observer.called(name, outcome, time.monotonic() - started)
+
+    async def _answer(self, call: Call) -> Answer:
         try:
             return await self._call(call)
         except NeedInput as need:
@@ -76,8 +96,8 @@ class Tools:
         except ActionError as error:
             return failed(render_error(error))
         except Exception:
-            logger.exception("Internal error in %s", name)
-            return _internal_error(name)
+            logger.exception("Internal error in %s", call.params.name)
+            return _internal_error(call.params.name)
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
@@ -121,6 +141,15 @@ class Tools:
             structured_content=result.data,
             is_error=result.error is not None,
         )
+
+
+def _outcome(answer: Answer) -> Outcome:
+    if isinstance(answer, types.InputRequiredResult):
+        return "input_required"
+    if not answer.is_error:
+        return "ok"
+    texts = [part.text for part in answer.content if isinstance(part, types.TextContent)]
+    return "internal_error" if any(text.startswith(_INTERNAL) for text in texts) else "error"
 
 
 def list_tools(registry: Registry) -> list[types.Tool]:
@@ -195,4 +224,4 @@ def _content(part: Part) -> types.ContentBlock:
 
 
 def _internal_error(name: str) -> types.CallToolResult:
-    return failed(f"Internal error in {name}. The browser session goes on; the server's log has the details.")
+    return failed(f"{_INTERNAL} {name}. The browser session goes on; the server's log has the details.")

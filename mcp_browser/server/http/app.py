@@ -8,7 +8,6 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import ActionError
+from mcp_browser.server.http.doors import MIB
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
 from mcp_browser.server.sessions import Sessions
 from mcp_browser.settings import Settings
@@ -25,11 +25,6 @@ logger = logging.getLogger(__name__)
 
 READY_SECONDS = 20.0
 """How long a browser may take to start before the server counts as not ready."""
-
-MIB = 1024 * 1024
-LONGEST_BODY = 16 * MIB
-
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
@@ -52,12 +47,11 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
         routes: what is served beside MCP.
     """
     prefix = settings.server.path_prefix
-    security = _name_check(settings.server.host)
+    longest_body = settings.access.max_body * MIB
     streamable = StreamableHTTPSessionManager(
         server,
-        security_settings=security,
         session_idle_timeout=settings.sessions.idle_timeout,
-        max_request_body_size=LONGEST_BODY,
+        max_request_body_size=longest_body,
     )
 
     async def healthz(_request: Request) -> JSONResponse:
@@ -77,9 +71,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     if settings.server.sse:
         # A proxy before several servers routes messages by this path.
         messages = f"{prefix}/messages/{settings.server.replica or ''}".rstrip("/")
-        events = ServerSentEvents(
-            server, sessions, path=messages, security=security, longest_body=LONGEST_BODY
-        )
+        events = ServerSentEvents(server, sessions, path=messages, longest_body=longest_body)
         found.append(Route(f"{prefix}/sse", Endpoint(events.stream)))
         found.append(Route(messages, Endpoint(events.messages)))
 
@@ -99,19 +91,3 @@ async def _readiness(manager: BrowserManager) -> str:
         logger.warning("Not ready: %s", error or "the browser takes too long to start")
         return "no browser"
     return "ready"
-
-
-def _name_check(host: str) -> TransportSecuritySettings | None:
-    """On this machine only its own names count, so that no web page can reach the server by another one."""
-    if f"[{host}]" not in _LOOPBACK and host not in _LOOPBACK:
-        return None
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}{port}" for name in _LOOPBACK for port in ("", ":*")],
-        allowed_origins=[
-            f"{scheme}://{name}{port}"
-            for scheme in ("http", "https")
-            for name in _LOOPBACK
-            for port in ("", ":*")
-        ],
-    )

@@ -27,6 +27,7 @@ def doors(
     *,
     endpoints: Sequence[str],
     open_paths: Sequence[str],
+    listens_at: str = "",
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
@@ -34,6 +35,7 @@ def doors(
     Args:
         settings: who may come in, and how much.
         endpoints: the paths, prefix included, at which MCP is served.
+        listens_at: the name or number that the server was told to listen at, by which it may be reached too.
         open_paths: the paths that are for everybody, such as `/healthz`.
         on_refusal: is told of each request that is refused.
 
@@ -48,7 +50,7 @@ def doors(
 
     found = [
         Middleware(ProxyHeaders, trusted=settings.trusted_proxies),
-        Middleware(NameCheck, settings=settings, on_refusal=on_refusal),
+        Middleware(NameCheck, settings=settings, listens_at=listens_at, on_refusal=on_refusal),
     ]
     if settings.allowed_origins:
         found.append(

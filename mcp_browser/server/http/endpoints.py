@@ -7,7 +7,6 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -80,15 +79,12 @@ class ServerSentEvents:
         sessions: Sessions,
         *,
         path: str,
-        security: TransportSecuritySettings | None,
         longest_body: int,
     ) -> None:
         """Serve `server`; clients are told to post messages to `path`."""
         self._server = server
         self._sessions = sessions
-        self._transport = SseServerTransport(
-            path, security_settings=security, max_request_body_size=longest_body
-        )
+        self._transport = SseServerTransport(path, max_request_body_size=longest_body)
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one stream of events, to its end; the browser session ends with it."""

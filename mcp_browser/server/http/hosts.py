@@ -6,6 +6,7 @@ the `Origin` header says which page it is, and after DNS rebinding the `Host` he
 
 import ipaddress
 import re
+import socket
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit
 
@@ -47,12 +48,14 @@ def split_host(value: str) -> tuple[str, int | None] | None:
 class KnownNames:
     """The names by which clients may reach the server."""
 
-    def __init__(self, settings: AccessSettings) -> None:
-        """Take the names from settings, those of this machine added."""
-        self._anywhere = set(LOOPBACK_NAMES)
+    def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
+        """Take the names from settings, those of this machine and where it listens added."""
+        self._anywhere = {*LOOPBACK_NAMES, socket.gethostname().lower()}
         self._at_port: set[tuple[str, int]] = set()
         for host in settings.allowed_hosts:
             self._add(host)
+        if listens_at not in {"", "0.0.0.0", "::", "[::]"}:
+            self._add(listens_at)
         if settings.public_url is not None:
             self._add(urlsplit(settings.public_url).hostname or "")
 
@@ -88,10 +91,12 @@ class KnownNames:
 class NameCheck:
     """ASGI middleware: lets in what comes by a known name, from a known page, without a token in the URL."""
 
-    def __init__(self, app: ASGIApp, *, settings: AccessSettings, on_refusal: OnRefusal) -> None:
+    def __init__(
+        self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
+    ) -> None:
         """Check what goes to `app`."""
         self._app = app
-        self._names = KnownNames(settings)
+        self._names = KnownNames(settings, listens_at)
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._on_refusal = on_refusal
 

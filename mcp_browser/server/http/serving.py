@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import socket
 import ssl
@@ -11,17 +12,26 @@ from contextlib import contextmanager
 
 import anyio
 import uvicorn
+from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.app import create_server
 from mcp_browser.server.http.app import http_app
+from mcp_browser.server.http.connections import Connections
+from mcp_browser.server.http.doors import doors, uvicorn_options
+from mcp_browser.server.http.exposure import asks_who_calls, is_loopback
+from mcp_browser.server.http.metrics import Metrics, Numbers
+from mcp_browser.server.http.refusals import OnRefusal
 from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.server.session_tools import session_tools
 from mcp_browser.server.sessions import Sessions
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
+
+logger = logging.getLogger(__name__)
 
 LAST_ANSWERS_SECONDS = 2
 """How long the answers of the last calls may take to reach their clients."""
@@ -39,6 +49,16 @@ class HttpServer:
         self._settings = settings
         self._listener = listener
         self.sessions = Sessions(manager, settings)
+        access = settings.access
+        numbers = Numbers(
+            sessions=lambda: len(self.sessions),
+            connections=lambda: len(connections),
+            restarts=lambda: manager.restarts,
+        )
+        metrics = Metrics(numbers)
+        connections = Connections(
+            most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
+        )
         controller = Controller(registry_of(settings), settings)
         try:
             server = create_server(
@@ -46,17 +66,21 @@ class HttpServer:
                 self.sessions,
                 session_tools(self.sessions),
                 resources=[SessionFiles(manager, self.sessions)],
+                observer=metrics,
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
-        app = http_app(settings, server=server, sessions=self.sessions, manager=manager)
+        app = http_app(
+            settings,
+            server=server,
+            sessions=self.sessions,
+            manager=manager,
+            middleware=http_doors(settings, metrics.refused),
+            routes=[Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"])],
+        )
         config = uvicorn.Config(
             app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
+            **uvicorn_options(access, connections),
             lifespan="on",
             timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
             ssl_certfile=settings.server.tls_cert,
@@ -67,12 +91,18 @@ class HttpServer:
         except (ssl.SSLError, OSError) as error:
             raise SettingsError(f"tls-cert or tls-key cannot be used: {error}.") from error
         self._uvicorn = _Uvicorn(config)
+        in_the_open = settings.server.tls_cert is None and not access.trusted_proxies
+        if in_the_open and asks_who_calls(access) and not is_loopback(settings.server.host):
+            logger.warning(
+                "Tokens come over plain HTTP, where others in the network can read them: "
+                "add --tls-cert and --tls-key, or name the proxy that does TLS with --trusted-proxies."
+            )
 
     async def serve(self) -> None:
         """Serve until `stop` is called."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.watch)
-            sys.stderr.write(where_it_listens(self._settings.server, self._listener))
+            sys.stderr.write(where_it_listens(self._settings, self._listener))
             sys.stderr.flush()
             await self._uvicorn.serve([self._listener])
             tasks.cancel_scope.cancel()
@@ -81,6 +111,24 @@ class HttpServer:
         """Let running calls end, close the sessions, then the connections; `serve` returns."""
         await self.sessions.stop(self._settings.server.shutdown_timeout)
         self._uvicorn.should_exit = True
+
+
+def http_doors(settings: Settings, on_refusal: OnRefusal) -> list[Middleware]:
+    """What a request goes through before it reaches the app.
+
+    Raises:
+        SettingsError: the tokens cannot be used.
+    """
+    prefix = settings.server.path_prefix
+    everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
+    endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
+    return doors(
+        settings.access,
+        endpoints=[prefix + path for path in endpoints],
+        open_paths=[prefix + path for path in everybodys],
+        listens_at=settings.server.host,
+        on_refusal=on_refusal,
+    )
 
 
 class _Uvicorn(uvicorn.Server):
@@ -113,20 +161,25 @@ def listen(settings: ServerSettings) -> socket.socket:
     return listener
 
 
-def where_it_listens(settings: ServerSettings, listener: socket.socket) -> str:
+def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
     """Lines that tell where clients reach the server, and what to paste into theirs."""
+    settings = all_settings.server
     scheme = "https" if settings.tls_cert is not None else "http"
     host, port = listener.getsockname()[:2]
     if host in {"0.0.0.0", "::"}:
         host = socket.gethostname()
     base = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{settings.path_prefix}"
-    entries: dict[str, dict[str, str]] = {}
-    if settings.http:
-        entries["browser"] = {"type": "http", "url": f"{base}/mcp"}
-    if settings.sse:
-        entries["browser-sse" if settings.http else "browser"] = {"type": "sse", "url": f"{base}/sse"}
-    urls = " and ".join(entry["url"] for entry in entries.values())
+    urls: list[str] = []
+    entries: dict[str, dict[str, object]] = {}
+    for kind, path, on in (("http", "/mcp", settings.http), ("sse", "/sse", settings.sse)):
+        if on:
+            urls.append(base + path)
+            entries["browser-sse" if entries else "browser"] = {"type": kind, "url": base + path}
+    access = all_settings.access
+    if access.tokens is not None or access.token is not None:
+        for entry in entries.values():
+            entry["headers"] = {"Authorization": "Bearer YOUR_TOKEN"}
     return (
-        f"mcp-browser: listening at {urls}\n"
+        f"mcp-browser: listening at {' and '.join(urls)}\n"
         f"mcp-browser: for a client's configuration: {json.dumps({'mcpServers': entries})}\n"
     )

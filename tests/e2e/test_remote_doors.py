@@ -1,0 +1,333 @@
+"""Who may come in, through the real command and with real clients."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from tests.server.http.conftest import free_listener
+from tests.server.http.issuer import AUDIENCE, Issuer
+from tests.support.client import Era
+from tests.support.remote import RemoteServer, client_of, serving
+
+ALICE = "alices-token-0123456789"
+BOB = "bobs-token-0123456789"
+VERSION = {"MCP-Protocol-Version": "2026-07-28"}
+JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("doors") / "tokens"
+    path.touch(0o600)
+    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+async def server(tokens: Path) -> AsyncGenerator[RemoteServer]:
+    async with serving("--tokens", str(tokens), "--log-level", "debug", "--path-prefix", "/team") as server:
+        yield server
+
+
+@pytest.fixture
+async def http(server: RemoteServer) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=server.base, timeout=30) as client:
+        yield client
+
+
+async def open_session(client: Client) -> str:
+    """A page is opened; the handle of the session that the result tells, if any."""
+    result = await client.call_tool("go_to_url", {"url": "about:blank"})
+    assert not result.is_error, result.content
+    structured = cast("dict[str, object]", result.structured_content or {})
+    return str(structured.get("session", ""))
+
+
+@asynccontextmanager
+async def stream_of(http: httpx2.AsyncClient) -> AsyncGenerator[str]:
+    """A stream of events of Alice's; the path that takes its messages."""
+    async with http.stream("GET", "/sse", headers=bearer(ALICE)) as stream:
+        lines = stream.aiter_lines()
+        path = ""
+        while not path.startswith("data: "):
+            path = await anext(lines)
+        yield path.removeprefix("data: ").removeprefix("/team")
+
+
+@pytest.mark.parametrize(("path", "era"), [("/mcp", "auto"), ("/mcp", "legacy"), ("/sse", "legacy")])
+async def test_a_client_with_a_token_works(server: RemoteServer, path: str, era: Era) -> None:
+    async with client_of(server.base + path, era, headers=bearer(ALICE)) as client:
+        assert (await client.list_tools()).tools
+        await open_session(client)
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/sse"])
+async def test_a_client_without_one_does_not(server: RemoteServer, path: str) -> None:
+    with pytest.raises((httpx2.HTTPStatusError, MCPError, ExceptionGroup)):
+        async with client_of(server.base + path, "legacy", headers=bearer("wrong-token-0123456789")):
+            pass
+
+
+async def test_every_path_but_health_asks_who_it_is(http: httpx2.AsyncClient) -> None:
+    assert (await http.get("/healthz")).status_code == 200
+    assert (await http.get("/readyz")).status_code == 200
+    for method, path in (
+        ("POST", "/mcp"),
+        ("GET", "/mcp"),
+        ("DELETE", "/mcp"),
+        ("GET", "/sse"),
+        ("POST", f"/messages?session_id={'0' * 32}"),
+        ("GET", "/metrics"),
+        ("GET", "/"),
+        ("GET", "/nothing"),
+        ("OPTIONS", "/mcp"),
+    ):
+        for headers in ({}, VERSION):
+            answer = await http.request(method, path, headers=headers)
+            assert answer.status_code == 401, (method, path)
+            assert answer.headers["www-authenticate"].startswith("Bearer ")
+
+
+async def test_every_path_checks_names_and_origins(http: httpx2.AsyncClient) -> None:
+    for path in ("/mcp", "/sse", "/messages", "/metrics", "/healthz", "/readyz"):
+        for headers in (bearer(ALICE), bearer(ALICE) | VERSION):
+            rebound = await http.post(path, headers=headers | {"Host": "evil.example"})
+            assert rebound.status_code == 421, path
+            foreign = await http.post(path, headers=headers | {"Origin": "https://evil.example"})
+            assert foreign.status_code == 403, path
+
+
+async def test_a_session_of_the_handshake_era_is_its_owners_only(http: httpx2.AsyncClient) -> None:
+    opened = await http.post("/mcp", json=INITIALIZE, headers=JSON | bearer(ALICE))
+    assert opened.status_code == 200
+    session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    for method in ("POST", "GET", "DELETE"):
+        stolen = await http.request(method, "/mcp", json=LIST_TOOLS, headers=JSON | bearer(BOB) | session)
+        unknown = await http.request(
+            method, "/mcp", json=LIST_TOOLS, headers=JSON | bearer(BOB) | {"Mcp-Session-Id": "0" * 32}
+        )
+        assert (stolen.status_code, stolen.text) == (unknown.status_code, unknown.text)
+        assert stolen.status_code == 404
+    kept = await http.post("/mcp", json=LIST_TOOLS, headers=JSON | bearer(ALICE) | session)
+    assert kept.status_code == 200
+    assert "go_to_url" in kept.text
+
+
+async def test_a_stream_takes_messages_of_its_owner_only(http: httpx2.AsyncClient) -> None:
+    async with stream_of(http) as path:
+        stolen = await http.post(path, json=INITIALIZE, headers=JSON | bearer(BOB))
+        assert stolen.status_code == 404
+        own = await http.post(path, json=INITIALIZE, headers=JSON | bearer(ALICE))
+        assert own.status_code == 202
+
+
+async def test_a_handle_of_another_principal_names_no_session(server: RemoteServer) -> None:
+    async with (
+        client_of(server.url, headers=bearer(ALICE)) as alice,
+        client_of(server.url, headers=bearer(BOB)) as bob,
+    ):
+        await alice.list_tools()
+        await bob.list_tools()
+        handle = await open_session(alice)
+        assert handle
+        stolen = await bob.call_tool("get_state", {"session": handle})
+        made_up = await bob.call_tool("get_state", {"session": handle[:-4] + "AAAA"})
+        assert stolen.is_error
+        assert made_up.is_error
+        assert not (await alice.call_tool("get_state", {"session": handle})).is_error
+        for tool in ("close_session",):
+            assert (await bob.call_tool(tool, {"session": handle})).is_error
+        assert not (await alice.call_tool("get_state", {"session": handle})).is_error
+
+
+async def test_metrics_count_calls_and_refusals(server: RemoteServer, http: httpx2.AsyncClient) -> None:
+    async with client_of(server.url, headers=bearer(ALICE)) as client:
+        await client.list_tools()
+        await open_session(client)
+        assert (await client.call_tool("click_element", {"index": 0})).is_error
+    await http.get("/metrics")
+    shown = await http.get("/metrics", headers=bearer(ALICE))
+    assert shown.status_code == 200
+
+    def value(sample: str) -> float:
+        found = re.search(rf"^{re.escape(sample)} ([0-9.e+]+)$", shown.text, re.MULTILINE)
+        assert found is not None, f"{sample} in {shown.text}"
+        return float(found[1])
+
+    assert value('mcp_browser_calls_total{outcome="ok",tool="go_to_url"}') >= 1
+    assert value('mcp_browser_calls_total{outcome="error",tool="click_element"}') >= 1
+    assert value('mcp_browser_call_seconds_count{tool="go_to_url"}') >= 1
+    assert value('mcp_browser_refused_total{reason="unauthenticated"}') >= 1
+    assert value("mcp_browser_sessions") >= 1
+    assert value("mcp_browser_connections") >= 1
+    assert value('mcp_browser_memory_bytes{process="children"}') > 50e6
+    assert ALICE not in shown.text
+
+
+HOSTILE_BODIES = {
+    "not json": b"{",
+    "empty": b"",
+    "deep lists": b"[" * 200_000,
+    "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "deep params": b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":'
+    + b"[" * 50_000
+    + b"]" * 50_000
+    + b"}}",
+    "a batch": json.dumps([LIST_TOOLS] * 1000).encode(),
+    "a huge number": b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"tools/list"}',
+    "not utf-8": b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
+    "a lone surrogate": b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
+    "infinity": b'{"jsonrpc":"2.0","id":1e999,"method":"tools/list"}',
+    "no method": b'{"jsonrpc":"2.0","id":1}',
+    "null": b"null",
+    "an answer": b'{"jsonrpc":"2.0","id":1,"result":{}}',
+    "unknown method": b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+    "dunder method": b'{"jsonrpc":"2.0","id":1,"method":"__class__"}',
+    "wrong kinds": b'{"jsonrpc":2,"id":{},"method":[],"params":"x"}',
+    "call without name": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}',
+    "call with a path": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"../../x"}}',
+    "keys twice": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list","method":"no/such"}',
+}
+
+
+async def test_hostile_bodies_are_answered_without_harm(
+    server: RemoteServer, http: httpx2.AsyncClient
+) -> None:
+    opened = await http.post("/mcp", json=INITIALIZE, headers=JSON | bearer(ALICE))
+    legacy = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+    for era, more in (("none", {}), ("legacy", legacy), ("modern", VERSION)):
+        for name, body in HOSTILE_BODIES.items():
+            answer = await http.post("/mcp", content=body, headers=JSON | bearer(ALICE) | more)
+            assert answer.status_code < 500, (era, name, answer.text[:300])
+            assert "Traceback" not in answer.text, (era, name)
+            assert 'File "' not in answer.text, (era, name)
+            assert "site-packages" not in answer.text, (era, name)
+    async with client_of(server.url, "legacy", headers=bearer(ALICE)) as client:
+        assert (await client.list_tools()).tools
+
+
+async def test_wrong_content_types_and_versions_are_answered_without_harm(http: httpx2.AsyncClient) -> None:
+    for more in (
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "multipart/form-data; boundary=x"},
+        {"Content-Type": "application/json; charset=utf-7"},
+        {"Content-Type": ""},
+        {"Content-Encoding": "gzip"},
+        {"Accept": "text/html"},
+        {"Accept": "x" * 10_000},
+        {"MCP-Protocol-Version": "1999-01-01"},
+        {"MCP-Protocol-Version": "../../etc/passwd"},
+        {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "x"},
+        {"MCP-Protocol-Version": "2026-07-28", "Mcp-Param-Session": "x" * 5000},
+        {"Mcp-Session-Id": "../" * 1000},
+        {"Last-Event-ID": "x" * 1000},
+    ):
+        answer = await http.post("/mcp", json=LIST_TOOLS, headers=JSON | bearer(ALICE) | more)
+        assert answer.status_code < 500, (more, answer.text[:300])
+        assert "Traceback" not in answer.text
+
+
+async def test_nothing_secret_is_logged_at_any_level(server: RemoteServer, http: httpx2.AsyncClient) -> None:
+    secret = "a-very-secret-password"
+    headers = JSON | bearer(ALICE) | {"Cookie": f"session={secret}"}
+    await http.post("/mcp", content=f'{{"password": "{secret}", ', headers=headers)
+    await http.post(f"/mcp?access_token={secret}", headers=headers)
+    async with client_of(server.sse_url, "legacy", headers=bearer(ALICE)) as client:
+        await client.call_tool("input_text", {"index": 1, "text": secret})
+    async with stream_of(http) as path:
+        broken = await http.post(path, content=f'{{"password": "{secret}", ', headers=headers)
+        assert broken.status_code == 400
+    logged = "".join(server.stderr)
+    assert secret not in logged
+    assert ALICE not in logged
+    assert BOB not in logged
+    assert path.rpartition("=")[2] not in logged
+
+
+def make_token(name: str, path: Path) -> str:
+    words = [sys.executable, "-m", "mcp_browser", "token", name, "--tokens", str(path)]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+
+
+def keep_lines(path: Path, word: str) -> None:
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if word in line))
+
+
+async def test_a_token_that_is_taken_away_stops_counting_while_the_server_runs(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    made = [await asyncio.to_thread(make_token, name, path) for name in ("alice", "bob")]
+    async with (
+        serving("--http", "--tokens", str(path)) as server,
+        httpx2.AsyncClient(base_url=server.base, timeout=30) as http,
+    ):
+
+        async def status(token: str) -> int:
+            answer = await http.post("/mcp", json=INITIALIZE, headers=JSON | bearer(token))
+            return answer.status_code
+
+        assert [await status(token) for token in made] == [200, 200]
+        await asyncio.to_thread(keep_lines, path, "bob")
+        while await status(made[0]) == 200:
+            pass
+        assert [await status(token) for token in made] == [401, 200]
+
+
+async def test_tokens_of_an_authorization_server_let_clients_in() -> None:
+    issuer = Issuer(free_listener())
+    flags = ("--oauth-issuer", issuer.url, "--oauth-audience", AUDIENCE, "--oauth-scopes", "browse")
+    async with issuer.running(), serving(*flags, "--path-prefix", "/team") as server:
+        async with httpx2.AsyncClient(timeout=30) as http:
+            refused = await http.post(server.url)
+            address = refused.headers["www-authenticate"].partition('resource_metadata="')[2].rstrip('"')
+            assert address.endswith("/.well-known/oauth-protected-resource/team/mcp")
+            metadata = (await http.get(address)).json()
+            assert metadata["resource"] == server.url
+            assert metadata["authorization_servers"] == [issuer.url]
+        reached: list[tuple[str, Era]] = [
+            (server.url, "auto"),
+            (server.url, "legacy"),
+            (server.sse_url, "legacy"),
+        ]
+        for url, era in reached:
+            async with client_of(url, era, headers=bearer(issuer.token())) as client:
+                assert (await client.list_tools()).tools
+
+
+def test_a_server_for_the_network_without_tokens_does_not_start() -> None:
+    words = [sys.executable, "-m", "mcp_browser", "--http", "--port", "0", "--host", "0.0.0.0"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 2
+    assert "--insecure" in ended.stderr
+    assert "mcp-browser token NAME --tokens FILE" in ended.stderr
+
+
+async def test_what_is_told_to_paste_holds_a_place_for_the_token(server: RemoteServer) -> None:
+    entries = server.client_configuration()["mcpServers"]
+    assert {entry["headers"]["Authorization"] for entry in entries.values()} == {"Bearer YOUR_TOKEN"}
