@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.listing import list_part
@@ -17,6 +17,7 @@ from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.site_data import (
+    State,
     clear_site,
     cookies_of,
     count,
@@ -28,6 +29,7 @@ from mcp_browser.browser.site_data import (
     read_state,
     write_private,
 )
+from mcp_browser.browser.terms import Logins
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 storage = Registry(group="storage")
@@ -90,13 +92,21 @@ class SetStorageParams(ActionParams):
 class SaveStorageStateParams(ActionParams):
     """Arguments of save_storage_state."""
 
-    name: str = "storage-state"
+    name: str = Field("storage-state", description="file name")
+    profile: str | None = Field(None, description="named profile, instead of a file")
 
 
 class LoadStorageStateParams(ActionParams):
     """Arguments of load_storage_state."""
 
-    file: str = Field(description="path, or browser:// address of a saved one")
+    file: str | None = Field(None, description="path, or browser:// address of a saved one")
+    profile: str | None = Field(None, description="named profile")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "LoadStorageStateParams":
+        if (self.file is None) == (self.profile is None):
+            raise ValueError("give either file or profile")
+        return self
 
 
 class ClearSiteDataParams(ActionParams):
@@ -212,6 +222,9 @@ async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionRes
 async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams) -> ActionResult:
     """Save logins (cookies, storage of all sites) as a file; it is secret."""
     state = await read_state(ctx.session.context)
+    if params.profile is not None:
+        await _keep(ctx, params.profile, state)
+        return ActionResult(extracted_content=f'Saved {count(state)} in the profile "{params.profile}".')
     files = ctx.session.artifacts
     try:
         pending = files.reserve(params.name, kind="storage", suffix=".json")
@@ -232,12 +245,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
 @storage.action(destructive=True)
 async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
     """Replace cookies and storage of all sites by saved ones."""
-    if params.file.startswith("browser://"):
-        path = ctx.session.artifacts.find(params.file).path
-    else:
-        (path,) = allowed_files([params.file], (*ctx.session.upload_dirs, ctx.session.output_dir))
-    content = await anyio.to_thread.run_sync(read_file, path)
-    state = parse_state(content, name=path.name)
+    state = _logins(ctx).load(params.profile) if params.profile is not None else await _from_file(ctx, params)
     await put_state(ctx.session.context, state)
     return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
 
@@ -251,6 +259,35 @@ async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> Ac
     origin = origin_of(params.origin) if params.origin else origin_of(_site(ctx, None))
     await clear_site(ctx.session, origin)
     return ActionResult(extracted_content=f"Deleted what {origin} had stored.")
+
+
+async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> State:
+    file = params.file or ""
+    if file.startswith("browser://"):
+        path = ctx.session.artifacts.find(file).path
+    else:
+        (path,) = allowed_files([file], (*ctx.session.upload_dirs, ctx.session.output_dir))
+    content = await anyio.to_thread.run_sync(read_file, path)
+    return parse_state(content, name=path.name)
+
+
+async def _keep(ctx: ActionContext, profile: str, state: State) -> None:
+    try:
+        await _logins(ctx).save(profile, state)
+    except OSError as error:
+        raise NotActionable(f"The profile could not be written: {error.strerror}.") from error
+
+
+def _logins(ctx: ActionContext) -> Logins:
+    """The caller's named profiles.
+
+    Raises:
+        NotFound: the server keeps none.
+    """
+    logins = ctx.session.terms.logins
+    if logins is None:
+        raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER. Use a file.")
+    return logins
 
 
 def _site(ctx: ActionContext, url: str | None) -> str:

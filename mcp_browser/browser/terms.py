@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from mcp_browser.browser.turns import SessionLock
 
@@ -17,7 +18,32 @@ class SessionTerms:
     Attributes:
         lock: held while a call works in the session.
         why_no_tab: takes how many tabs the session has; why it may not have another one, or nothing.
+        logins: the named profiles of its caller; None where the server keeps none.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)
     why_no_tab: Callable[[int], str] = _no_limit
+    logins: "Logins | None" = None
+
+
+class Logins(Protocol):
+    """Named profiles of one caller: storage states as Playwright writes them."""
+
+    def load(self, name: str) -> dict[str, Any]:
+        """What is kept under a name.
+
+        Raises:
+            InvalidArguments: this cannot be a name.
+            NotFound: nothing is.
+        """
+        ...
+
+    async def save(self, name: str, state: dict[str, Any]) -> None:
+        """Keep a state under a name, instead of what was kept there.
+
+        Raises:
+            InvalidArguments: this cannot be a name.
+            ProfileInUse: a session keeps its logins there.
+            OSError: it cannot be written.
+        """
+        ...

@@ -82,9 +82,34 @@ class Profiles:
             )
         return state
 
+    def of(self, principal: Principal) -> "CallersProfiles":
+        """The caller's profiles, for a session to save to and load from."""
+        return CallersProfiles(self, principal)
+
     def _folder_of(self, principal: Principal) -> Path:
         # Names of callers may hold anything, and ids may be long.
         return self._folder / hashlib.sha256(principal.id.encode()).hexdigest()[:32]
+
+
+class CallersProfiles:
+    """The profiles of one caller, as a session's terms name them."""
+
+    def __init__(self, profiles: Profiles, principal: Principal) -> None:
+        """Work for `principal` only."""
+        self._profiles = profiles
+        self._principal = principal
+
+    def load(self, name: str) -> State:
+        """A copy of what is kept in a profile. Raises as `Profiles.state_of` does."""
+        return self._profiles.state_of(self._principal, name)
+
+    async def save(self, name: str, state: State) -> None:
+        """Keep a state in a profile that no session holds. Raises as `Profiles.hold` does, and OSError."""
+        profile = await self._profiles.hold(self._principal, name)
+        try:
+            await profile.put(state)
+        finally:
+            profile.release()
 
 
 class NamedProfile:
@@ -123,6 +148,16 @@ class NamedProfile:
                 await asyncio.to_thread(_write, self._file, state)
             except OSError as error:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
+
+    async def put(self, state: State) -> None:
+        """Keep this state instead of what was kept.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        async with self._keeping:
+            await asyncio.to_thread(_write, self._file, state)
+            self.state = state
 
     def release(self) -> None:
         """Let other sessions have it."""

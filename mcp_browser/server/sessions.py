@@ -207,6 +207,7 @@ class Sessions:
             terms=SessionTerms(
                 lock=SessionLock(self.turns, principal.id),
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
+                logins=self.profiles.of(principal) if self.profiles is not None else None,
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"

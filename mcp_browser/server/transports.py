@@ -2,6 +2,8 @@
 
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
 
 from mcp.server.stdio import stdio_server
 
@@ -34,6 +36,8 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     All calls work in the manager's one session.
     """
     source = OneSession(manager)
+    if settings.sessions.profiles is not None:
+        await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
     agent = AgentTools(settings, source, registry)
     server = create_server(
@@ -47,3 +51,13 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()
+
+
+async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
+    """Let the one session save its logins to named profiles, and load them from there."""
+    # Imported late: most servers for one client keep no named profiles.
+    from mcp_browser.server.http.principals import ANONYMOUS  # noqa: PLC0415
+    from mcp_browser.server.profiles import Profiles  # noqa: PLC0415
+
+    session = await manager.default_session()
+    session.terms = replace(session.terms, logins=Profiles(folder).of(ANONYMOUS))

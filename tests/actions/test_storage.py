@@ -170,6 +170,13 @@ async def test_a_saved_state_is_loaded_by_its_address(shop: Hand) -> None:
     assert "3 cookies:" in await shop.do("get_cookies")
 
 
+async def test_named_profiles_are_for_servers_that_keep_them(shop: Hand) -> None:
+    assert "keeps no profiles" in await shop.fails("save_storage_state", NotFound, profile="shop")
+    assert "keeps no profiles" in await shop.fails("load_storage_state", NotFound, profile="shop")
+    error = await shop.fails("load_storage_state", InvalidArguments, profile="shop", file="state.json")
+    assert "give either file or profile" in error
+
+
 @pytest.mark.parametrize("content", ["no json", "[]", '{"cookies": 5, "origins": []}', '{"cookies": []}'])
 async def test_a_file_that_is_no_storage_state_is_refused(shop: Hand, upload_dir: Path, content: str) -> None:
     file = upload_dir / "state.json"

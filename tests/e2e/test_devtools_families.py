@@ -1,5 +1,7 @@
 """The console, the network and what sites store, as clients of both eras work with them."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.client import ERAS, Era, browsing
@@ -48,3 +50,25 @@ async def test_a_client_sees_the_console_the_network_and_the_storage(site: Site,
     assert "Saved 1 cookie, storage of 1 site" in saved
     assert unknown.is_error
     assert "There is no request 999." in unknown.text
+
+
+async def test_logins_go_from_one_run_to_the_next_by_a_named_profile(site: Site, tmp_path: Path) -> None:
+    arguments = ("--tools", "core,storage", "--profiles", str(tmp_path))
+    async with browsing("auto", *arguments) as browser:
+        await browser.open(site.page("<script>localStorage.cart = 'two books'</script><h1>Shop</h1>"))
+        saved = await browser.do("save_storage_state", profile="shop")
+        unnamed = await browser.call("save_storage_state", profile="../shop")
+    async with browsing("auto", *arguments) as browser:
+        await browser.do("load_storage_state", profile="shop")
+        await browser.open(site.page("<h1>Back</h1>"))
+        stored = await browser.do("get_storage")
+        unknown = await browser.call("load_storage_state", profile="none")
+
+    (file,) = tmp_path.rglob("state.json")  # noqa: ASYNC240 (a small folder)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert 'Saved 0 cookies, storage of 1 site in the profile "shop".' in saved
+    assert "cart: two books" in stored
+    assert unnamed.is_error
+    assert "cannot be the name of a profile" in unnamed.text
+    assert unknown.is_error
+    assert "Profiles: shop." in unknown.text
