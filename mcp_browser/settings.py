@@ -128,8 +128,8 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _browser_address(value: str) -> str:
-    if urlsplit(value).scheme not in {"ws", "wss", "http", "https"}:
-        raise ValueError("a Playwright server's ws:// address, or the http:// address of a Selenium Grid")
+    if urlsplit(value).scheme not in {"ws", "wss"}:
+        raise ValueError("the ws:// or wss:// address of a Playwright server")
     return value
 
 
@@ -241,7 +241,7 @@ class BrowserSettings(SettingsGroup):
     browser_endpoint: Annotated[str, AfterValidator(_browser_address)] | None = Field(
         default=None,
         repr=False,
-        description="Use browsers of this Playwright server (ws://) or Selenium Grid (http://).",
+        description="Use the browsers of the Playwright server at this ws:// address; none is started.",
     )
 
 

@@ -101,11 +101,6 @@ def engine_of(settings: BrowserSettings) -> Engine:
     return settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
 
 
-def is_grid(endpoint: str) -> bool:
-    """Whether a browser endpoint is a Selenium Grid; otherwise it is a Playwright server."""
-    return endpoint.startswith(("http://", "https://"))
-
-
 def find_browser(settings: BrowserSettings) -> BrowserChoice:
     """The browser that the settings ask for, or the best one on this machine.
 

@@ -22,7 +22,6 @@ from mcp_browser.browser.launch import (
     context_options,
     engine_of,
     find_browser,
-    is_grid,
     launch_options,
 )
 from mcp_browser.browser.profile import ProfileLock, in_use, profile_folder
@@ -311,8 +310,6 @@ class BrowserManager:
         if endpoint is not None:
             driver = await self._playwright()
             engine: BrowserType = getattr(driver, engine_of(settings))
-            if is_grid(endpoint):
-                return await engine.launch(headless=settings.headless is not False, timeout=seconds)
             return await engine.connect(endpoint, timeout=seconds)
         choice = find_browser(settings)
         launch = launch_options(choice, settings=settings)

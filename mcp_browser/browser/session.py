@@ -234,7 +234,8 @@ class BrowserSession:
         for text in notices:
             self.notice(text)
         if self._was_open:
-            by_connection = self._settings.browser.cdp_endpoint is not None
+            browser = self._settings.browser
+            by_connection = bool(browser.cdp_endpoint or browser.browser_endpoint)
             self.notice(self._losses.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
 

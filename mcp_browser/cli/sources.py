@@ -166,11 +166,9 @@ def _shown(value: Any) -> str:
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     """Whether the settings fit each other and the files they name are there."""
     browser, server = settings.browser, settings.server
-    endpoint = browser.cdp_endpoint or ((browser.browser_endpoint or "").startswith("http") or None)
-    if endpoint is not None and browser.browser in {"firefox", "webkit"}:
-        name = "cdp_endpoint" if browser.cdp_endpoint else "browser_endpoint"
+    if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
         raise SettingsError(
-            f"{name.replace('_', '-')} (from {origins[name]}) drives Chromium only; "
+            f"cdp-endpoint (from {origins['cdp_endpoint']}) drives Chromium only; "
             f"browser is {browser.browser} (from {origins['browser']})."
         )
     if browser.cdp_endpoint is not None and browser.browser_endpoint is not None:

@@ -27,7 +27,7 @@ def try_page(loaded: LoadedSettings, url: str | None) -> int:
     """
     settings = loaded.settings
     mend_driver(tell)
-    if settings.browser.cdp_endpoint is None:
+    if settings.browser.cdp_endpoint is None and settings.browser.browser_endpoint is None:
         try:
             find_browser(settings.browser)
         except BrowserNotFound:

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -14,6 +15,7 @@ from tests.support.client import Era
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, serving_process, until
 from tests.support.site import Site
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "remote.md"
 WAYS = [("http", "auto"), ("http", "legacy"), ("sse", "auto"), ("sse", "legacy")]
 BUTTON = "<button onclick=\"this.textContent='Pressed'\">Press</button>"
 
@@ -144,3 +146,11 @@ async def _until_working(browser: RemoteBrowser) -> None:
         return "working" in (await browser.call("list_sessions")).text
 
     await until(works)
+
+
+async def test_the_client_of_the_documentation_works(server: RemoteServer, site: Site) -> None:
+    text = await asyncio.to_thread(DOCUMENT.read_text)
+    program = text.partition("<!-- example: remote_client.py -->\n```python\n")[2].partition("```")[0]
+    command = [sys.executable, "-c", program, server.url, site.page("<h1>From the documentation</h1>")]
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60)
+    assert "From the documentation" in done.stdout, done.stderr

@@ -190,7 +190,7 @@ class RemoteBrowser(Browser):
 
     async def call(self, tool: str, **arguments: Any) -> Any:
         """Call a tool in the session that the first result told."""
-        if self.session is not None:
+        if self.session is not None and tool not in {"new_session", "list_sessions"}:
             arguments.setdefault("session", self.session)
         result = await super().call(tool, **arguments)
         if self.session is None and result.structured is not None:

@@ -15,10 +15,13 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from mcp_browser.actions.catalog import offers_agent
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.agent_tools import AgentTools
 from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.connections import Connections
 from mcp_browser.server.http.doors import doors, uvicorn_options
@@ -60,11 +63,12 @@ class HttpServer:
             most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
         )
         controller = Controller(registry_of(settings), settings)
+        self._agent = AgentTools(settings, self.sessions, controller.registry)
         try:
             server = create_server(
                 controller,
                 self.sessions,
-                session_tools(self.sessions),
+                self._own_tools(controller),
                 resources=[SessionFiles(manager, self.sessions)],
                 observer=metrics,
             )
@@ -98,6 +102,10 @@ class HttpServer:
                 "add --tls-cert and --tls-key, or name the proxy that does TLS with --trusted-proxies."
             )
 
+    def _own_tools(self, controller: Controller) -> list[ServerTool]:
+        agent = self._agent.tools() if offers_agent(controller.settings.tools) else ()
+        return [*session_tools(self.sessions), *agent]
+
     async def serve(self) -> None:
         """Serve until `stop` is called."""
         async with anyio.create_task_group() as tasks:
@@ -110,6 +118,7 @@ class HttpServer:
     async def stop(self) -> None:
         """Let running calls end, close the sessions, then the connections; `serve` returns."""
         await self.sessions.stop(self._settings.server.shutdown_timeout)
+        await self._agent.close()
         self._uvicorn.should_exit = True
 
 

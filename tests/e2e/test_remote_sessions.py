@@ -1,0 +1,248 @@
+"""Sessions of remote clients: apart from each other, bounded, and over when they should be."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+
+from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
+from tests.support.site import Site
+
+LOGIN = (
+    "<script>document.title = 'who: ' + (localStorage.who || 'nobody') + ' ' + document.cookie</script>"
+    "<button onclick=\"localStorage.who = 'Ada'; document.cookie = 'login=ada; max-age=99'\">Log in</button>"
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server() -> AsyncIterator[RemoteServer]:
+    async with serving("--max-tabs", "3", "--sessions-per-browser", "2") as running:
+        yield running
+
+
+async def test_what_one_client_does_no_other_sees(server: RemoteServer, site: Site) -> None:
+    url = site.page(LOGIN)
+    async with AsyncExitStack() as stack:
+        ways = [(server.url, "auto"), (server.url, "legacy"), (server.sse_url, "legacy")]
+        clients = [await stack.enter_async_context(connected(at, era)) for at, era in ways]  # pyright: ignore[reportArgumentType]
+        first, *others = clients
+        await first.open(url)
+        await first.click("button", "Log in")
+        assert "who: Ada login=ada" in await first.open(url)
+        for other in others:
+            assert "who: nobody" in await other.open(url)
+            assert len((await other.snapshot()).split("Open tabs")) == 1
+
+
+async def test_a_call_without_a_session_starts_one_and_tells_it(server: RemoteServer, site: Site) -> None:
+    async with connected(server.url) as browser:
+        first = await browser.call("go_to_url", url=site.page("<h1>One</h1>"))
+        assert browser.session is not None
+        assert len(browser.session) >= 24
+        assert f'New browser session "{browser.session}"' in first.text
+        assert "One" in (await browser.call("get_state")).text
+        handle, browser.session = browser.session, None
+        assert "One" not in (await browser.call("get_state")).text
+        assert browser.session != handle
+
+
+async def test_an_unknown_handle_is_an_error_that_says_how_to_start_anew(
+    server: RemoteServer,
+) -> None:
+    async with connected(server.url) as browser:
+        browser.session = "made-up"
+        result = await browser.call("get_state")
+        assert result.is_error
+        assert result.text.startswith("There is no such session. Start anew")
+
+
+async def test_a_closed_session_is_over_for_its_caller(server: RemoteServer, site: Site) -> None:
+    async with connected(server.url) as browser:
+        await browser.open(site.page("<h1>One</h1>"))
+        await browser.do("close_session")
+        result = await browser.call("get_state")
+        assert result.is_error
+        assert "closed by close_session" in result.text
+
+
+async def test_a_legacy_client_can_have_more_sessions_than_its_own(server: RemoteServer, site: Site) -> None:
+    async with connected(server.url, "legacy") as browser:
+        await browser.open(site.page("<h1>Own</h1>"))
+        made = await browser.call("new_session", viewport="800x600", locale="de-DE", timezone="Europe/Berlin")
+        assert made.structured is not None
+        page = site.page(
+            "<script>document.write([innerWidth, innerHeight, navigator.language, "
+            "Intl.DateTimeFormat().resolvedOptions().timeZone].join(' '))</script>"
+        )
+        assert browser.session is not None
+        assert "800 600 de-DE Europe/Berlin" in await browser.open(page)
+        browser.session = None
+        assert "Own" in await browser.snapshot()
+        assert len((await browser.call("list_sessions")).text.splitlines()) == 2
+
+
+async def test_an_argument_that_new_session_does_not_take_is_explained(server: RemoteServer) -> None:
+    async with connected(server.url) as browser:
+        assert "IANA name" in (await browser.call("new_session", timezone="Mars/Base")).text
+        assert "--profiles FOLDER" in (await browser.call("new_session", profile="work")).text
+
+
+async def test_the_end_of_a_protocol_session_closes_its_browser(server: RemoteServer, site: Site) -> None:
+    page = site.page("<h1>Here</h1>")
+    for url in (server.url, server.sse_url):
+        async with connected(url, "legacy") as browser, connected(url, "legacy") as watcher:
+            await browser.open(page)
+            handle = (await browser.call("list_sessions")).structured
+            assert handle is not None
+            name = handle["sessions"][0]["session"]
+            watcher.session = name
+            assert "Here" in (await watcher.call("get_state")).text
+        async with connected(url, "legacy") as watcher:
+            watcher.session = name
+
+            async def is_over(of: RemoteBrowser = watcher) -> bool:
+                return "ended with its connection" in (await of.call("get_state")).text
+
+            await until(is_over)
+
+
+async def test_more_tabs_than_allowed_are_refused_and_popups_closed(server: RemoteServer, site: Site) -> None:
+    flood = "<button onclick='for (let i = 0; i < 80; i++) window.open(\"about:blank\")'>Flood</button>"
+    async with connected(server.url, "legacy") as browser, connected(server.url, "legacy") as other:
+        await other.open(site.page("<h1>Calm</h1>"))
+        await browser.open(site.page(flood))
+        for _ in range(2):
+            await browser.do("open_tab")
+        refused = await browser.call("open_tab")
+        assert refused.is_error
+        assert "a session may have 3 tabs" in refused.text
+        await browser.do("close_tab", tab=3)
+        await browser.do("switch_tab", tab=1)
+        result = await browser.call("click_element", index=await browser.look_for("button", "Flood"))
+        assert "opened more tabs, which were closed" in result.text + (await browser.call("get_state")).text
+        assert "Calm" in await other.snapshot()
+        sessions = (await browser.call("list_sessions")).structured
+        assert sessions is not None
+        assert sessions["sessions"][0]["tabs"] <= 3
+
+
+async def test_a_page_that_never_ends_holds_up_nobody_else(server: RemoteServer, site: Site) -> None:
+    endless = site.page("<button onclick='for (;;) {}'>Hang</button>")
+    async with connected(server.url, "legacy") as stuck, connected(server.url, "legacy") as other:
+        await stuck.open(endless)
+        hanging = asyncio.create_task(stuck.call("click_element", index=1))
+        for _ in range(3):
+            assert "Quick" in await other.open(site.page("<h1>Quick</h1>"))
+        await hanging
+        assert "Quick" in await stuck.open(site.page("<h1>Quick</h1>"))
+
+
+async def test_a_browser_that_dies_takes_its_own_sessions_only(site: Site) -> None:
+    page = site.page("<h1>Still here</h1>")
+    async with serving("--http", "--sessions-per-browser", "2") as server, AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(connected(server.url, "legacy")) for _ in range(4)]
+        for client in clients:
+            await client.open(page)
+        browsers = server.processes.living(server.process.pid)
+        main = next(
+            pid for pid, command in browsers.items() if "chrom" in command and "--type=" not in command
+        )
+        os.kill(main, signal.SIGKILL)
+        results = [await client.call("get_state") for client in clients]
+        assert all(not result.is_error for result in results)
+        lost = [result for result in results if "was started again" in result.text]
+        assert len(lost) == 2
+        assert all("Still here" in result.text for result in results if result not in lost)
+        for client in clients:
+            assert "Still here" in await client.open(page)
+
+
+async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Site) -> None:
+    flags = ("--http", "--max-sessions", "2", "--idle-timeout", "2")
+    async with serving(*flags) as server, connected(server.url) as browser:
+        await browser.open(site.page("<h1>Mine</h1>"))
+        made = await browser.call("new_session")
+        assert made.structured is not None
+        refused = await browser.call("new_session")
+        assert refused.is_error
+        assert "as many as this server allows" in refused.text
+        assert "Mine" in await browser.snapshot()
+
+        async def has_room() -> bool:
+            result = await browser.call("new_session")
+            return not result.is_error
+
+        # Nobody says that it has gone: the server finds out by itself.
+        await until(has_room)
+        assert "after 2 seconds without a call" in (await browser.call("get_state", **made.structured)).text
+
+
+async def test_a_profile_keeps_logins_and_has_one_holder(site: Site, tmp_path: Path) -> None:
+    url = site.page(LOGIN)
+    async with serving("--http", "--profiles", str(tmp_path)) as server:
+        async with connected(server.url) as browser, connected(server.url) as other:
+            assert "is new" in await browser.do("new_session", profile="work")
+            await browser.open(url)
+            await browser.click("button", "Log in")
+            refused = await other.call("new_session", profile="work")
+            assert refused.is_error
+            assert "Another session has the profile 'work'" in refused.text
+            await browser.do("close_session")
+            assert "starts with the logins" in await other.do("new_session", profile="work")
+            assert "who: Ada login=ada" in await other.open(url)
+            await other.click("button", "Log in")
+            browser.session = None
+            await browser.do("new_session", logins_of="work")
+            assert "who: Ada login=ada" in await browser.open(url)
+        # It ends while the profile is held.
+        await asyncio.to_thread(server.stop)
+        mode, state = _kept(tmp_path, "work")
+        assert mode == 0o600
+        assert state["cookies"][0]["name"] == "login"
+    async with serving("--http", "--profiles", str(tmp_path)) as server, connected(server.url) as browser:
+        await browser.do("new_session", profile="work")
+        assert "who: Ada login=ada" in await browser.open(url)
+        assert "cannot be the name" in (await browser.call("new_session", profile="../x")).text
+
+
+def _kept(folder: Path, profile: str) -> tuple[int, dict[str, Any]]:
+    """The mode and content of the one file of a profile."""
+    (file,) = folder.glob(f"*/{profile}/state.json")
+    return file.stat().st_mode & 0o777, json.loads(file.read_text())
+
+
+async def test_handles_and_protocol_sessions_start_with_the_replicas_name(site: Site) -> None:
+    async with serving("--replica", "east-1") as server:
+        async with connected(server.url) as modern:
+            await modern.open(site.page("<h1>Modern</h1>"))
+            assert modern.session is not None
+            assert modern.session.startswith("east-1.")
+            assert "Modern" in await modern.snapshot()
+        for url in (server.url, server.sse_url):
+            async with connected(url, "legacy") as legacy:
+                assert "Legacy" in await legacy.open(site.page("<h1>Legacy</h1>"))
+                assert "Legacy" in await legacy.snapshot()
+
+
+async def test_thirty_two_clients_fill_in_forms_at_once(server: RemoteServer, site: Site) -> None:
+    page = site.page(
+        "<input aria-label='Name'><button onclick=\"out.textContent = 'Hello ' + "
+        "document.querySelector('input').value\">Send</button><p id=out></p>"
+    )
+
+    async def work(number: int) -> None:
+        async with connected(server.url, "legacy" if number % 2 else "auto") as browser:
+            await browser.open(page)
+            await browser.fill("textbox", "Name", f"client {number}")
+            await browser.click("button", "Send")
+            assert f"Hello client {number}" in await browser.snapshot()
+            if number % 2 == 0:
+                await browser.do("close_session")
+
+    await asyncio.gather(*map(work, range(32)))
