@@ -59,7 +59,12 @@ class Artifacts:
     """The files of one session, oldest first."""
 
     def __init__(
-        self, settings: FileSettings, notice: Callable[[str], None], *, remote: bool = False
+        self,
+        settings: FileSettings,
+        notice: Callable[[str], None],
+        *,
+        remote: bool = False,
+        replica: str | None = None,
     ) -> None:
         """No file yet, and no folder.
 
@@ -67,8 +72,9 @@ class Artifacts:
             settings: name the folder, and how much is kept.
             notice: takes sentences about files that were removed.
             remote: clients are on other machines, so that files have addresses but no paths for them.
+            replica: the server's name among several, with which addresses begin, so that a proxy can tell.
         """
-        self.key = secrets.token_hex(8)
+        self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
         self.remote = remote
         self._settings = settings
         self._notice = notice

@@ -76,7 +76,12 @@ class BrowserSession:
         self._context: BrowserContext | None = None
         self._opening = asyncio.Lock()
         self._observer = Observer(self, self._settings)
-        self.artifacts = Artifacts(self._settings.files, self.notice, remote=manager.remote)
+        self.artifacts = Artifacts(
+            self._settings.files,
+            self.notice,
+            remote=manager.remote,
+            replica=self._settings.server.replica,
+        )
         self._downloads = Downloads(self.artifacts, self.notice)
         self._companions = Companions(self, self._settings.tools.tools)
         self._losses = Losses()

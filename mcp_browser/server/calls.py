@@ -95,9 +95,7 @@ class SessionSource(Protocol):
         """Whether a session is this client's own, and no other one's: its files are listed for it."""
         ...
 
-    def may_read(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
-    ) -> bool:
+    def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the caller may read a file of the session whose address, a secret, it knows."""
         ...
 
@@ -124,7 +122,9 @@ class OneSession:
         """The one client owns all there is."""
         return True
 
-    may_read = owns
+    def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
+        """The one client owns all there is."""
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

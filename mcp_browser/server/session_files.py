@@ -100,7 +100,7 @@ class SessionFiles:
         return self._manager.listen_to_files(heard)
 
     def _may_read(self, caller: Caller, session: BrowserSession) -> bool:
-        return self._sessions.may_read(caller.request, caller.principal, session)
+        return self._sessions.may_read(caller.principal, session)
 
 
 def _resource(artifact: Artifact) -> types.Resource:

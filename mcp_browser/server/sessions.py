@@ -145,9 +145,7 @@ class Sessions:
         """Whether the caller is known to have this session; see `of`."""
         return any(held.session is session for held in self.of(principal, connection_of(request)))
 
-    def may_read(
-        self, _request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
-    ) -> bool:
+    def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the session is the caller's. Anonymous callers read what they know the address of."""
         return any(held.session is session and held.owner.id == principal.id for held in self._held.values())
 

@@ -43,6 +43,15 @@ async def test_a_remote_client_is_told_the_address_only() -> None:
     await kept.artifacts.close()
 
 
+async def test_an_address_begins_with_the_name_of_its_server() -> None:
+    notices: list[str] = []
+    artifacts = Artifacts(FileSettings(), notices.append, replica="east-1")
+    added = await artifacts.add(b"x", "a.txt")
+    assert added.uri.startswith("browser://east-1.")
+    assert artifacts.find(added.uri) == added
+    await artifacts.close()
+
+
 async def test_the_address_of_another_session_is_not_found(kept: Kept) -> None:
     other = Kept()
     added = await other.artifacts.add(b"x", "a.txt")

@@ -42,7 +42,8 @@ class OwnSession(OneSession):
     ) -> bool:
         return session is self._own
 
-    may_read = owns
+    def may_read(self, _principal: Principal, session: BrowserSession) -> bool:
+        return session is self._own
 
 
 @dataclass

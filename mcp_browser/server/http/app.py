@@ -18,6 +18,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import ActionError
 from mcp_browser.server.http.doors import MIB
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
+from mcp_browser.server.http.files import files_route
+from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.server.sessions import Sessions
 from mcp_browser.settings import Settings
 
@@ -64,6 +66,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     found: list[BaseRoute] = [
         Route(f"{prefix}/healthz", healthz, methods=["GET"]),
         Route(f"{prefix}/readyz", readyz, methods=["GET"]),
+        files_route(SessionFiles(manager, sessions), sessions.may_read, prefix=prefix),
         *routes,
     ]
     if settings.server.http:
