@@ -21,7 +21,7 @@ from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import FileSettings
 
-URI = re.compile(r"browser://(?P<key>[0-9a-f]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
+URI = re.compile(r"browser://(?P<key>[\w.-]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
 """The address of a file; its last part, the name, is there for people."""
 
 BYTES_A_MEGABYTE = 1_000_000
