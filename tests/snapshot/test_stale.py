@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_browser.browser.cdp import send
 from mcp_browser.errors import ActionError, NotFound, StaleElement
 from tests.snapshot.hand import Hand
 
@@ -160,3 +161,15 @@ async def test_a_row_of_a_virtual_list_that_was_scrolled_away_is_not_clicked_as_
 
     # The list writes other rows into the same elements: the index goes on to mean the element.
     assert told.get(old.index) not in (None, "Open row 3")
+
+
+async def test_indexes_outlive_the_collection_of_what_stands_for_their_elements(hand: Hand) -> None:
+    rows = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(300))
+    before = {node.name: node.index for node in (await hand.show(rows)).elements}
+    session = await hand.tab.page.context.new_cdp_session(hand.tab.page)
+
+    for _ in range(2):
+        await hand.script("for (let n = 0; n < 3e5; n++) window.last = [n, [n]]; window.last = null")
+        await send(session, "HeapProfiler.collectGarbage")
+
+    assert {node.name: node.index for node in (await hand.look()).elements} == before
