@@ -75,7 +75,11 @@ async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
         (("--http", "--tls-cert", __file__), "needs tls-key"),
         (("--http", "--tls-cert", __file__, "--tls-key", __file__), "tls-cert or tls-key cannot be used"),
         (("--http", "--profile", "/tmp/none"), "--profiles FOLDER keeps named profiles"),
-        (("--http", "--host", "no-such-host.invalid"), "cannot listen at no-such-host.invalid"),
+        (
+            ("--http", "--insecure", "--host", "no-such-host.invalid"),
+            "cannot listen at no-such-host.invalid",
+        ),
+        (("--http", "--host", "0.0.0.0"), "lets everybody in the network use this browser"),
     ],
 )
 async def test_settings_that_do_not_fit_end_the_program_with_one_line(
