@@ -28,6 +28,9 @@ STEP = 12
 
 MOST_STEPS = 40
 
+DROP_SECONDS = 0.5
+"""How long what the page does about a drag is waited for before the drop."""
+
 CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
 
 Side = Literal["down", "up", "left", "right"]
@@ -141,6 +144,10 @@ async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResul
                 tab.cursor = there
             # A drop target takes the drop only after it has seen the pointer over itself.
             await tab.act(pointer.move(end_x, end_y))
+            if not tab.held:
+                # Many lists sort themselves only with the next frame.
+                await tab.ask(tab.dom.settle(limit=DROP_SECONDS))
+                await tab.act(pointer.move(end_x, end_y))
         finally:
             with anyio.CancelScope(shield=True):
                 await tab.act(pointer.up(button=params.button))

@@ -108,6 +108,62 @@ async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:
     assert closest == closer + 1
 
 
+async def test_cards_are_dragged_to_another_column_of_a_board(site: Site) -> None:
+    modules = npm_packages("sortable", "sortablejs@1.15.6")
+    files = site.mount("/sortable", modules / "sortablejs")
+    card = "<div class=card style='height:60px;margin:8px;background:#def'>"
+    url = site.page(
+        "<style>.col { width: 300px; height: 400px; background: #eee }</style>"
+        f"<script src='{files}/Sortable.min.js'></script><div style='display:flex;gap:40px'>"
+        f"<div class=col id=todo>{card}One</div>{card}Two</div></div>"
+        f"<div class=col id=done>{card}Three</div></div></div>"
+        "<script>for (const col of document.querySelectorAll('.col'))"
+        " Sortable.create(col, { group: 'board', animation: 0 });</script>"
+    )
+    cards = "[...document.getElementById(id).children].map(card => card.textContent)"
+
+    async with browsing("auto", *EYES, "--screenshot-max-side", "640") as browser:
+        await browser.open(url)
+        await browser.do("screenshot")
+        dragged = await browser.do("mouse_drag", start="50,20", end="250,100")
+        after = await ask(browser, f"['todo', 'done'].map(id => {cards})")
+
+    assert after == [["Two"], ["Three", "One"]]
+    assert "Dragged from 100,40" in dragged
+
+
+@pytest.mark.parametrize(
+    "flags", [(), ("--device-scale", "2", "--screenshot-max-side", "700")], ids=["as it is", "scaled"]
+)
+async def test_a_rectangle_is_drawn_in_svgedit(flags: tuple[str, ...], site: Site) -> None:
+    modules = npm_packages("svgedit", "svgedit@7.4.1")
+    editor = site.mount("/svgedit", modules / "svgedit" / "dist" / "editor")
+
+    async with browsing("auto", *EYES, *flags) as browser:
+        await browser.open(f"{editor}/index.html")
+        await browser.do("wait_for", selector="#tools_rect", timeout=30)
+        await browser.click("button", "OK")
+        width, height = size_of(await browser.call("screenshot"))
+        x, y = await middle(browser, "document.querySelector('#tools_rect')")
+        await browser.do("mouse_click", at=f"[{x},{y},{x},{y}]")
+        drawn = await browser.call(
+            "mouse_drag",
+            start=f"{width * 0.4:.0f},{height * 0.4:.0f}",
+            end=f"{width * 0.6:.0f},{height * 0.6:.0f}",
+        )
+        sides = await ask(
+            browser,
+            "() => { const box = document.querySelector('#svgcontent rect').getBoundingClientRect();"
+            "return [box.left / innerWidth, box.top / innerHeight,"
+            " box.right / innerWidth, box.bottom / innerHeight] }",
+        )
+        exported = await ask(browser, "svgEditor.svgCanvas.getSvgString()")
+
+    assert size_of(drawn) == (width, height)
+    assert exported.count("<rect") == 1
+    assert sides == [pytest.approx(part, abs=0.02) for part in (0.4, 0.4, 0.6, 0.6)]
+
+
 async def test_a_notebook_is_written_and_run_in_jupyterlab(jupyter: JupyterLab) -> None:
     async with browsing("auto", *EYES, "--device-scale", "2") as browser:
         await browser.open(f"{jupyter.url}/lab?reset")
