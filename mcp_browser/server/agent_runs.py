@@ -41,6 +41,10 @@ STRUCTURED_EXCLUDED = ("screenshot",)
 """Actions that make no sense for an agent which sees the page at each step anyway."""
 
 
+SCRIPTED = "scripted:"
+"""Begins the name of a model that follows a script in a file."""
+
+
 class AgentRuns:
     """Starts and steers the runs of one server."""
 
@@ -184,6 +188,9 @@ class AgentRuns:
         return registry
 
     async def _model(self, call: Call, params: RunTaskParams, mailbox: Mailbox) -> ChatModel:
+        if params.model is not None and params.model.startswith(SCRIPTED):
+            # A script is a file of the server's, which its clients have no business with.
+            raise InvalidArguments("A scripted model can only be set up where the server is started.")
         name = params.model or self._settings.agent.model
         if name is not None:
             return await self._provider(name)
@@ -202,9 +209,8 @@ class AgentRuns:
         from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
 
         settings = self._settings.agent
-        kind, _, rest = name.partition(":")
-        if kind == "scripted":
-            return await anyio.to_thread.run_sync(load_script, Path(rest))
+        if name.startswith(SCRIPTED):
+            return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
         return await provider_model(name, base_url=settings.model_url, mode=settings.model_output)
 
     def _all_secrets(self) -> Secrets:

@@ -222,24 +222,23 @@ async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_wh
         assert text(ended).startswith("In."), text(ended)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ({}, "task"),
-        ({"task": ""}, "task"),
-        ({"task": "x", "allowed_actions": ["fly"]}, "fly"),
-        ({"task": "x", "secrets": ["pin"]}, "pin"),
-        ({"task": "x", "output_schema": {"type": "nothing"}}, "JSON schema"),
-        ({"task": "x", "model": "nobody:nothing"}, "nobody"),
-    ],
-)
-async def test_wrong_arguments_are_told(
-    era: Era, tmp_path: Path, arguments: dict[str, Any], told: str
-) -> None:
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({}, "task"),
+    ({"task": ""}, "task"),
+    ({"task": "x", "allowed_actions": ["fly"]}, "fly"),
+    ({"task": "x", "secrets": ["pin"]}, "pin"),
+    ({"task": "x", "output_schema": {"type": "nothing"}}, "JSON schema"),
+    ({"task": "x", "model": "nobody:nothing"}, "nobody"),
+    ({"task": "x", "model": "scripted:/etc/passwd"}, "where the server is started"),
+]
+
+
+async def test_wrong_arguments_are_told(era: Era, tmp_path: Path) -> None:
     async with connected(era, tmp_path, [FIND]) as client:
-        result = await client.call_tool("run_task", arguments)
-        assert result.is_error
-        assert told in text(result)
+        for arguments, told in WRONG:
+            result = await client.call_tool("run_task", arguments)
+            assert result.is_error
+            assert told in text(result)
 
 
 async def until(condition: Callable[[], bool]) -> None:
