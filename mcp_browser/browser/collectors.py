@@ -61,7 +61,6 @@ class Place:
 class Entry:
     """A message, `times` times in a row; `stack` is an uncaught error's, `time` in seconds since 1970."""
 
-    number: int
     level: Level
     text: str
     place: Place | None
@@ -88,7 +87,6 @@ class Console:
         self._show_secrets = show_secrets
         self._news: Counter[tuple[Level, str]] = Counter()
         self._entries: deque[Entry] = deque(maxlen=KEPT)
-        self._heard = 0
         self.dropped = 0
         page.on("console", self._on_console)
         page.on("pageerror", self._on_page_error)
@@ -150,9 +148,8 @@ class Console:
             last.times += 1
             last.time = time.time()
             return
-        self._heard += 1
         self.dropped += len(self._entries) == KEPT
-        self._entries.append(Entry(self._heard, level, text, place, stack, time=time.time()))
+        self._entries.append(Entry(level, text, place, stack, time=time.time()))
 
     def _add(self, level: Level, text: str) -> None:
         if self._tell == "none" or (self._tell == "errors" and level != "error"):

@@ -93,11 +93,6 @@ def is_secret_cookie(name: str, *, http_only: bool) -> bool:
     return http_only or is_secret_name(name) or "remember" in name.lower()
 
 
-def looks_secret(value: str) -> bool:
-    """Whether a value has the form of a secret, whatever its name."""
-    return _FORMS.search(value) is not None
-
-
 class Redactor:
     """Takes secrets out of the parts of one thing, such as a request and its response.
 
