@@ -1,6 +1,6 @@
 """Write what the documents say about tools and settings, from the registry and the settings themselves.
 
-python scripts/generate_docs.py            write README.md and docs/tools.md
+python scripts/generate_docs.py            write README.md, docs/tools.md and docs/settings.md
 python scripts/generate_docs.py --check    exit with 1 where they are out of date
 """
 
@@ -15,6 +15,10 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.cli.options import Option, all_options, group_titles
+from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.calls import ServerTool
+from mcp_browser.server.session_tools import session_tools
+from mcp_browser.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,7 +28,11 @@ _EXAMPLES: dict[str, dict[str, Any]] = json.loads((ROOT / "docs" / "examples.jso
 def main() -> int:
     """Write or check; the exit code."""
     check = "--check" in sys.argv[1:]
-    wanted = {ROOT / "README.md": _readme(), ROOT / "docs" / "tools.md": _tools()}
+    wanted = {
+        ROOT / "README.md": _readme(),
+        ROOT / "docs" / "tools.md": _tools(),
+        ROOT / "docs" / "settings.md": _settings(),
+    }
     stale = {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text
     }
@@ -41,20 +49,48 @@ def main() -> int:
 
 def _readme() -> str:
     text = (ROOT / "README.md").read_text("utf-8")
-    for name, content in {"tools": _tool_table(), "settings": _settings_table()}.items():
-        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
-        if not re.search(pattern, text, re.DOTALL):
-            raise SystemExit(f"README.md has no place for the generated {name}")
-        text = re.sub(pattern, lambda found, new=content: found[1] + new + found[2], text, flags=re.DOTALL)
-    return text
+    pattern = r"(<!-- generated: tools -->\n).*?(<!-- end: tools -->)"
+    if not re.search(pattern, text, re.DOTALL):
+        raise SystemExit("README.md has no place for the generated tools")
+    return re.sub(pattern, lambda found: found[1] + _tool_table() + found[2], text, flags=re.DOTALL)
 
 
 def _tool_table() -> str:
     rows = [
-        f"| [`{action.name}`](docs/tools.md#{action.name}) | {_cell(action.description)} |"
-        for action in _actions()
+        f"| `{group}` | {', '.join(f'[`{name}`](docs/tools.md#{name})' for name in names)} |"
+        for group, names in _groups().items()
     ]
-    return "\n".join(["| Tool | What it does |", "|---|---|", *rows]) + "\n"
+    return "\n".join(["| Group | Tools |", "|---|---|", *rows]) + "\n"
+
+
+def _groups() -> dict[str, list[str]]:
+    """The tools' names by their groups, the server's own last."""
+    groups: dict[str, list[str]] = {}
+    for action in default_registry():
+        groups.setdefault(action.group, []).append(action.name)
+    return groups | {group: [tool.name for tool in tools] for group, tools in _own_tools().items()}
+
+
+def _own_tools() -> dict[str, list[ServerTool]]:
+    """The tools that are not actions of a page."""
+    nothing: Any = None
+    agent = AgentTools(Settings(), nothing, default_registry())
+    return {"agent": list(agent.tools()), "over HTTP and SSE": list(session_tools(nothing))}
+
+
+def _settings() -> str:
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            "Made by `just docs` from the settings themselves; do not edit. Each is a flag, a variable",
+            "(`--action-timeout` is `MCP_BROWSER_ACTION_TIMEOUT`), or a line of the TOML or JSON file that",
+            "`--config` names (`action-timeout = 5`). A flag wins over a variable, a variable over the file. A",
+            "wrong setting ends the program with one line that says what is allowed, and exit code 2.",
+            "",
+            _settings_table(),
+        ]
+    )
 
 
 def _settings_table() -> str:
@@ -88,11 +124,18 @@ def _tools() -> str:
         "The examples are real results, on the page that `mcp-browser try` shows (`scripts/examples.py`).",
     ]
     group = None
-    for action in _actions():
+    for action in default_registry():
         if action.group != group:
             group = action.group
             lines += ["", f"## Group `{group}`"]
         lines += ["", *_tool(action)]
+    for title, tools in _own_tools().items():
+        lines += ["", f"## {'Group `agent`' if title == 'agent' else f'Offered {title}'}"]
+        for tool in tools:
+            lines += ["", f'### <a id="{tool.name}"></a>`{tool.name}`', "", tool.description]
+            schema = tool_schema(tool.param_model)
+            if properties := schema.get("properties"):
+                lines += _arguments(schema, properties)
     return "\n".join(lines) + "\n"
 
 
@@ -150,10 +193,6 @@ def _type(field: dict[str, Any]) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _actions() -> list[RegisteredAction]:
-    return list(default_registry())
 
 
 if __name__ == "__main__":

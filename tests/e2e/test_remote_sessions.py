@@ -228,21 +228,3 @@ async def test_handles_and_protocol_sessions_start_with_the_replicas_name(site: 
             async with connected(url, "legacy") as legacy:
                 assert "Legacy" in await legacy.open(site.page("<h1>Legacy</h1>"))
                 assert "Legacy" in await legacy.snapshot()
-
-
-async def test_thirty_two_clients_fill_in_forms_at_once(server: RemoteServer, site: Site) -> None:
-    page = site.page(
-        "<input aria-label='Name'><button onclick=\"out.textContent = 'Hello ' + "
-        "document.querySelector('input').value\">Send</button><p id=out></p>"
-    )
-
-    async def work(number: int) -> None:
-        async with connected(server.url, "legacy" if number % 2 else "auto") as browser:
-            await browser.open(page)
-            await browser.fill("textbox", "Name", f"client {number}")
-            await browser.click("button", "Send")
-            assert f"Hello client {number}" in await browser.snapshot()
-            if number % 2 == 0:
-                await browser.do("close_session")
-
-    await asyncio.gather(*map(work, range(32)))
