@@ -85,7 +85,7 @@ def _settings() -> str:
             "",
             "Made by `just docs` from the settings themselves; do not edit. Each is a flag, a variable",
             "(`--action-timeout` is `MCP_BROWSER_ACTION_TIMEOUT`), or a line of the TOML or JSON file that",
-            "`--config` names (`action-timeout = 5`). A flag wins over a variable, a variable over the file. A",
+            "`--config` names (`action-timeout = 5`). A flag wins over a variable, that over the file. A",
             "wrong setting ends the program with one line that says what is allowed, and exit code 2.",
             "",
             _settings_table(),
