@@ -105,6 +105,8 @@ class Hands:
         try:
             self._check_address(call)
             arguments = self._secrets.fill_in(call.arguments, url=url)
+            # Whoever looks at the page after the task must not read what was typed into it.
+            session.hidden.update(self._secrets.values)
             result = await self.controller.execute(call.name, arguments, session)
             await self._stay_within(tabs)
         except ActionError as error:

@@ -66,6 +66,7 @@ class BrowserSession:
         self.lock = self.terms.lock
         self.isolated = isolated
         self.context_options = dict(context_options or {})
+        self.hidden: dict[str, str] = {}
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._manager = manager

@@ -1,6 +1,7 @@
 """Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
 
 import base64
+import json
 import logging
 import time
 from collections.abc import Iterable, Mapping
@@ -131,14 +132,14 @@ class Tools:
         except NeedInput:
             raise
         except ActionError as error:
-            return failed(render_error(error))
+            return failed(render_error(error, secrets=call.session.hidden))
         except Exception:
             logger.exception("Internal error in %s", call.params.name)
             return _internal_error(call.params.name)
-        parts = render_result(result, settings=self._controller.settings)
+        parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
-            structured_content=result.data,
+            structured_content=_without_secrets(result.data, call.session.hidden),
             is_error=result.error is not None,
         )
 
@@ -150,6 +151,16 @@ def _outcome(answer: Answer) -> Outcome:
         return "ok"
     texts = [part.text for part in answer.content if isinstance(part, types.TextContent)]
     return "internal_error" if any(text.startswith(_INTERNAL) for text in texts) else "error"
+
+
+def _without_secrets(data: dict[str, Any] | None, secrets: Mapping[str, str]) -> dict[str, Any] | None:
+    """What programs are told, with names in the places of values."""
+    if not data or not secrets:
+        return data
+    text = json.dumps(data, ensure_ascii=False)
+    for name, value in secrets.items():
+        text = text.replace(json.dumps(value, ensure_ascii=False)[1:-1], f"<secret>{name}</secret>")
+    return json.loads(text)
 
 
 def list_tools(registry: Registry) -> list[types.Tool]:

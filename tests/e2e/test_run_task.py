@@ -82,6 +82,30 @@ async def test_a_task_is_done_in_the_same_browser(era: Era, tmp_path: Path, site
         assert history["status"] == "succeeded"
 
 
+async def test_a_secret_that_a_task_has_typed_is_in_no_result(era: Era, tmp_path: Path, site: Site) -> None:
+    value = "correct horse battery"
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(f'[login]\nvalue = "{value}"\ndomains = ["127.0.0.1"]\n')
+    secrets.chmod(0o600)
+    url = site.page("<label>Name <input id=name oninput='out.textContent = value'></label><p id=out></p>")
+    typed = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
+    script = [typed, done("Typed.")]
+    async with connected(era, tmp_path, script, "--secrets", str(secrets)) as client:
+        arguments = {"task": "Type it.", "start_url": url, "secrets": ["login"]}
+        ran = await client.call_tool("run_task", arguments)
+        assert not ran.is_error, text(ran)
+        for tool, given in {
+            "get_state": {},
+            "find_elements": {"role": "textbox"},
+            "extract_content": {},
+        }.items():
+            result = await client.call_tool(tool, given)
+            assert "login" in text(result), "its name stands there"
+            assert value not in result.model_dump_json()
+        for file in (tmp_path / "tasks").rglob("*.json"):
+            assert value not in file.read_text()
+
+
 async def test_what_is_not_done_is_an_error_that_says_why(era: Era, tmp_path: Path, site: Site) -> None:
     async with connected(era, tmp_path, [done("It is sold out.", success=False)]) as client:
         result = await client.call_tool("run_task", {"task": "Buy it.", "start_url": site.page("Sold out")})
