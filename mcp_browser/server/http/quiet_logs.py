@@ -21,8 +21,9 @@ def quiet_logs() -> None:
     for name in _TALKATIVE:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
+    # Anybody can fill a log with one line for each wrong request; those of the SDK name sessions besides.
     for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
         logging.getLogger(name).addFilter(_WithoutContent())
-    # Anybody can fill a log with one line for each wrong request.
+        logging.getLogger(name).setLevel(logging.ERROR)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     logging.getLogger("uvicorn.access").disabled = True
