@@ -128,8 +128,9 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _browser_address(value: str) -> str:
-    if urlsplit(value).scheme not in {"ws", "wss"}:
-        raise ValueError("the ws:// or wss:// address of a Playwright server")
+    parts = urlsplit(value)
+    if parts.scheme not in {"ws", "wss", "http", "https"} or not parts.hostname:
+        raise ValueError("the ws:// address of a Playwright server or the http:// address of a Selenium Grid")
     return value
 
 
@@ -241,8 +242,15 @@ class BrowserSettings(SettingsGroup):
     browser_endpoint: Annotated[str, AfterValidator(_browser_address)] | None = Field(
         default=None,
         repr=False,
-        description="Use the browsers of the Playwright server at this ws:// address; none is started.",
+        description="Use browsers of the Playwright server at this ws:// address, or of the Selenium Grid at "
+        "this http:// one; none is started here.",
     )
+
+    @property
+    def selenium_grid(self) -> str | None:
+        """The browser endpoint where it is that of a Selenium Grid."""
+        endpoint = self.browser_endpoint
+        return endpoint if endpoint is not None and endpoint.startswith("http") else None
 
 
 class LimitSettings(SettingsGroup):

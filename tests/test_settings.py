@@ -216,6 +216,15 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
         ),
         (["--cdp-endpoint", "here"], "--cdp-endpoint must be an http://, https://, ws:// or wss:// address"),
         (
+            ["--browser-endpoint", "here"],
+            "--browser-endpoint must be the ws:// address of a Playwright server or the http:// address of a "
+            "Selenium Grid",
+        ),
+        (
+            ["--browser", "firefox", "--browser-endpoint", "http://x"],
+            "Of a Selenium Grid (browser-endpoint, from --browser-endpoint) only Chromium can be driven",
+        ),
+        (
             ["--search-engine", "altavista"],
             "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
         ),

@@ -72,6 +72,23 @@ class _Process:
         await asyncio.to_thread(self._process.wait)
 
 
+def discard() -> None:
+    """End the early driver, if it waits: one with another environment is wanted."""
+    global _waiting
+    process, _waiting = _waiting, None
+    if process is not None:
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    # Its pipes would wait for a garbage collection that may be off.
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.kill()
+    process.wait()
+
+
 @contextlib.contextmanager
 def take_over() -> Generator[None]:
     """Within this context, Playwright's next driver is the one that runs already, if there is one."""
@@ -85,8 +102,7 @@ def take_over() -> Generator[None]:
         own_connect = transport.connect
     except (ImportError, AttributeError):
         logger.info("This version of Playwright starts its driver in another way.")
-        process.kill()
-        process.wait()
+        _end(process)
         yield
         return
 

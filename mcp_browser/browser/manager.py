@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 
-from mcp_browser.browser.early import compile_cache, take_over
+from mcp_browser.browser.early import compile_cache, discard, take_over
+from mcp_browser.browser.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.launch import (
     BrowserChoice,
     context_options,
     engine_of,
     find_browser,
     launch_options,
+    proxy_options,
 )
 from mcp_browser.browser.profile import ProfileLock, in_use, profile_folder
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, ProfileInUse
@@ -144,7 +146,9 @@ class BrowserManager:
     async def default_session(self) -> "BrowserSession":
         """The one session of a server with one client; opened by its `ensure_open`."""
         if self._default is None:
-            self._default = await self.open_session(isolated=self.settings.browser.isolated)
+            # A profile is a folder of this machine.
+            elsewhere = self.settings.browser.browser_endpoint is not None
+            self._default = await self.open_session(isolated=elsewhere or self.settings.browser.isolated)
         return self._default
 
     async def ready(self) -> None:
@@ -271,7 +275,11 @@ class BrowserManager:
 
         from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
 
-        options = context_options(self.settings.browser) | session.context_options
+        browser = self.settings.browser
+        options = context_options(browser) | session.context_options
+        if browser.browser_endpoint is not None and browser.proxy is not None:
+            # That of a browser started here is among its launch options.
+            options["proxy"] = proxy_options(browser.proxy)
 
         async def open_context() -> "BrowserContext":
             async with self._changing:
@@ -307,6 +315,11 @@ class BrowserManager:
         settings = self.settings.browser
         endpoint = settings.browser_endpoint
         seconds = LAUNCH_SECONDS * 1000
+        if settings.selenium_grid is not None:
+            chromium = (await self._playwright()).chromium
+            # A driver that is stuck keeps no time.
+            async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
+                return await chromium.launch(**grid_launch_options(settings), timeout=seconds)
         if endpoint is not None:
             driver = await self._playwright()
             engine: BrowserType = getattr(driver, engine_of(settings))
@@ -314,7 +327,6 @@ class BrowserManager:
         choice = find_browser(settings)
         launch = launch_options(choice, settings=settings)
         kind = await self._browser_type(choice)
-        # A driver that is stuck keeps no time.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             return await kind.launch(**launch, timeout=seconds)
 
@@ -411,14 +423,24 @@ class BrowserManager:
             # A tenth of a second that the client need not wait for.
             module = await anyio.to_thread.run_sync(_import_playwright)
             try:
-                with take_over():
+                with self._starting_driver():
                     driver = self._driver = await module.async_playwright().start()
+            except ActionError:
+                raise
             except Exception as error:
                 raise BrowserUnavailable(
                     f"Playwright's driver could not be started: {error}.",
                     hint="mcp-browser doctor tells more.",
                 ) from error
         return driver
+
+    def _starting_driver(self) -> contextlib.AbstractContextManager[None]:
+        """Within it, Playwright's driver is started that the settings need."""
+        grid = self.settings.browser.selenium_grid
+        if grid is not None:
+            discard()
+            return grid_environment(grid)
+        return take_over()
 
     async def _driver_answers(self, driver: "Playwright") -> bool:
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
@@ -447,6 +469,8 @@ class BrowserManager:
             return BrowserUnavailable("The browser does not answer.", hint="Try again.")
         log = str(error)
         settings = self.settings.browser
+        if settings.selenium_grid is not None:
+            return grid_error(settings.selenium_grid, plain_message(error), seconds=LAUNCH_SECONDS)
         if settings.browser_endpoint is not None:
             return BrowserUnavailable(
                 f"No browser could be had at the browser endpoint: {plain_message(error)}.",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
+import httpx2
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 from rich.console import Console
@@ -20,6 +21,7 @@ from rich.text import Text
 from mcp_browser import __version__
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.driver import driver_problem
+from mcp_browser.browser.grid import address_and_headers
 from mcp_browser.browser.launch import (
     BrowserChoice,
     browser_version,
@@ -32,7 +34,7 @@ from mcp_browser.browser.launch import (
 from mcp_browser.browser.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import BrowserNotFound
+from mcp_browser.errors import ActionError, BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
 _LABEL_WIDTH = 12
@@ -78,7 +80,13 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     )
     browser = settings.browser
     if browser.cdp_endpoint is not None:
-        yield _endpoint(browser.cdp_endpoint)
+        yield _endpoint(browser.cdp_endpoint, "running already, at")
+        return
+    if browser.selenium_grid is not None:
+        yield _grid(browser.selenium_grid)
+        return
+    if browser.browser_endpoint is not None:
+        yield _endpoint(browser.browser_endpoint, "those of the Playwright server at")
         return
     try:
         choice = find_browser(browser)
@@ -94,7 +102,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield _profile(browser)
 
 
-def _endpoint(address: str) -> Finding:
+def _endpoint(address: str, told: str) -> Finding:
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme in {"https", "wss"} else 80)
     place = f"{parts.hostname}:{port}"
@@ -102,7 +110,25 @@ def _endpoint(address: str) -> Finding:
         socket.create_connection((parts.hostname or "", port), timeout=_REACH_SECONDS).close()
     except OSError as error:
         return Finding("Browser", f"nothing answers at {place}: {error.strerror or error}", broken=True)
-    return Finding("Browser", f"running already, at {place}")
+    return Finding("Browser", f"{told} {place}")
+
+
+def _grid(endpoint: str) -> Finding:
+    """Whether a Selenium Grid answers, and says that it can start browsers."""
+    reached = _endpoint(endpoint, "those of the Selenium Grid at")
+    if reached.broken:
+        return reached
+    try:
+        address, headers = address_and_headers(endpoint)
+        answer = httpx2.get(f"{address}/status", headers=headers, timeout=_REACH_SECONDS)
+        status = answer.json()["value"]
+        ready = bool(status["ready"])
+        message = str(status.get("message", "")).strip() or ("ready" if ready else "not ready")
+    except ActionError as error:
+        return Finding("Browser", str(error), broken=True)
+    except (httpx2.HTTPError, ValueError, TypeError, LookupError, AttributeError):
+        return Finding("Browser", f"{reached.text}: its /status cannot be read", broken=True)
+    return Finding("Browser", f"{reached.text}: {message}", broken=not ready)
 
 
 def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:

@@ -171,6 +171,11 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             f"cdp-endpoint (from {origins['cdp_endpoint']}) drives Chromium only; "
             f"browser is {browser.browser} (from {origins['browser']})."
         )
+    if browser.selenium_grid is not None and browser.browser in {"firefox", "webkit"}:
+        raise SettingsError(
+            f"Of a Selenium Grid (browser-endpoint, from {origins['browser_endpoint']}) only Chromium can be "
+            f"driven; browser is {browser.browser} (from {origins['browser']})."
+        )
     if browser.cdp_endpoint is not None and browser.browser_endpoint is not None:
         raise SettingsError(
             f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "

@@ -1,0 +1,291 @@
+"""Browsers of a Selenium Grid. A real WebDriver server, chromedriver, stands for it: it answers alike."""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from mcp_browser.browser import early
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.cli.doctor import doctor
+from mcp_browser.cli.options import all_options
+from mcp_browser.cli.sources import LoadedSettings
+from mcp_browser.errors import BrowserUnavailable
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.support.family import family
+from tests.support.packages import debian_package
+from tests.support.process import RawServer
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="chromedriver comes from Debian")
+
+
+class Grid:
+    """A WebDriver server that runs."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
+        self.process = process
+        self.port = port
+        self.address = f"http://127.0.0.1:{port}"
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Those that nobody has given back."""
+        return httpx.get(f"{self.address}/sessions", timeout=10).json()["value"]
+
+
+def _chromedriver() -> Path:
+    found = shutil.which("chromedriver")
+    return Path(found) if found else debian_package("chromium-driver") / "usr" / "bin" / "chromedriver"
+
+
+def kill_family(root: int, *, itself: bool = False) -> None:
+    """End all that a process has started, and that process too if asked."""
+    for pid in [*([root] if itself else []), *(pid for pid in family(root) if pid != root)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def running_grid(port: int = 0) -> Generator[Grid]:
+    """A chromedriver; at its end all that it has started is ended, too."""
+    process = subprocess.Popen([_chromedriver(), f"--port={port}"], stdout=subprocess.PIPE)
+    try:
+        for line in process.stdout or ():
+            if b"started successfully on port" in line:
+                yield Grid(process, int(line.strip().rstrip(b".").rpartition(b" ")[2]))
+                return
+        raise AssertionError("chromedriver did not start")
+    finally:
+        kill_family(process.pid, itself=True)
+        process.communicate()
+
+
+@pytest.fixture
+def grid() -> Generator[Grid]:
+    with running_grid() as grid:
+        yield grid
+
+
+def settings_for(address: str, **more: Any) -> Settings:
+    # chromedriver's Chromium runs on this machine, where root may have no sandbox.
+    browser = BrowserSettings(browser_endpoint=address, sandbox=False, **more)
+    return Settings(browser=browser, limits=LIMITS)
+
+
+@asynccontextmanager
+async def managing(address: str, **more: Any) -> AsyncGenerator[BrowserManager]:
+    manager = BrowserManager(settings_for(address, **more))
+    try:
+        yield manager
+    finally:
+        await manager.close()
+
+
+async def test_the_default_session_works_in_a_browser_of_the_grid_and_gives_it_back(
+    site: Site, grid: Grid
+) -> None:
+    async with managing(grid.address) as manager:
+        hand = Hand(await manager.default_session())
+        assert "From the grid" in shown(await hand.open(site.page("<h1>From the grid</h1>")))
+        (session,) = grid.sessions()
+        assert session["capabilities"]["browserName"] == "chrome"
+    assert not grid.sessions()
+    assert "SELENIUM_REMOTE_URL" not in os.environ
+
+
+async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
+    early.start_driver()
+    started = early.waiting()
+    assert started is not None
+    async with managing(grid.address) as manager:
+        await manager.ready()
+        assert started.poll() is not None
+        assert early.waiting() is None
+        assert len(grid.sessions()) == 1
+
+
+@pytest.mark.slow
+async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None:
+    with running_grid() as first:
+        hand_over = managing(first.address)
+        manager = await hand_over.__aenter__()
+        hand = Hand(await manager.default_session())
+        await hand.open(site.page("Before"))
+    await until(lambda: hand.session.tab_in_use is None)
+    with pytest.raises(BrowserUnavailable, match=f"Grid at 127.0.0.1:{first.port} cannot be reached"):
+        await hand.look()
+    with running_grid(first.port) as second:
+        told = await hand.open(site.page("After"))
+        assert "After" in shown(told)
+        assert any("connection to the browser was lost" in notice for notice in told.notices)
+        assert len(second.sessions()) == 1
+        await hand_over.__aexit__(None, None, None)
+        assert not second.sessions()
+
+
+async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: Site, grid: Grid) -> None:
+    async with managing(grid.address) as manager:
+        hand = Hand(await manager.default_session())
+        await hand.open(site.page("Before"))
+        (before,) = grid.sessions()
+        kill_family(grid.process.pid)
+        await until(lambda: hand.session.tab_in_use is None)
+        assert "After" in shown(await hand.open(site.page("After")))
+        await until(lambda: len(grid.sessions()) == 1)
+        assert grid.sessions()[0]["id"] != before["id"]
+    assert not grid.sessions()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_server_that_is_ended_leaves_the_grid_no_session_and_here_no_process(
+    number: signal.Signals, site: Site, grid: Grid
+) -> None:
+    with RawServer("--browser-endpoint", grid.address, "--no-sandbox") as server:
+        server.initialize()
+        assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+        commands = list(server.descendants().values())
+        assert sum("playwright/driver/node" in command for command in commands) == 1
+        assert not any("chrom" in command for command in commands)
+        assert len(grid.sessions()) == 1
+        server.process.send_signal(number)
+        server.process.wait(20)
+        assert not server.left_over(seconds=20)
+    assert not grid.sessions()
+
+
+@contextmanager
+def hub(grid: Grid, *, authorization: str) -> Generator[str]:
+    """What stands before a grid: it asks who calls and tells the browser's address as a hub does."""
+
+    class Relay(BaseHTTPRequestHandler):
+        def relay(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if self.headers.get("Authorization") != authorization:
+                self.answer(401, b"who are you?")
+                return
+            told = httpx.request(self.command, grid.address + self.path, content=body, timeout=30).json()
+            if self.path == "/session":
+                capabilities = told["value"]["capabilities"]
+                debugger = capabilities.pop("goog:chromeOptions")["debuggerAddress"]
+                version = httpx.get(f"http://{debugger}/json/version", timeout=30).json()
+                capabilities["se:cdp"] = version["webSocketDebuggerUrl"]
+            self.answer(200, json.dumps(told).encode())
+
+        do_GET = do_POST = do_DELETE = relay  # noqa: N815 - the base class looks for these names
+
+        def answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+async def test_a_hub_is_told_the_credentials_in_its_address_and_nobody_else_is(
+    site: Site, grid: Grid
+) -> None:
+    known = f"Basic {base64.b64encode(b'me:p@ss').decode()}"
+    with hub(grid, authorization=known) as place:
+        async with managing(f"http://me:p%40ss@{place}/") as manager:
+            hand = Hand(await manager.default_session())
+            assert "Through a hub" in shown(await hand.open(site.page("Through a hub")))
+            assert len(grid.sessions()) == 1
+        assert not grid.sessions()
+        async with managing(f"http://me:wrong@{place}") as manager:
+            with pytest.raises(BrowserUnavailable, match=r"gave no browser: who are you\?") as refused:
+                await manager.ready()
+            assert "wrong" not in str(refused.value)
+
+
+async def test_the_words_of_a_grid_that_refuses_are_told(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SELENIUM_REMOTE_CAPABILITIES", '{"browserName": "lynx"}')
+    async with managing(grid.address) as manager:
+        with pytest.raises(BrowserUnavailable, match="gave no browser: session not created") as refused:
+            await manager.ready()
+        assert "\n" not in refused.value.message
+    assert not grid.sessions()
+
+
+async def test_an_environment_that_cannot_be_read_is_told_without_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SELENIUM_REMOTE_HEADERS", "SELENIUM_REMOTE_CAPABILITIES"):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, "secret")
+            async with managing("http://127.0.0.1:9") as manager:
+                with pytest.raises(BrowserUnavailable, match=f"{name} is not a JSON object") as refused:
+                    await manager.ready()
+                assert "secret" not in str(refused.value)
+
+
+async def test_an_address_that_is_none_of_a_grid_is_told(site: Site) -> None:
+    async with managing(site.page("<h1>A page</h1>")) as manager:
+        with pytest.raises(BrowserUnavailable, match=r"what answers there is a web page"):
+            await manager.ready()
+
+
+async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> None:
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(f"<title>Proxy</title>Asked for {self.path}".encode())
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        async with managing(grid.address, proxy=f"http://127.0.0.1:{server.server_port}") as manager:
+            hand = Hand(await manager.default_session())
+            assert "Asked for http://nowhere.test/" in shown(await hand.open("http://nowhere.test/"))
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_doctor_asks_the_grid_whether_it_is_ready(
+    site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(address: str) -> tuple[int, str]:
+        code = doctor(LoadedSettings(settings_for(address), dict.fromkeys(all_options(), "default")))
+        return code, capsys.readouterr().out
+
+    code, text = told(grid.address)
+    assert code == 0
+    assert f"those of the Selenium Grid at 127.0.0.1:{grid.port}: ChromeDriver ready for new sessions" in text
+    code, text = told(site.page("<h1>A page</h1>"))
+    assert code == 1
+    assert "its /status cannot be read" in text
+    code, text = told("http://127.0.0.1:9")
+    assert code == 1
+    assert "nothing answers at 127.0.0.1:9" in text
+    with hub(grid, authorization="Bearer x") as place:
+        code, text = told(f"http://{place}")
+        assert code == 1
