@@ -64,6 +64,10 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
+# Many clients over HTTP at once (`load`), or many calls for long (`soak`); writes docs/reliability.md.
+remote *arguments:
+    python -m benchmarks.remote {{ arguments }}
+
 # Put style and form right where a tool can.
 fix:
     ruff check --fix

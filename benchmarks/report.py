@@ -47,9 +47,9 @@ def document(measured: dict[str, Figures], sizes: list[int], *, rounds: int, chr
         "Written by `just bench`, which installs the other servers at pinned versions and gives all of them "
         "the same work in turn: the same Chromium, headless, the same pages from a local site, over stdio. "
         "Times depend on the machine; the ratios of one run are what to compare.",
-        f"{datetime.date.today().isoformat()}: {_machine(chromium)}; medians of {rounds} "
+        f"{datetime.date.today().isoformat()}: {machine(chromium)}; medians of {rounds} "
         f"{'round' if rounds == 1 else 'rounds'}, each with a fresh process of every server.",
-        _markdown(table),
+        markdown_table(table),
         "## Ratios of this run",
         _ratios(measured, sizes),
         "## What is measured",
@@ -83,7 +83,7 @@ def _ratios(measured: dict[str, Figures], sizes: list[int]) -> str:
         mine = ours.get(key)
         cells = [_ratio(mine, measured[name].get(key)) for name in others]
         table.append([label, *cells])
-    return _markdown(table)
+    return markdown_table(table)
 
 
 def _ratio(mine: float | str | None, theirs: float | str | None) -> str:
@@ -100,7 +100,8 @@ def _shown(value: float | str) -> str:
     return f"{value:,.0f}"
 
 
-def _markdown(table: list[list[str]]) -> str:
+def markdown_table(table: list[list[str]]) -> str:
+    """A table in Markdown; the first row is its head."""
     head, *body = table
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "---:|" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
@@ -110,7 +111,7 @@ def _version(name: str) -> str:
     return version(OURS) if name == OURS else servers.PEERS[name][1]
 
 
-def _machine(chromium: str) -> str:
+def machine(chromium: str) -> str:
     """The class of machine: what matters for the figures, and nothing that tells it apart from its like."""
     gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     said = subprocess.run([chromium, "--version"], capture_output=True, text=True, check=False).stdout

@@ -165,6 +165,18 @@ class Connection:
             self._process.wait(8)
 
 
+def find(pattern: str, text: str, role: str, name: str) -> str:
+    """The handle of an element in a snapshot, by a pattern as `Server.handle`.
+
+    Raises:
+        ToolError: the snapshot does not show it.
+    """
+    found = re.search(pattern.format(role=role, name=re.escape(name)), text, re.M)
+    if found is None:
+        raise ToolError(f"no {role} {name!r} in the snapshot")
+    return found[1]
+
+
 class Server:
     """What the benchmark asks of a server. Handles are whatever the server calls an element by."""
 
@@ -177,10 +189,7 @@ class Server:
 
     def find(self, text: str, role: str, name: str) -> str:
         """The handle of an element in a snapshot."""
-        found = re.search(self.handle.format(role=role, name=re.escape(name)), text, re.M)
-        if found is None:
-            raise ToolError(f"no {role} {name!r} in the snapshot")
-        return found[1]
+        return find(self.handle, text, role, name)
 
     def open(self, url: str) -> str:
         """Open a page; the tool's text."""

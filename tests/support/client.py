@@ -80,8 +80,7 @@ class Browser:
 
     async def call(self, tool: str, **arguments: Any) -> Result:
         """Call a tool; an error is a result like any other."""
-        answer = await self.client.call_tool(tool, arguments)
-        assert isinstance(answer, types.CallToolResult)
+        answer = await self.answer(tool, arguments)
         result = Result(
             "\n".join(part.text for part in answer.content if isinstance(part, types.TextContent)),
             tuple(
@@ -94,6 +93,12 @@ class Browser:
         if not result.is_error:
             self._remember(result.text, whole=_is_whole_page(tool, arguments, result.text))
         return result
+
+    async def answer(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        """Let the client call a tool."""
+        answer = await self.client.call_tool(tool, arguments)
+        assert isinstance(answer, types.CallToolResult)
+        return answer
 
     async def do(self, tool: str, **arguments: Any) -> str:
         """Call a tool that has to succeed, and tell its text."""

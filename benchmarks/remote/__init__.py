@@ -1,0 +1,1 @@
+"""The server over HTTP with many clients at once, and for long."""
