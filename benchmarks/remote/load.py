@@ -18,6 +18,7 @@ from typing import Any
 
 import mcp_types as types
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from rich.console import Console
 
 from benchmarks import servers
@@ -109,7 +110,7 @@ class Worker:
                 text = await self._call("look", moves.look[0], **moves.look[1])
                 if f"Welcome, guest {number}" not in text:
                     raise servers.ToolError(f"the page does not greet: {text[:200]}")
-        except (servers.ToolError, TimeoutError) as error:
+        except (servers.ToolError, MCPError, TimeoutError) as error:
             self._figures.failed.append(str(error))
 
     def _typed(self, handle: str) -> int | str:
@@ -190,7 +191,7 @@ async def _peer() -> AsyncGenerator[Running]:
     command = servers.command(PEER, chromium, sandbox=uses_sandbox(settings))
     processes = MarkedProcesses(uuid.uuid4().hex)
     process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once, and nothing else goes on
-        [*command.argv, "--host", "127.0.0.1", "--port", str(port)],
+        [*command.argv, "--host", "localhost", "--port", str(port)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -199,14 +200,14 @@ async def _peer() -> AsyncGenerator[Running]:
 
     async def listens() -> bool:
         with contextlib.suppress(OSError):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            _, writer = await asyncio.open_connection("localhost", port)
             writer.close()
             return True
         return False
 
     try:
         await until(listens)
-        yield Running(f"http://127.0.0.1:{port}/mcp", process.pid, processes)
+        yield Running(f"http://localhost:{port}/mcp", process.pid, processes)
     finally:
         processes.seen(process.pid)
         process.send_signal(signal.SIGTERM)

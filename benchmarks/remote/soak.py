@@ -128,9 +128,11 @@ def _section(progress: Progress, clients: int, seconds: float, loads: list[float
     growth = [f"{after / before - 1:+.1%}" if before else "-" for before, after in pairs]
     growth.append(f"{end.tree / first.tree - 1:+.1%}")
     rows.append([f"growth from {warm[0]:,} to {last[0]:,} calls", *growth, "-"])
+    seen = ", ".join(f"{held.tree:.0f}" for _, held in working)
     return (
         f"{clients} clients, each in a session of its own, fill in a field, press a button and look, over "
         f"and over; each opens the page anew after {AGAIN} calls. One process answered {progress.done:,} "
-        f"calls in {seconds:.0f} s ({progress.done / seconds:.0f} a second), {progress.failed} of them failed. "
-        f"Load average meanwhile {min(loads):.0f} to {max(loads):.0f}.\n\n{markdown_table(rows)}"
+        f"calls in {seconds:.0f} s ({progress.done / seconds:.0f} a second); {progress.failed} failed. "
+        f"Load average meanwhile {min(loads):.0f} to {max(loads):.0f}.\n\n{markdown_table(rows)}\n\n"
+        f"Each look at all of them, MB: {seen}."
     )
