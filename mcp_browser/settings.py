@@ -279,9 +279,10 @@ class ObservationSettings(SettingsGroup):
     changes_budget: int = Field(
         default=1500, ge=100, le=200_000, description="Longest account of changes, in tokens."
     )
-    console: Literal["errors", "all", "none"] = Field(
-        default="errors",
-        description="What results tell of the console: new errors, all new messages, or nothing.",
+    console: Literal["errors", "all", "none"] | None = Field(
+        default=None,
+        description="What results tell of the console: new errors, all new messages, or nothing. "
+        "Default: errors; all where the mouse group is offered.",
     )
     show_secrets: bool = Field(
         default=False,
@@ -509,3 +510,9 @@ class Settings(SettingsGroup):
     server: ServerSettings = ServerSettings()
     sessions: SessionSettings = SessionSettings()
     access: AccessSettings = AccessSettings()
+
+    @property
+    def console_told(self) -> Literal["errors", "all", "none"]:
+        """What results tell of the console."""
+        sees = not {"mouse", "all"}.isdisjoint(self.tools.tools)
+        return self.observation.console or ("all" if sees else "errors")

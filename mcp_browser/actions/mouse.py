@@ -17,7 +17,7 @@ from mcp_browser.actions.keyboard import parse_hotkey
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.browser.element import Button, Modifier, describe_element, held, type_keys
+from mcp_browser.browser.element import DROP_SECONDS, Button, Modifier, describe_element, held, type_keys
 from mcp_browser.dom.models import PointHit
 from mcp_browser.errors import InvalidArguments
 
@@ -28,8 +28,6 @@ STEP = 12
 
 MOST_STEPS = 40
 
-DROP_SECONDS = 0.5
-"""How long what the page does about a drag is waited for before the drop."""
 
 CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
+DROP_SECONDS = 0.5
+"""How long a page may take to follow a drag before the drop."""
+
 OPENING_SECONDS = 3.0
 """How long a list or a file chooser may take to open after the click that opens it."""
 
@@ -237,6 +240,10 @@ class Element:
             await self._tab.act(mouse.move(target.x, target.y, steps=4))
             # A drop target takes the drop only after it has seen the pointer over itself.
             await self._tab.act(mouse.move(target.x, target.y))
+            if not self._tab.held:
+                # Many lists sort themselves only with the next frame.
+                await self._tab.ask(self._tab.dom.settle(limit=DROP_SECONDS))
+                await self._tab.act(mouse.move(target.x, target.y))
         finally:
             with anyio.CancelScope(shield=True):
                 await self._tab.act(mouse.up())

@@ -78,7 +78,7 @@ class Tab:
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
         self.console = Console(
-            page, tell=settings.observation.console, show_secrets=settings.observation.show_secrets
+            page, tell=settings.console_told, show_secrets=settings.observation.show_secrets
         )
         self.dom = DomService(
             page,
