@@ -209,9 +209,7 @@ class BrowserSession:
         async with self._opening:
             if self._context is not None and not await self._answers():
                 self._drop_context()
-            if self._context is None:
-                await self._manager.in_own_task(self._open)
-            await self._mend()
+            await self._open_and_mend()
             await self._tabs.attached()
 
     async def close(self) -> None:
@@ -260,6 +258,23 @@ class BrowserSession:
         context = self._context
         browser = context.browser if context is not None else None
         return context is not None and tab.closed and (browser is None or browser.is_connected())
+
+    async def _open_and_mend(self) -> None:
+        """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
+        for is_last in (False, True):
+            if self._context is None:
+                await self._manager.in_own_task(self._open)
+            try:
+                await self._mend()
+            except BrowserUnavailable:
+                context = self._context
+                browser = context.browser if context is not None else None
+                lives = context is not None and (browser is None or browser.is_connected())
+                if is_last or lives:
+                    raise
+                self._drop_context()
+            else:
+                return
 
     async def _mend(self) -> None:
         """Open crashed tabs again, and see to it that there is a current tab."""
