@@ -221,10 +221,13 @@ class BrowserSession:
         self._tabs.stop()
         await self._companions.closed()
         context, self._context = self._context, None
-        await self.artifacts.close()
         self._manager.forget(self)
-        if context is not None:
-            await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
+        try:
+            if context is not None:
+                await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
+        finally:
+            # Until the context is closed a download may begin, and make a folder for itself.
+            await self.artifacts.close()
 
     async def _open(self) -> None:
         context, notices = await self._manager.lend_context(self)
