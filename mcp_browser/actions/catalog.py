@@ -24,7 +24,7 @@ from mcp_browser.actions.storage import storage
 from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import ToolSettings
+from mcp_browser.settings import Settings, ToolSettings
 
 FAMILIES = (
     navigation,
@@ -87,9 +87,9 @@ def load_registry(settings: ToolSettings) -> Registry:
     return everything.only(groups).without(settings.exclude_actions)
 
 
-def offers_agent(settings: ToolSettings) -> bool:
-    """Whether the tools of the built-in agent are asked for."""
-    return not {AGENT, ALL}.isdisjoint(settings.tools)
+def offers_agent(settings: Settings) -> bool:
+    """Whether the tools of the built-in agent are offered: their group is named, or it has a model."""
+    return settings.agent.model is not None or not {AGENT, ALL}.isdisjoint(settings.tools.tools)
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

@@ -43,7 +43,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     server = create_server(
         Controller(registry, settings),
         source,
-        tools=agent.tools() if offers_agent(settings.tools) else (),
+        tools=agent.tools() if offers_agent(settings) else (),
         resources=[SessionFiles(manager, source)],
     )
     try:

@@ -41,7 +41,9 @@ async def connected(
 ) -> AsyncGenerator[Client]:
     """A client of a server whose agent follows a script."""
     options = ["--tasks-dir", str(folder / "tasks"), *flags]
-    if script is not None:
+    if script is None:
+        options += ["--tools", "core,agent"]
+    else:
         (folder / "script.json").write_text(json.dumps(script))
         options += ["--model", f"scripted:{folder / 'script.json'}"]
     command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", *options]

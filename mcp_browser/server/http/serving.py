@@ -103,7 +103,7 @@ class HttpServer:
             )
 
     def _own_tools(self, controller: Controller) -> list[ServerTool]:
-        agent = self._agent.tools() if offers_agent(controller.settings.tools) else ()
+        agent = self._agent.tools() if offers_agent(controller.settings) else ()
         return [*session_tools(self.sessions), *agent]
 
     async def serve(self) -> None:
