@@ -24,7 +24,7 @@ from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.serving import listen
+from mcp_browser.server.http.serving import http_doors, listen
 from mcp_browser.server.resources import Caller, Changed, Contents
 from mcp_browser.server.session_tools import session_tools
 from mcp_browser.server.sessions import Sessions
@@ -560,6 +560,10 @@ def add_the_rest(server: Server[Any]) -> None:
     server.middleware.append(with_raw_schema)
 
 
+def refused(_reason: str) -> None:
+    """Nobody counts."""
+
+
 async def main() -> None:
     settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
     manager = BrowserManager(settings, remote=True)
@@ -571,7 +575,13 @@ async def main() -> None:
         resources=[FixtureResources()],
     )
     add_the_rest(server)
-    app = http_app(settings, server=server, sessions=sessions, manager=manager)
+    app = http_app(
+        settings,
+        server=server,
+        sessions=sessions,
+        manager=manager,
+        middleware=http_doors(settings, refused),
+    )
     listener = listen(settings.server)
     sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")
     sys.stdout.flush()
