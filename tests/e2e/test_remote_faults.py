@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 FAULTS = int(os.environ.get("BROWSER_TEST_FAULTS", "12"))
 SEED = int(os.environ.get("BROWSER_TEST_SEED", "4"))
 
-WHAT = ("browser", "renderer", "connection")
+WHAT = ("browser", "connection")
 WHEN = ("idle", "call", "download", "navigation")
 
 KINDS: list[tuple[str, bool, Era, str | None]] = [
