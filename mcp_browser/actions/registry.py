@@ -1,6 +1,5 @@
 """Which actions exist: the Registry, its decorator, and the models made from it."""
 
-import fnmatch
 import functools
 import inspect
 import json
@@ -8,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
-from urllib.parse import urlsplit
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -16,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.browser.egress import is_on
 from mcp_browser.errors import InvalidArguments, UnknownAction
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class RegisteredAction:
         """Whether the action may be used on this page; without a page, whether it may be used on any."""
         if page is None:
             return not self.is_bound_to_pages
-        if self.domains and not any(_domain_matches(page.url, pattern) for pattern in self.domains):
+        if self.domains and not is_on(page.url, self.domains):
             return False
         return self.page_filter is None or self.page_filter(page)
 
@@ -373,12 +372,6 @@ def _as_result(name: str, result: object) -> ActionResult:
             raise TypeError(
                 f"action {name!r} returned {type(result).__name__}; return an ActionResult, a str or None"
             )
-
-
-def _domain_matches(url: str, pattern: str) -> bool:
-    host = (urlsplit(url).hostname or "").lower()
-    pattern = pattern.lower()
-    return fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
 
 
 def explain_arguments(name: str, param_model: type[BaseModel], error: ValidationError) -> str:

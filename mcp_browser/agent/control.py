@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-import anyio
 from pydantic import BaseModel
 
 from mcp_browser.agent.task import TaskStatus
+from mcp_browser.browser.wakeup import Wakeup
 
 
 class Progress(BaseModel):
@@ -54,7 +54,7 @@ class Control:
         """The run goes on as it is."""
         self.stopping = False
         self._paused = False
-        self._changed = anyio.Event()
+        self._changed = Wakeup()
         self._instructions: list[str] = []
 
     @property
@@ -65,22 +65,22 @@ class Control:
     def pause(self) -> None:
         """Wait before the next step."""
         self._paused = True
-        self._wake()
+        self._changed.wake()
 
     def resume(self) -> None:
         """Go on."""
         self._paused = False
-        self._wake()
+        self._changed.wake()
 
     def stop(self) -> None:
         """End before the next step, with what has been reached."""
         self.stopping = True
-        self._wake()
+        self._changed.wake()
 
     def instruct(self, text: str) -> None:
         """Tell the agent something before its next step."""
         self._instructions.append(text)
-        self._wake()
+        self._changed.wake()
 
     def take_instructions(self) -> list[str]:
         """What the agent is to be told now."""
@@ -95,7 +95,3 @@ class Control:
     async def changed(self) -> None:
         """Wait until something is asked of the run."""
         await self._changed.wait()
-
-    def _wake(self) -> None:
-        event, self._changed = self._changed, anyio.Event()
-        event.set()

@@ -1,6 +1,5 @@
 """The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
 
-import fnmatch
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.agent.history import ActionRecord
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.secrets import Secrets
+from mcp_browser.browser.egress import is_on
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
@@ -60,7 +60,7 @@ class Hands:
         self.controller = controller
         self.session = session
         self._secrets = secrets
-        self._domains = tuple(domain.lower() for domain in allowed_domains)
+        self._domains = tuple(allowed_domains)
 
     async def look(self, *, picture: bool) -> Look:
         """The page's state, with a picture where one is wanted and can be had.
@@ -167,11 +167,7 @@ class Hands:
         parts = urlsplit(address)
         if parts.scheme in ("about", "") or not url.strip() or url.startswith(("/", "?", "#", ".")):
             return True
-        host = (parts.hostname or "").lower()
-        return any(
-            fnmatch.fnmatchcase(host, domain) or (domain.startswith("*.") and host == domain[2:])
-            for domain in self._domains
-        )
+        return is_on(address, self._domains)
 
     def _outside(self, url: str) -> BlockedUrl:
         return BlockedUrl(

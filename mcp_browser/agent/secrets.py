@@ -1,17 +1,17 @@
 """Secrets: named, bound to domains, filled in where `<secret>name</secret>` stands, never read by a model."""
 
-import fnmatch
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from mcp_browser.agent.totp import OneTimePassword
+from mcp_browser.browser.egress import is_on
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+from mcp_browser.rendering.result import hide
 
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 
@@ -48,12 +48,7 @@ class Secret(BaseModel):
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
-        host = (urlsplit(url).hostname or "").lower()
-        return any(
-            fnmatch.fnmatchcase(host, pattern.lower())
-            or (pattern.startswith("*.") and host == pattern[2:].lower())
-            for pattern in self.domains
-        )
+        return is_on(url, self.domains)
 
 
 class Secrets:
@@ -133,9 +128,7 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """A text with names in the places of values, the longest value first."""
-        for name, value in sorted(self.values.items(), key=lambda item: -len(item[1])):
-            text = text.replace(value, f"<secret>{name}</secret>")
-        return text
+        return hide(text, self.values)
 
 
 def load_secrets(path: Path) -> Secrets:

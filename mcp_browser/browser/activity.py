@@ -3,7 +3,6 @@
 Nothing here asks the page anything, so that it also works while a dialog or a busy script holds the page.
 """
 
-import asyncio
 import itertools
 import time
 from collections import Counter
@@ -14,6 +13,8 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page, Request, Response
+
+from mcp_browser.browser.wakeup import Wakeup
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
@@ -61,7 +62,7 @@ class Activity:
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
         self._asked: Counter[str] = Counter()
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._wakeup = Wakeup()
         self._requested_at = 0.0
         self._requested_number = 0
         self._scheduled_until = 0.0
@@ -120,18 +121,11 @@ class Activity:
 
     async def change(self, *, limit: float) -> None:
         """Wait until something begins or ends, `limit` seconds at most."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
-        try:
-            await asyncio.wait({waiter}, timeout=max(0.0, limit))
-        finally:
-            self._waiters.discard(waiter)
+        await self._wakeup.wait(limit)
 
     def wake(self) -> None:
         """Tell those who wait that something has changed."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+        self._wakeup.wake()
 
     def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
         """Take in CDP's `Page.frameRequestedNavigation`: it comes before the request does."""

@@ -12,6 +12,7 @@ from mcp_browser.browser.activity import Activity
 from mcp_browser.browser.artifacts import Artifacts, PendingArtifact
 from mcp_browser.browser.filenames import size_text
 from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.browser.wakeup import Wakeup
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import DeadlineExceeded
 
@@ -56,7 +57,7 @@ class Downloads:
         self._saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
         self._ended: list[DownloadInfo] = []
-        self._changed = anyio.Event()
+        self._changed = Wakeup()
 
     def __len__(self) -> int:
         """How many downloads have begun."""
@@ -82,7 +83,7 @@ class Downloads:
             name=pending.name, url=download.url, path=pending.path, uri=pending.uri, place=pending.place
         )
         self._infos.append(info)
-        self._change()
+        self._changed.wake()
         self._saving[number] = asyncio.create_task(self._save(number, download, pending))
 
     async def wait(self, *, limit: float) -> None:
@@ -117,10 +118,6 @@ class Downloads:
         ended, self._ended = self._ended, []
         return ended
 
-    def _change(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
-
     async def close(self) -> None:
         """Give up those under way."""
         saving = list(self._saving.values())
@@ -148,7 +145,7 @@ class Downloads:
         self._infos[number] = info
         self._ended.append(info)
         self._notice(str(info))
-        self._change()
+        self._changed.wake()
 
 
 def _cannot_save(error: OSError) -> str:

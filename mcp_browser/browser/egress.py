@@ -1,7 +1,9 @@
 """Which addresses may be opened, and what a loosely written one means."""
 
+import fnmatch
 import ipaddress
 import re
+from collections.abc import Iterable
 from urllib.parse import urljoin, urlsplit
 
 from mcp_browser.errors import BlockedUrl, NavigationError
@@ -71,6 +73,15 @@ def blocked_page(url: str) -> BlockedUrl:
     return BlockedUrl(
         f"The page went to {url}, which is not allowed: {scheme_of(url)}: addresses are blocked.",
         hint="Go elsewhere with go_to_url. The setting --allow-file-urls lifts the rule for files.",
+    )
+
+
+def is_on(url: str, patterns: Iterable[str]) -> bool:
+    """Whether an address is on one of these hosts: globs; `*.example.com` takes example.com in."""
+    host = (urlsplit(url).hostname or "").lower()
+    return any(
+        fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
+        for pattern in map(str.lower, patterns)
     )
 
 

@@ -19,6 +19,7 @@ from playwright.async_api import BrowserContext, Page, Request, Response, WebSoc
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.companions import Companion
+from mcp_browser.browser.wakeup import Wakeup
 from mcp_browser.errors import NotFound
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class NetworkLog(Companion):
         self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._weight = 0
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._wakeup = Wakeup()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
         self.since: float | None = None
@@ -173,12 +174,7 @@ class NetworkLog(Companion):
 
     async def change(self, *, limit: float) -> None:
         """Wait until something is heard from the network, `limit` seconds at most."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
-        try:
-            await asyncio.wait({waiter}, timeout=max(0.0, limit))
-        finally:
-            self._waiters.discard(waiter)
+        await self._wakeup.wait(limit)
 
     def mark(self, request: Request, source: str) -> None:
         """Note where the answer to a request comes from, before it comes."""
@@ -243,7 +239,7 @@ class NetworkLog(Companion):
             exchange.request_size = len(body)
             self._weigh(exchange.weight)
         self._by_request[request] = exchange
-        self._wake()
+        self._wakeup.wake()
 
     def _on_response(self, response: Response) -> None:
         exchange = self._by_request.get(response.request)
@@ -258,7 +254,7 @@ class NetworkLog(Companion):
         exchange.mime_type = headers.get("content-type", "")
         if response.from_service_worker:
             exchange.source = exchange.source or "service worker"
-        self._wake()
+        self._wakeup.wake()
 
     def _on_finished(self, request: Request) -> None:
         exchange = self._ended(request)
@@ -269,7 +265,7 @@ class NetworkLog(Companion):
             exchange.gathering = task
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        self._wake()
+        self._wakeup.wake()
 
     def _on_failed(self, request: Request) -> None:
         exchange = self._ended(request)
@@ -277,7 +273,7 @@ class NetworkLog(Companion):
             # A document that becomes a download, or an answer without content, "fails" with its status.
             exchange.failure = request.failure or "failed"
             exchange.answered_at = time.time()
-            self._wake()
+            self._wakeup.wake()
 
     def _ended(self, request: Request) -> Exchange | None:
         exchange = self._by_request.get(request)
@@ -307,13 +303,13 @@ class NetworkLog(Companion):
         def ended(failure: str | None = None) -> None:
             exchange.failure = exchange.failure or failure
             exchange.duration = time.time() - exchange.started
-            self._wake()
+            self._wakeup.wake()
 
         socket.on("framesent", lambda payload: self._on_frame(exchange, payload, sent=True))
         socket.on("framereceived", lambda payload: self._on_frame(exchange, payload, sent=False))
         socket.on("socketerror", lambda error: ended(str(error)))
         socket.on("close", lambda _socket: ended())
-        self._wake()
+        self._wakeup.wake()
 
     def _on_frame(self, exchange: Exchange, payload: str | bytes, *, sent: bool) -> None:
         text = payload if isinstance(payload, str) else payload[: FRAME_LENGTH // 2].hex()
@@ -326,7 +322,7 @@ class NetworkLog(Companion):
         )
         exchange.frames.append(frame)
         exchange.size = (exchange.size or 0) + len(payload)
-        self._wake()
+        self._wakeup.wake()
 
     # -- keeping
 
@@ -369,7 +365,7 @@ class NetworkLog(Companion):
                         await self._measure(exchange, request)
                         await self._keep_body(exchange, response)
         exchange.gathering = None
-        self._wake()
+        self._wakeup.wake()
 
     async def _measure(self, exchange: Exchange, request: Request) -> None:
         if exchange.source.startswith("mock"):
@@ -404,11 +400,6 @@ class NetworkLog(Companion):
 
     def _tab_of_page(self, page: Page) -> int | None:
         return next((tab.id for tab in self._session.tabs.values() if tab.page is page), None)
-
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
 
 def _has_body(exchange: Exchange) -> bool:

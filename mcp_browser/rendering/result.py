@@ -80,7 +80,7 @@ def render_result(
     """
     limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
-    parts: list[Part] = [TextPart(text=_hide(clean_text(text) or "Done.", secrets))]
+    parts: list[Part] = [TextPart(text=hide(clean_text(text) or "Done.", secrets))]
     left = MAX_BYTES
     for attachment in result.attachments:
         if attachment.kind == "image" and attachment.data is not None:
@@ -98,7 +98,7 @@ def render_result(
 def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
     """What went wrong, what to try, and what else happened meanwhile."""
     lines = [str(error), *_notes(error.notices)]
-    return _hide(cut(clean_text("\n".join(lines)), LONGEST_ERROR), secrets)
+    return hide(cut(clean_text("\n".join(lines)), LONGEST_ERROR), secrets)
 
 
 def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
@@ -198,7 +198,7 @@ def _fit(attachment: Attachment, settings: Settings, limit: int) -> ImagePart:
     return ImagePart(data=picture.data, mime_type=picture.mime_type)
 
 
-def _hide(text: str, secrets: Mapping[str, str]) -> str:
+def hide(text: str, secrets: Mapping[str, str]) -> str:
     """Put a secret's name for its value, the longest value first, so that none is left in parts."""
     for name, value in sorted(secrets.items(), key=lambda secret: -len(secret[1])):
         if value:

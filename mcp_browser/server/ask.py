@@ -19,6 +19,8 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from mcp_browser.browser.wakeup import Wakeup
+
 Request = types.CreateMessageRequest | types.ElicitRequest
 Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
 
@@ -51,13 +53,13 @@ class Mailbox:
         """Nothing is asked yet."""
         self._questions: dict[str, Question] = {}
         self._numbers = itertools.count(1)
-        self._news = asyncio.Event()
+        self._news = Wakeup()
 
     async def ask(self, request: Request) -> Response | None:
         """The client's answer; None where it will not or can not give one."""
         question = Question(f"q{next(self._numbers)}", request)
         self._questions[question.key] = question
-        self._news.set()
+        self._news.wake()
         try:
             return await question.answer
         finally:
@@ -71,7 +73,6 @@ class Mailbox:
     async def news(self) -> None:
         """Wait for a question."""
         while not self.waiting:
-            self._news.clear()
             await self._news.wait()
 
     def requests(self) -> dict[str, Request]:

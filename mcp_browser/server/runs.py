@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.browser.wakeup import Wakeup
 from mcp_browser.errors import ActionError, NotFound
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.http.principals import Principal
@@ -44,7 +45,7 @@ class Run:
     outcome: TaskOutcome | None = None
     failure: str | None = None
     _task: asyncio.Task[None] | None = None
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _news: Wakeup = field(default_factory=Wakeup)
 
     @property
     def id(self) -> str:
@@ -91,8 +92,7 @@ class Run:
         """Note that something has happened, and wake who waits for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        self._news.wake()
 
     async def news(self) -> None:
         """Wait until something happens: progress, a question, the end."""

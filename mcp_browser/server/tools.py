@@ -4,9 +4,9 @@ import base64
 import json
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -16,12 +16,23 @@ from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arg
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.rendering.result import ImagePart, LinkPart, Part, TextPart, render_error, render_result
+from mcp_browser.rendering.result import (
+    NO_SECRETS,
+    ImagePart,
+    LinkPart,
+    Part,
+    TextPart,
+    hide,
+    render_error,
+    render_result,
+)
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
 
 logger = logging.getLogger(__name__)
+
+AnswerT = TypeVar("AnswerT")
 
 SESSION = "session"
 """The argument that names the browser session."""
@@ -89,16 +100,9 @@ class Tools:
 
     async def _answer(self, call: Call) -> Answer:
         try:
-            return await self._call(call)
+            return await _or_failure(self._call(call), call.params.name)
         except NeedInput as need:
             return need.result
-        except MCPError:
-            raise
-        except ActionError as error:
-            return failed(render_error(error))
-        except Exception:
-            logger.exception("Internal error in %s", call.params.name)
-            return _internal_error(call.params.name)
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
@@ -118,30 +122,39 @@ class Tools:
         if self._sessions.has_handles:
             call, handle = _without_handle(call)
         async with self._sessions.lease(call.request, call.principal, handle) as lease:
-            result = await self._call_in_session(replace(call, lease=lease), own)
+            work = self._call_in_session(replace(call, lease=lease), own)
+            # Here, so that a failure tells of the session, too.
+            result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
             return await fit(_telling(lease, result), lease.session.artifacts)
 
     async def _call_in_session(self, call: Call, own: ServerTool | None) -> types.CallToolResult:
-        try:
-            if own is not None:
-                answer = await own.handler(call, _validated(own, call.arguments))
-                if isinstance(answer, types.InputRequiredResult):
-                    raise NeedInput(answer)
-                return answer
-            result = await self._controller.execute(call.params.name, call.arguments, call.session)
-        except NeedInput:
-            raise
-        except ActionError as error:
-            return failed(render_error(error, secrets=call.session.hidden))
-        except Exception:
-            logger.exception("Internal error in %s", call.params.name)
-            return _internal_error(call.params.name)
+        if own is not None:
+            answer = await own.handler(call, _validated(own, call.arguments))
+            if isinstance(answer, types.InputRequiredResult):
+                raise NeedInput(answer)
+            return answer
+        result = await self._controller.execute(call.params.name, call.arguments, call.session)
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
             structured_content=_without_secrets(result.data, call.session.hidden),
             is_error=result.error is not None,
         )
+
+
+async def _or_failure(
+    work: Awaitable[AnswerT], name: str, *, secrets: Mapping[str, str] = NO_SECRETS
+) -> AnswerT | types.CallToolResult:
+    """What the work behind a tool answers; a failure as a result. Errors of the protocol go through."""
+    try:
+        return await work
+    except (NeedInput, MCPError):
+        raise
+    except ActionError as error:
+        return failed(render_error(error, secrets=secrets))
+    except Exception:
+        logger.exception("Internal error in %s", name)
+        return _internal_error(name)
 
 
 def _outcome(answer: Answer) -> Outcome:
@@ -157,10 +170,8 @@ def _without_secrets(data: dict[str, Any] | None, secrets: Mapping[str, str]) ->
     """What programs are told, with names in the places of values."""
     if not data or not secrets:
         return data
-    text = json.dumps(data, ensure_ascii=False)
-    for name, value in secrets.items():
-        text = text.replace(json.dumps(value, ensure_ascii=False)[1:-1], f"<secret>{name}</secret>")
-    return json.loads(text)
+    as_json = {name: json.dumps(value, ensure_ascii=False)[1:-1] for name, value in secrets.items()}
+    return json.loads(hide(json.dumps(data, ensure_ascii=False), as_json))
 
 
 def list_tools(registry: Registry) -> list[types.Tool]:
