@@ -14,7 +14,7 @@ from collections.abc import Generator
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from mcp_browser.browser.launch import QUIET_ARGS
+from mcp_browser.browser.launch import chromium_args
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
@@ -71,7 +71,7 @@ def grid_launch_options(settings: BrowserSettings) -> dict[str, Any]:
     options: dict[str, Any] = {
         "headless": settings.headless is not False,
         "chromium_sandbox": settings.sandbox is not False,
-        "args": [*QUIET_ARGS, *settings.browser_args],
+        "args": chromium_args(settings),
     }
     if settings.browser == "msedge":
         options["channel"] = "msedge"

@@ -1,14 +1,17 @@
 """Which browser is found, and with what it is started."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser
 
 from mcp_browser.browser import launch
 from mcp_browser.browser.launch import (
     browser_version,
+    chromium_args,
     context_options,
     find_browser,
     install_browser,
@@ -156,6 +159,36 @@ def test_the_browser_is_kept_from_calling_home_and_keeps_its_own_arguments_last(
     assert "--disable-component-update" in args
     assert args[-1] == "--mute-audio"
     assert not any("site-isolation" in arg or "no-sandbox" in arg for arg in args)
+
+
+def disabled_features(args: list[str]) -> set[str]:
+    (switch,) = [arg for arg in args if arg.startswith("--disable-features=")]
+    return set(switch.partition("=")[2].split(","))
+
+
+def test_features_that_settings_disable_are_added_to_those_disabled_anyway() -> None:
+    args = ("--disable-features=Translate,OptimizationHints", "--mute-audio")
+    settings = BrowserSettings(channel="chrome", browser_args=args)
+    disabled = disabled_features(launch_options(find_browser(settings), settings=settings)["args"])
+    assert {"Translate", "OptimizationHints", "WebUIOmniboxPopup"} <= disabled
+
+
+def test_no_feature_that_playwright_disables_is_enabled_again() -> None:
+    package = launch._playwright_package()
+    assert package is not None
+    bundle = (package / "lib" / "coreBundle.js").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"disabledFeatures = \[(.*?)\]", bundle, re.DOTALL)
+    assert set(re.findall(r'"(\w+)"', listed)) <= disabled_features(chromium_args(BrowserSettings()))
+
+
+async def test_a_new_window_loads_nothing_but_its_page(chromium: Browser) -> None:
+    session = await chromium.new_browser_cdp_session()
+    context = await chromium.new_context()
+    await context.new_page()
+    told = await session.send("Target.getTargets", {"filter": [{}]})
+    await context.close()
+    await session.detach()
+    assert {target["type"] for target in told["targetInfos"]} <= {"page", "tab", "browser"}
 
 
 @pytest.mark.parametrize(
