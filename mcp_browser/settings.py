@@ -369,6 +369,9 @@ class AgentSettings(SettingsGroup):
     tasks_dir: UserPath | None = Field(
         default=None, description="Folder for the histories of tasks. Default: per user."
     )
+    step_pictures: bool = Field(
+        default=True, description="Keep a small picture of each step of a task, for its report."
+    )
     secrets: UserPath | None = Field(
         default=None, description="TOML file with secrets that tasks may use by name."
     )

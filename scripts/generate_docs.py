@@ -1,6 +1,6 @@
 """Write what the documents say about tools and settings, from the registry and the settings themselves.
 
-python scripts/generate_docs.py            write README.md, docs/tools.md and docs/settings.md
+python scripts/generate_docs.py            write README.md, tools.md, settings.md, the history's schema
 python scripts/generate_docs.py --check    exit with 1 where they are out of date
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.agent.history import history_schema
 from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.agent_tools import AgentTools
 from mcp_browser.server.calls import ServerTool
@@ -32,6 +33,7 @@ def main() -> int:
         ROOT / "README.md": _readme(),
         ROOT / "docs" / "tools.md": _tools(),
         ROOT / "docs" / "settings.md": _settings(),
+        ROOT / "docs" / "agent-history.schema.json": json.dumps(history_schema(), indent=1) + "\n",
     }
     stale = {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text

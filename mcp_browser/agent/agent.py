@@ -14,7 +14,7 @@ from mcp_browser.agent.asking import Asked, Asker
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
 from mcp_browser.agent.hands import Deed, Hands, Look
-from mcp_browser.agent.history import AgentHistory, StepRecord, TaskFolder
+from mcp_browser.agent.history import AgentHistory, RunSettings, StepRecord, TaskFolder
 from mcp_browser.agent.loops import LoopDetector
 from mcp_browser.agent.message_manager import MessageManager, MessageManagerState
 from mcp_browser.agent.output import AgentBrain
@@ -22,6 +22,7 @@ from mcp_browser.agent.secrets import Secrets
 from mcp_browser.agent.styles import PlannerStyle
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.agent.thinking import judge, make_plan, sum_up
+from mcp_browser.agent.writing import write_up
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
@@ -105,6 +106,7 @@ class Agent:
                 )
                 return self.outcome()
             await self._open_start()
+            self.history.settings = self._settings_in_force()
             while self.history.status is TaskStatus.WORKING:
                 await self._wait_while_paused()
                 if self.control.stopping:
@@ -118,7 +120,11 @@ class Agent:
             self._end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
             raise
         finally:
+            if self.history.status.is_final:
+                self.history.ended = datetime.now(UTC)
             self._save()
+            if self.folder is not None:
+                write_up(self.history, self.folder)
         return self.outcome()
 
     def outcome(self) -> TaskOutcome:
@@ -136,6 +142,21 @@ class Agent:
             files=tuple(str(download.path) for download in self.session.downloads if download.path),
             usage=self.state.usage,
             seconds=round(self._seconds, 2),
+        )
+
+    def _settings_in_force(self) -> RunSettings:
+        settings = self.settings
+        fallback = self.asker.fallback
+        tab = self.session.tab_in_use
+        size = tab.page.viewport_size if tab is not None else None
+        return RunSettings(
+            fallback_model=fallback.info.name if fallback is not None else None,
+            gui_scale=settings.gui_scale if self.task.style == "gui" else None,
+            max_actions=settings.max_actions,
+            max_failures=settings.max_failures,
+            model_timeout=settings.model_timeout,
+            step_timeout=settings.step_timeout,
+            viewport=(size["width"], size["height"]) if size is not None else None,
         )
 
     # -- one step
@@ -176,7 +197,8 @@ class Agent:
     async def _look(self) -> Look:
         sees = self.asker.model.info.sees
         wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
-        return await self.hands.look(picture=wanted and sees)
+        shot = self.folder is not None and self.settings.step_pictures
+        return await self.hands.look(picture=wanted and sees, shot=shot)
 
     async def _ask(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
         for text in self.control.take_instructions():
@@ -253,8 +275,9 @@ class Agent:
     ) -> None:
         state = self.state
         picture = None
-        if self.folder is not None and look is not None and look.images:
-            picture = self.folder.save_picture(state.step, look.images[0].data, look.images[0].mime_type)
+        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
+        if self.folder is not None and shown is not None:
+            picture = self.folder.save_picture(state.step, shown.data, shown.mime_type)
         if asked is not None:
             state.loops.record(
                 asked.decision.calls, url=look.url if look else "", page=look.text if look else ""

@@ -1,6 +1,7 @@
 """The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
 
 import io
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.agent.history import ActionRecord
 from mcp_browser.agent.output import ActionCall
+from mcp_browser.agent.recording import record_elements, small_picture
 from mcp_browser.agent.secrets import Secrets
 from mcp_browser.browser.egress import is_on
 from mcp_browser.browser.observation import DialogInfo, Observation
@@ -33,6 +35,8 @@ class Look:
     title: str
     text: str
     images: tuple[ImageBlock, ...] = ()
+    shot: ImageBlock | None = None
+    """A picture for people, who look at it later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +66,28 @@ class Hands:
         self._secrets = secrets
         self._domains = tuple(allowed_domains)
 
-    async def look(self, *, picture: bool) -> Look:
+    async def look(self, *, picture: bool, shot: bool = False) -> Look:
         """The page's state, with a picture where one is wanted and can be had.
+
+        Args:
+            picture: with a picture for the model.
+            shot: with a small one for people, where there is none for the model.
 
         Raises:
             ActionError: the page cannot be looked at.
         """
+        # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
+        self.session.hidden.update(self._secrets.values)
         looked = await self.controller.execute("get_state", {"screenshot": picture}, self.session)
         observation = looked.observation
         parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
+        images = tuple(_image(part) for part in parts if isinstance(part, ImagePart))
         return Look(
             url=self._secrets.hide(observation.url) if observation else "",
-            title=observation.title if observation else "",
+            title=self._secrets.hide(observation.title) if observation else "",
             text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
-            images=tuple(_image(part) for part in parts if isinstance(part, ImagePart)),
+            images=images,
+            shot=images[0] if images else await small_picture(self.session) if shot else None,
         )
 
     async def act(self, calls: Sequence[ActionCall]) -> list[Deed]:
@@ -98,26 +110,38 @@ class Hands:
     async def _do(self, call: ActionCall) -> Deed:
         session = self.session
         try:
-            url = session.current_tab.url
+            tab = session.current_tab
         except ActionError:
-            url = ""
+            tab = None
         tabs = set(session.tabs)
+        # Before the action: it may take its element off the page.
+        elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+        started = time.monotonic()
+
+        def record(**outcome: Any) -> ActionRecord:
+            return ActionRecord(
+                call=call,
+                url=self._url(),
+                elements=elements,
+                tab=tab.id if tab is not None else None,
+                opened=tuple(sorted(set(session.tabs) - tabs)),
+                seconds=round(time.monotonic() - started, 3),
+                **outcome,
+            )
+
         try:
             self._check_address(call)
-            arguments = self._secrets.fill_in(call.arguments, url=url)
-            # Whoever looks at the page after the task must not read what was typed into it.
+            arguments = self._secrets.fill_in(call.arguments, url=tab.url if tab is not None else "")
             session.hidden.update(self._secrets.values)
             result = await self.controller.execute(call.name, arguments, session)
             await self._stay_within(tabs)
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)
-            record = ActionRecord(call=call, error=text, url=self._url())
-            return Deed(record, None, f"{call} failed: {text}", "")
+            return Deed(record(error=text), None, f"{call} failed: {text}", "")
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
-        record = ActionRecord(call=call, result=f"{told}{notes}", url=self._url())
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
-        return Deed(record, result, memory, self._changes(result))
+        return Deed(record(result=f"{told}{notes}"), result, memory, self._changes(result))
 
     def _url(self) -> str:
         try:

@@ -10,8 +10,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mcp_browser import __version__
 from mcp_browser.agent.output import ActionCall, AgentBrain
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import NotFound
 from mcp_browser.llm.messages import Frozen, Usage
 
@@ -19,34 +21,29 @@ HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
 
 
-class ElementRecord(Frozen):
-    """An element as it was when it was acted on, by what it can be found again.
-
-    `attributes` are those that tend to stay (id, name, type, href, data-testid, aria-label, placeholder, …);
-    `path` is a CSS path from the frame's document, `frame` the frame's address where it is not the page's.
-    """
-
-    index: int
-    role: str = ""
-    name: str = ""
-    tag: str = ""
-    attributes: dict[str, str] = Field(default_factory=dict)
-    path: str = ""
-    frame: str | None = None
-
-
 class ActionRecord(Frozen):
-    """One action of a step: what was called, with names in the places of secrets, and what came of it."""
+    """One action of a step: what was called, with names in the places of secrets, and what came of it.
+
+    `elements` are those that its indexes and points meant, as they were before it. `tab` is the number of the
+    tab it was done in, `opened` those of the tabs it opened; `url` is the page after it. `seconds` is how
+    long it took.
+    """
 
     call: ActionCall
     result: str = ""
     error: str | None = None
-    element: ElementRecord | None = None
+    elements: tuple[ElementRecord, ...] = ()
     url: str = ""
+    tab: int | None = None
+    opened: tuple[int, ...] = ()
+    seconds: float = 0
 
 
 class StepRecord(Frozen):
-    """One step: the page before it, what the agent thought and did, what it used."""
+    """One step: the page before it, what the agent thought and did, what it used.
+
+    `screenshot` is the name of a file in the run's folder, a picture of the page before the actions.
+    """
 
     number: int
     url: str
@@ -61,16 +58,36 @@ class StepRecord(Frozen):
     model: str = ""
 
 
+class RunSettings(Frozen):
+    """What a run worked under, beside its task. `viewport` is the view's width and height, CSS pixels."""
+
+    fallback_model: str | None = None
+    gui_scale: str | None = None
+    max_actions: int | None = None
+    max_failures: int | None = None
+    model_timeout: float | None = None
+    step_timeout: float | None = None
+    viewport: tuple[int, int] | None = None
+
+
 class AgentHistory(BaseModel):
-    """The history of a run. Its JSON schema is published as docs/agent-history.schema.json."""
+    """The history of a run. Its JSON schema is published as docs/agent-history.schema.json.
+
+    `format` is raised when a reader of older files could not read newer ones. `version` is that of
+    mcp-browser. `replay_of` is the identifier of the run that this one does again.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     format: Literal[1] = 1
+    version: str = __version__
     id: str
     task: Task
     model: str = ""
+    settings: RunSettings = RunSettings()
+    replay_of: str | None = None
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    ended: datetime | None = None
     status: TaskStatus = TaskStatus.WORKING
     outcome: TaskOutcome | None = None
     steps: list[StepRecord] = Field(default_factory=list[StepRecord])
@@ -123,6 +140,10 @@ class TaskFolder:
         self._write(name, data)
         return name
 
+    def save_text(self, name: str, text: str) -> None:
+        """Write a text file."""
+        self._write(name, text.encode())
+
     def history(self) -> AgentHistory:
         """The history as it was saved last.
 
@@ -154,6 +175,13 @@ class TaskFolder:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+def history_schema() -> dict[str, Any]:
+    """The JSON schema of a history's file."""
+    schema = AgentHistory.model_json_schema(mode="serialization")
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The history of a run"}
+    return title | {name: part for name, part in schema.items() if name not in title}
 
 
 def new_task_id() -> str:

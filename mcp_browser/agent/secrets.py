@@ -130,6 +130,19 @@ class Secrets:
         """A text with names in the places of values, the longest value first."""
         return hide(text, self.values)
 
+    def hide_in(self, value: Any) -> Any:
+        """Values of JSON with names in the places of values, in all texts in them."""
+        match value:
+            case str():
+                return self.hide(value)
+            case list() | tuple():
+                return [self.hide_in(part) for part in cast("list[Any]", value)]
+            case dict():
+                items = cast("dict[str, Any]", value).items()
+                return {key: self.hide_in(part) for key, part in items}
+            case _:
+                return value
+
 
 def load_secrets(path: Path) -> Secrets:
     """Secrets from a TOML file: a table for each, with `value` or `totp`, and `domains`.

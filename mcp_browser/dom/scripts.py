@@ -36,6 +36,8 @@ PARTS = (
     "scrolling",
     "finding",
     "html",
+    "identity",
+    "secrecy",
     "door",
 )
 """The files of the page script in their order: each may use what those before it have set up."""

@@ -1,5 +1,6 @@
 """What the page of one tab shows, and its elements: the page script's counterpart."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from playwright.async_api import ElementHandle, Page
@@ -7,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.models import (
     Box,
     DomChanges,
@@ -25,6 +27,7 @@ from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, ElementRef, References
 from mcp_browser.dom.scripts import send_script
+from mcp_browser.dom.secrecy import Covers, find_covers
 from mcp_browser.dom.worlds import (
     WORLD_NAME,
     FrameGone,
@@ -71,6 +74,7 @@ class DomService:
         self._frames = Frames(page, channel, worlds)
         self._references = References()
         self._observer = Observer(self._frames, self._references, changes_budget=changes_budget)
+        self.identities = Identities(self._frames, self._references, self._ask)
 
     # Looking ------------------------------------------------------------------------------------------------
 
@@ -167,6 +171,10 @@ class DomService:
         main = await self._frames.main()
         await self._boxes(main, 0.0, 0.0, 1.0, boxes)
         return boxes
+
+    async def covers(self, values: Sequence[str]) -> Covers:
+        """The boxes of what shows one of these texts: what to cover on a picture of the page."""
+        return await find_covers(self._frames, values)
 
     # One element --------------------------------------------------------------------------------------------
 

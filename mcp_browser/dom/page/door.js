@@ -18,6 +18,9 @@ const methods = {
   scroll: scrollBox,
   scrollToText,
   html,
+  record,
+  locate,
+  covers,
   call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };

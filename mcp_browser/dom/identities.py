@@ -1,0 +1,135 @@
+"""Elements by what they can be found again by, on a page that may have changed since."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from mcp_browser.dom.frames import Frames
+from mcp_browser.dom.models import DomNode, Frozen
+from mcp_browser.dom.references import ElementRef, References
+from mcp_browser.errors import NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.dom.readings import FrameState
+
+MatchLevel = Literal["exact", "attributes", "role", "text"]
+"""How an element was found again: at its path and unchanged; by an attribute; by role and name; by text."""
+
+LEVELS: tuple[MatchLevel, ...] = ("exact", "attributes", "role", "text")
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+class ElementRecord(Frozen):
+    """An element as it was when it was acted on, by what it can be found again.
+
+    `argument` is the place of its index or point among the action's arguments, such as `index` or
+    `fields.0.index`. `attributes` are those that tend to stay (id, name, type, href, data-testid, aria-label,
+    placeholder, …). `context` is the text around it, `twins` how many others had its role and name. `path` is
+    a CSS path from its document's root, ` >> ` leading into a shadow tree; `frames` are such paths of the
+    frames around it from the outermost on, `frame` the address of its frame where that is not the page.
+    `x`, `y`, `width` and `height` are its box in CSS pixels of the view; `point` is where a point given by
+    coordinates lay in it, in parts of its sides.
+    """
+
+    index: int
+    argument: str = "index"
+    role: str = ""
+    name: str = ""
+    tag: str = ""
+    attributes: dict[str, str] = Field(default_factory=dict)
+    text: str = ""
+    context: str = ""
+    twins: int = 0
+    path: str = ""
+    frames: tuple[str, ...] = ()
+    frame: str | None = None
+    x: float = 0
+    y: float = 0
+    width: float = 0
+    height: float = 0
+    point: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        """As a person calls it: `button "Buy now"`."""
+        return f'{self.role or self.tag or "element"} "{self.name or self.text}"'
+
+
+class Located(Frozen):
+    """A recorded element, found again."""
+
+    level: MatchLevel
+    node: DomNode
+
+
+class Identities:
+    """Records elements of one page, and finds recorded ones."""
+
+    def __init__(self, frames: Frames, references: References, ask: Ask) -> None:
+        """Work on the page of `frames`; `ask` puts a question about an element, raises where it is gone."""
+        self._frames = frames
+        self._references = references
+        self._ask = ask
+
+    async def record(self, index: int) -> ElementRecord:
+        """What the element of an index can be found again by.
+
+        Raises:
+            NotFound: the index was never given.
+            StaleElement: the element is gone.
+        """
+        ref: ElementRef = self._references[index]
+        answer = await self._ask(ref, "record", ref.id)
+        x, y, width, height = answer["box"]
+        way = self._frames.way_to(ref.world)
+        paths: list[str] = []
+        for parent, owner in reversed(way):
+            paths.append((await parent.world.run("record", owner)).get("path", ""))
+            at = await parent.world.run("framePoint", owner, x, y, "read")
+            if "problem" not in at:
+                x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
+        return ElementRecord(
+            index=index,
+            frames=tuple(reversed(paths)),
+            frame=answer["url"] if way else None,
+            x=round(x, 1),
+            y=round(y, 1),
+            width=round(width, 1),
+            height=round(height, 1),
+            **{name: answer[name] for name in ("role", "name", "tag", "attributes", "text", "context")},
+            **{name: answer[name] for name in ("twins", "path")},
+        )
+
+    async def locate(self, record: ElementRecord) -> Located:
+        """The element that a record means: in its own frame where it can be found there, else in any other.
+
+        Raises:
+            NotFound: none fits, or several fit equally well.
+        """
+        wanted = record.model_dump(
+            include={"role", "name", "tag", "attributes", "text", "context", "twins", "path"}
+        )
+        found: list[tuple[bool, int, FrameState, dict[str, Any]]] = []
+        main = await self._frames.main()
+        async for frame, answer in self._frames.each("locate", wanted):
+            if answer["level"] != "none":
+                is_other = not _is_frame_of(record, answer["url"], is_main=frame is main)
+                found.append((is_other, LEVELS.index(answer["level"]), frame, answer))
+        if not found:
+            raise NotFound(f"Nothing on the page is like {record}.")
+        rank = min(entry[:2] for entry in found)
+        best = [entry for entry in found if entry[:2] == rank]
+        count = sum(answer["count"] for *_, answer in best)
+        if count > 1:
+            raise NotFound(f"{count} elements fit {record} equally well, and nothing tells them apart.")
+        _, level, frame, answer = best[0]
+        node = self._references.shown(answer["node"], frame.world, answer["doc"])
+        return Located(level=LEVELS[level], node=node)
+
+
+def _is_frame_of(record: ElementRecord, url: str, *, is_main: bool) -> bool:
+    if record.frame is None or is_main:
+        return record.frame is None and is_main
+    return urlsplit(record.frame)[:3] == urlsplit(url)[:3]

@@ -1,0 +1,238 @@
+/** What an element can be found again by, and finding it again on a page that may have changed since. */
+
+/** Attributes that tend to stay when a page is changed, those first that are made to be found by. */
+const STAYING = ["data-testid", "data-test-id", "data-test", "data-qa", "data-cy", "id", "name", "aria-label", "href", "for", "placeholder", "title", "alt", "type", "value"];
+/** Those of them that alone can tell an element from others of its tag. */
+const IDENTIFYING = STAYING.slice(0, -2);
+/** Kinds of input whose `value` says which one it is, and is nothing that somebody has entered. */
+const NAMED_BY_VALUE = set("radio checkbox submit button reset");
+const LONGEST_ATTRIBUTE = 500;
+const LONGEST_IDENTITY = 160;
+const NEAREST_CONTEXTS = 8;
+
+/**
+ * @typedef {object} Identity
+ * @property {string} role
+ * @property {string} name
+ * @property {string} tag
+ * @property {Record<string, string>} attributes
+ * @property {string} text
+ * @property {string} context
+ * @property {number} twins
+ * @property {string} path
+ */
+
+const plainName = (/** @type {string} */ name) => tidy(name.replace(REFERENCES, ""));
+
+/** @param {Element} element @returns {Record<string, string>} */
+function stayingAttributes(element) {
+  /** @type {Record<string, string>} */
+  const found = {};
+  const tag = localName(element);
+  for (const name of STAYING) {
+    if (name === "value" && !(tag === "input" && NAMED_BY_VALUE.has(inputType(element)))) continue;
+    const value = attribute(element, name);
+    if (value !== null && value !== "" && value.length <= LONGEST_ATTRIBUTE) found[name] = value;
+  }
+  return found;
+}
+
+/** The way to an element, tag by tag from the document's root; ` >> ` goes into a shadow tree. @param {Element} element */
+function pathOf(element) {
+  /** @type {string[]} */
+  const trees = [];
+  /** @type {string[]} */
+  let steps = [];
+  let node = element;
+  for (;;) {
+    const parent = parentNode(node);
+    const tag = localName(node);
+    let place = 0;
+    let same = 0;
+    for (let child = parent && firstChild(parent); child; child = nextSibling(child)) {
+      if (!isElement(child) || localName(/** @type {Element} */ (child)) !== tag) continue;
+      same++;
+      if (child === node) place = same;
+    }
+    steps.unshift(same > 1 ? `${CSS.escape(tag)}:nth-of-type(${place})` : CSS.escape(tag));
+    if (parent instanceof ShadowRoot) {
+      trees.unshift(steps.join(" > "));
+      steps = [];
+      node = parent.host;
+    } else if (isElement(parent)) node = /** @type {Element} */ (parent);
+    else break;
+  }
+  trees.unshift(steps.join(" > "));
+  return trees.join(" >> ");
+}
+
+/** The element at the end of such a way, or null. @param {string} path */
+function follow(path) {
+  /** @type {Node | null} */
+  let node = document;
+  for (const tree of path.split(" >> ")) {
+    if (node !== document) node = node && shadowOf(/** @type {Element} */ (node));
+    for (const step of tree.split(" > ")) {
+      const [tag = "", place = "1"] = step.replace(/\)$/, "").split(":nth-of-type(");
+      let left = Number(place);
+      /** @type {Node | null} */
+      let child = node && firstChild(node);
+      for (; child; child = nextSibling(child)) {
+        if (isElement(child) && CSS.escape(localName(/** @type {Element} */ (child))) === tag && --left === 0) break;
+      }
+      node = child || null;
+    }
+  }
+  return /** @type {Element | null} */ (node);
+}
+
+/** What stands around an element and tells it from another of the same name: its row, entry or form. @param {Element} element */
+function contextOf(element) {
+  const own = tidy(textContent(element));
+  /** @type {Node | null} */
+  let node = flatParent(element);
+  for (let up = 0; node && up < NEAREST_CONTEXTS; up++, node = flatParent(node)) {
+    if (!(node instanceof HTMLElement)) continue;
+    const text = tidy(String(_innerText.call(node) || "").slice(0, LONGEST_TEXT));
+    if (text.length > own.length + 2) return cut(text, LONGEST_IDENTITY);
+  }
+  return "";
+}
+
+/** @param {Element} element @returns {Identity} */
+function identityOf(element) {
+  const line = describe(element);
+  const name = plainName(line.name);
+  let twins = 0;
+  for (const other of toldById().values()) {
+    if (other.id !== line.id && other.role === line.role && plainName(other.name) === name) twins++;
+  }
+  const text = valueKind(element) === "rich" || isSecret(element) ? "" : tidy(textContent(element));
+  return {
+    role: line.role,
+    name,
+    tag: localName(element),
+    attributes: stayingAttributes(element),
+    text: cut(text, LONGEST_IDENTITY),
+    context: contextOf(element),
+    twins,
+    path: pathOf(element),
+  };
+}
+
+/** Say by what an element can be found again, and where it is. @param {number} id */
+function record(id) {
+  const element = byId(id);
+  if (!element) return { problem: "stale", lasting: true };
+  const box = boxOf(element);
+  return { ...identityOf(element), url: location.href, box: [box.left, box.top, box.width, box.height] };
+}
+
+/** @typedef {{element: Element, role: string, name: string}} Candidate */
+
+/** How much of two texts is the same, 0 to 1, by their words. @param {string} one @param {string} other */
+function likeness(one, other) {
+  const words = (/** @type {string} */ text) => new Set(text.toLowerCase().split(/\s+/).filter(Boolean));
+  const [first, second] = [words(one), words(other)];
+  if (!first.size || !second.size) return 0;
+  let common = 0;
+  for (const word of first) if (second.has(word)) common++;
+  return common / (first.size + second.size - common);
+}
+
+/** The one of several that stands in the recorded surroundings; all of them where none does so plainly. @param {Candidate[]} candidates @param {Identity} wanted */
+function inContext(candidates, wanted) {
+  if (candidates.length < 2 || !wanted.context) return candidates;
+  const scored = candidates.map((candidate) => ({ candidate, score: likeness(contextOf(candidate.element), wanted.context) }));
+  scored.sort((one, other) => other.score - one.score);
+  const [first, second] = scored;
+  return first && second && first.score >= 0.5 && first.score - second.score >= 0.1 ? [first.candidate] : candidates;
+}
+
+/** As few as can be told from the others. @param {Candidate[]} candidates @param {Identity} wanted */
+function narrowed(candidates, wanted) {
+  for (const fits of [
+    (/** @type {Candidate} */ one) => isSeen(one.element),
+    (/** @type {Candidate} */ one) => one.role === wanted.role && one.name === wanted.name,
+    (/** @type {Candidate} */ one) => localName(one.element) === wanted.tag,
+  ]) {
+    if (candidates.length < 2) break;
+    const left = candidates.filter(fits);
+    if (left.length) candidates = left;
+  }
+  return inContext(candidates, wanted);
+}
+
+/** @param {Element} element @returns {Candidate} */
+function asCandidate(element) {
+  const line = describe(element);
+  return { element, role: line.role, name: plainName(line.name) };
+}
+
+/** Elements of the recorded tag that have one of its telling attributes, by the first that any has. @param {Identity} wanted */
+function byAttributes(wanted) {
+  for (const name of IDENTIFYING) {
+    const value = wanted.attributes[name];
+    if (value === undefined) continue;
+    const selector = `${CSS.escape(wanted.tag)}[${name}="${CSS.escape(value)}"]`;
+    const found = allRoots().flatMap((root) => Array.from(queryAll(root, selector)));
+    const kinds = found.filter((element) => {
+      const own = stayingAttributes(element);
+      return own["type"] === wanted.attributes["type"] && own["value"] === wanted.attributes["value"];
+    });
+    if (kinds.length) return narrowed(kinds.map(asCandidate), wanted);
+  }
+  return [];
+}
+
+/**
+ * Find a recorded element: at its path with its attributes, role and name; by an attribute; by role and name; by
+ * its text. An attribute counts only where no other element has the recorded role and name, in the recorded surroundings.
+ * @param {Identity} wanted
+ */
+function locate(wanted) {
+  const lines = read(null);
+  const frames = framesIn(lines);
+  /** @type {Candidate[]} */
+  const seen = [];
+  for (const line of lines) {
+    if (line.node && line.role && (line.kind === "interactive" || line.kind === "region")) {
+      seen.push({ element: line.node, role: line.role, name: plainName(line.name) });
+    }
+  }
+  release(lines);
+  const alike = seen.filter((one) => one.role === wanted.role && one.name === wanted.name);
+  const answer = (/** @type {string} */ level, /** @type {Candidate[]} */ found) => ({
+    doc: documentKey,
+    frames,
+    url: location.href,
+    level: found.length ? level : "none",
+    count: found.length,
+    node: found.length === 1 ? wire(describe(/** @type {Candidate} */ (found[0]).element), false) : null,
+  });
+  const around = inContext(alike, wanted);
+  const there = wanted.path ? follow(wanted.path) : null;
+  if (there && localName(there) === wanted.tag) {
+    const own = asCandidate(there);
+    const attributes = stayingAttributes(there);
+    const same = STAYING.every((name) => attributes[name] === wanted.attributes[name]);
+    const named = own.role === wanted.role && own.name === wanted.name;
+    if (same && named && (!alike.length || around.some((one) => one.element === there))) return answer("exact", [own]);
+  }
+  const marked = byAttributes(wanted);
+  const [only] = marked;
+  if (marked.length === 1 && only) {
+    // An attribute that is counted through, such as item-2, may have gone to another entry.
+    if (!alike.length || around.some((one) => one.element === only.element)) return answer("attributes", marked);
+  }
+  if (alike.length && (wanted.name || alike.length === 1)) return answer("role", narrowed(alike, wanted));
+  const text = (wanted.name || wanted.text).toLowerCase();
+  if (!text) return answer("none", []);
+  const equal = seen.filter((one) => one.name.toLowerCase() === text || (!!wanted.text && one.name.toLowerCase() === wanted.text.toLowerCase()));
+  if (equal.length) return answer("text", narrowed(equal, wanted));
+  const partly = seen.filter((one) => {
+    const name = one.name.toLowerCase();
+    return one.role === wanted.role && name.length > 2 && text.length > 2 && (name.includes(text) || text.includes(name));
+  });
+  return answer("text", narrowed(partly, wanted));
+}

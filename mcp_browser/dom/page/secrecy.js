@@ -1,0 +1,185 @@
+/** Where texts that must not be seen can be seen: for covering them on pictures of the page. */
+
+const UNSHOWN = set("script style noscript template head title");
+/** Kinds of input that show no letters of what they hold. */
+const LETTERLESS = set("password hidden checkbox radio file range color image");
+const FRAMES = set("iframe frame object embed");
+const SHORTEST_PART = 3;
+
+/** A text as it is compared: spaces and the case of letters do not count. @param {string} text */
+const squeezed = (text) => text.replace(/\s+/g, "").toLowerCase();
+
+/**
+ * @typedef {{text: string, start: number, node: Text | null, element: Element}} Piece
+ *   a text node, or a field with the text that it shows; `start` is its place in all the text of its tree
+ */
+
+/** The text that a field shows; null for what is no field. @param {Element} element @param {string} tag */
+function shownBy(element, tag) {
+  if (tag === "textarea" || tag === "input") {
+    const field = /** @type {HTMLInputElement} */ (element);
+    if (tag === "input" && LETTERLESS.has(inputType(field))) return "";
+    return String(field.value || attribute(field, "placeholder") || "");
+  }
+  if (tag !== "select") return null;
+  const select = /** @type {HTMLSelectElement} */ (element);
+  const options = select.multiple || select.size > 1 ? select.options : select.selectedOptions;
+  return Array.from(options, (option) => option.label || option.text).join(" ");
+}
+
+/** How far a text's shadow reaches beyond it, in pixels. @param {Element} element */
+function reachOf(element) {
+  const shadow = styleOf(element).textShadow;
+  if (!shadow || shadow === "none") return 0;
+  return (shadow.match(/-?[\d.]+px/g) || []).reduce((sum, length) => sum + Math.abs(parseFloat(length)), 0);
+}
+
+/** Whether it stays where it is when the page is scrolled. @param {Element} element */
+function isPinned(element) {
+  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+    if (isElement(node) && /fixed|sticky/.test(styleOf(/** @type {Element} */ (node)).position)) return true;
+  }
+  return false;
+}
+
+/** The place in a text of its nth character that is no space. @param {string} text @param {number} nth */
+function placeOf(text, nth) {
+  let at = 0;
+  for (const character of text) {
+    // Lower case can be longer than upper case.
+    nth -= squeezed(character).length;
+    if (nth < 0) return at;
+    at += character.length;
+  }
+  return at;
+}
+
+/**
+ * The boxes of what shows any of these texts, wherever in the page's trees: also where it is spread over several
+ * elements or fields, in a pseudo-element that repeats an attribute, and in a field that holds a part of it.
+ * @param {string[]} values
+ */
+function covers(values) {
+  ask("nodes");
+  const needles = values.map(squeezed).filter(Boolean);
+  /** @type {[number, number, number, number, boolean][]} */
+  const boxes = [];
+  /** @type {Element[]} */
+  const frames = [];
+  /** @param {DOMRect} rect @param {Element} element @param {number} reach */
+  const cover = (rect, element, reach) => {
+    if (rect.width <= 0 || rect.height <= 0) return;
+    boxes.push([rect.left - reach, rect.top - reach, rect.width + 2 * reach, rect.height + 2 * reach, isPinned(element)]);
+  };
+  /** @type {Node[]} */
+  const trees = [document];
+  for (let tree = trees.pop(); tree; tree = trees.pop()) {
+    /** @type {Piece[]} */
+    const pieces = [];
+    let whole = "";
+    const add = (/** @type {string} */ text, /** @type {Text | null} */ node, /** @type {Element} */ element) => {
+      pieces.push({ text, start: whole.length, node, element });
+      whole += squeezed(text);
+    };
+    /** @type {Node | null} */
+    let node = firstChild(tree);
+    while (node) {
+      let inside = true;
+      if (isElement(node)) {
+        const element = /** @type {Element} */ (node);
+        const tag = localName(element);
+        const shown = shownBy(element, tag);
+        inside = shown === null && !UNSHOWN.has(tag);
+        if (shown) {
+          add(shown, null, element);
+          const held = squeezed(shown);
+          if (held.length >= SHORTEST_PART && needles.some((needle) => needle.includes(held))) cover(rectOf(element), element, 1);
+        }
+        if (FRAMES.has(tag)) frames.push(element);
+        const root = shadowOf(element);
+        if (root) trees.push(root);
+        if (shown === null && repeats(element, needles)) cover(rectOf(element), element, 1 + reachOf(element));
+      } else if (nodeType(node) === 3) {
+        const parent = parentNode(node);
+        const owner = parent instanceof ShadowRoot ? parent.host : /** @type {Element} */ (parent);
+        const text = data(/** @type {Text} */ (node));
+        if (isElement(owner) && !isBlank(text)) add(text, /** @type {Text} */ (node), owner);
+      }
+      const next = inside ? firstChild(node) : null;
+      if (next) node = next;
+      else {
+        /** @type {Node | null} */
+        let from = node;
+        while (from && from !== tree && !nextSibling(from)) from = parentNode(from);
+        node = from && from !== tree ? nextSibling(from) : null;
+      }
+    }
+    for (const needle of needles) {
+      for (let at = whole.indexOf(needle); at >= 0; at = whole.indexOf(needle, at + 1)) {
+        for (const piece of piecesWithin(pieces, at, at + needle.length)) {
+          if (!piece.node) {
+            cover(rectOf(piece.element), piece.element, 1);
+            continue;
+          }
+          const range = /** @type {Range} */ (_createRange.call(document));
+          range.setStart(piece.node, placeOf(piece.text, Math.max(0, at - piece.start)));
+          const last = at + needle.length - piece.start - 1;
+          const end = placeOf(piece.text, last);
+          range.setEnd(piece.node, Math.min(piece.text.length, end + ((piece.text.codePointAt(end) || 0) > 0xffff ? 2 : 1)));
+          const reach = 2 + reachOf(piece.element);
+          for (const rect of range.getClientRects()) cover(rect, piece.element, reach);
+        }
+      }
+    }
+  }
+  const seen = window.visualViewport;
+  const page = rootElement();
+  const inner = body();
+  const wide = Math.max(page?.scrollWidth || 0, inner?.scrollWidth || 0, page?.offsetWidth || 0, inner?.offsetWidth || 0, page?.clientWidth || 0);
+  const high = Math.max(page?.scrollHeight || 0, inner?.scrollHeight || 0, page?.offsetHeight || 0, inner?.offsetHeight || 0, page?.clientHeight || 0);
+  return {
+    doc: documentKey,
+    boxes,
+    frames: frames.map((frame) => {
+      const box = rectOf(frame);
+      return [keep(frame), box.left, box.top, box.width, box.height, localName(frame).endsWith("frame")];
+    }),
+    scroll: [scrollX, scrollY],
+    page: [wide, high],
+    view: seen && seen.scale !== 1 ? [seen.offsetLeft, seen.offsetTop, seen.width, seen.height] : [0, 0, innerWidth, innerHeight],
+  };
+}
+
+/** Whether an element's own style puts one of its attributes, with such a text in it, on the page. @param {Element} element @param {string[]} needles */
+function repeats(element, needles) {
+  if (!hasAttributes(element)) return false;
+  for (const { value } of /** @type {NamedNodeMap} */ (_attributes.call(element))) {
+    if (value.length < SHORTEST_PART) continue;
+    const text = squeezed(value);
+    if (!needles.some((needle) => text.includes(needle))) continue;
+    if (localName(element) === "img") return true;
+    for (const pseudo of ["::before", "::after"]) {
+      const content = squeezed(styleOf(element, pseudo).content);
+      if (needles.some((needle) => content.includes(needle))) return true;
+    }
+  }
+  return false;
+}
+
+/** The pieces that have a part between two places of all the text. @param {Piece[]} pieces @param {number} from @param {number} to */
+function piecesWithin(pieces, from, to) {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (/** @type {Piece} */ (pieces[middle]).start <= from) low = middle + 1;
+    else high = middle;
+  }
+  const found = [];
+  for (let i = Math.max(0, low - 1); i < pieces.length; i++) {
+    const piece = /** @type {Piece} */ (pieces[i]);
+    if (piece.start >= to) break;
+    if (squeezed(piece.text)) found.push(piece);
+  }
+  return found;
+}

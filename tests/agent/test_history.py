@@ -1,0 +1,181 @@
+"""The history of a run in its folder, as its published schema says, and the report that is made of it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from playwright.async_api import Page
+
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.report import render_report
+from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.task import Budget, Task
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.llm.messages import Message
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.support.site import Site
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "agent-history.schema.json").read_text())
+
+FORM = """<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
+<label>Name <input id=who name=who></label><button data-testid=send>Send</button></form><p id=out></p>"""
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """The history in a run's folder, which fits its schema."""
+    content = json.loads((folder / "history.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(content, SCHEMA, format_checker=jsonschema.FormatChecker())
+    return content
+
+
+def everything_in(folder: Path) -> str:
+    """The contents of all files, as text."""
+    return "".join(file.read_bytes().decode(errors="replace") for file in folder.iterdir())
+
+
+async def test_each_step_and_element_of_a_run_is_in_its_history(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    task = Task(text="Say hello.", start_url=site.page(FORM, title="Greeter"))
+
+    def both(messages: Sequence[Message]) -> dict[str, Any]:
+        send = {"click_element": {"index": index_of(messages, "button", "Send")}}
+        return output(filling(messages, "textbox", "Name", "Ann"), send)
+
+    await make_agent(task, [both, done("Said.")], session, folder=tmp_path).run()
+    history = written(tmp_path)
+    assert history["format"] == 1
+    assert history["status"] == "succeeded"
+    assert history["ended"] > history["created"]
+    assert history["settings"]["max_actions"] == 5
+    assert history["outcome"]["answer"] == "Said."
+    first, last = history["steps"]
+    assert (first["url"], first["title"]) == (task.start_url, "Greeter")
+    assert first["usage"]["input_tokens"] > 0
+    assert first["screenshot"] == "step-001.jpg"
+    assert (tmp_path / "step-001.jpg").read_bytes().startswith(b"\xff\xd8")
+    typed, sent = first["actions"]
+    assert typed["call"]["arguments"]["text"] == "Ann"
+    (field,) = typed["elements"]
+    assert (field["argument"], field["role"], field["name"], field["tag"]) == (
+        "index",
+        "textbox",
+        "Name",
+        "input",
+    )
+    assert field["attributes"] == {"id": "who", "name": "who"}
+    assert sent["elements"][0]["attributes"] == {"data-testid": "send"}
+    assert sent["elements"][0]["path"] == "html > body > form > button"
+    assert last["actions"][0]["call"]["name"] == "done"
+
+
+async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_history_and_a_report(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    url = site.page(FORM)
+    failing = {
+        "failed": (Task(text="Buy.", start_url=url), [done("Sold out.", success=False)]),
+        "out_of_budget": (Task(text="Look.", start_url=url, budget=Budget(steps=1)), ["no form"]),
+    }
+    for status, (task, script) in failing.items():
+        folder = tmp_path / status
+        await make_agent(task, script, session, folder=folder).run()
+        assert written(folder)["status"] == status
+        assert "Not done" in (folder / "report.html").read_text()
+
+    def break_down(_messages: Sequence[Message]) -> dict[str, Any]:
+        raise RuntimeError("a fault of the model's client")
+
+    crashed = make_agent(
+        "Crash.", [click("button", "Send"), break_down], session, folder=tmp_path / "crashed"
+    )
+    with pytest.raises(RuntimeError):
+        await crashed.run()
+    history = written(tmp_path / "crashed")
+    assert history["status"] == "failed"
+    assert len(history["steps"]) == 1, "what was done before it is kept"
+    assert "RuntimeError" in history["outcome"]["obstacle"]
+
+    asked = asyncio.Event()
+
+    async def never(_messages: Sequence[Message]) -> dict[str, Any]:
+        # What a process that is killed now leaves behind.
+        asked.set()
+        return await asyncio.Future()
+
+    folder = tmp_path / "cancelled"
+    running = asyncio.create_task(
+        make_agent("Wait.", [click("button", "Send"), never], session, folder=folder).run()
+    )
+    await asked.wait()
+    assert written(folder)["status"] == "working"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert written(folder)["status"] == "cancelled"
+    assert "was cancelled" in (folder / "report.html").read_text()
+
+
+async def test_no_picture_is_kept_where_none_is_wanted(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    task = Task(text="Look.", start_url=site.page(FORM))
+    await make_agent(task, [done()], session, folder=tmp_path, step_pictures=False).run()
+    assert written(tmp_path)["steps"][0]["screenshot"] is None
+    assert "<img" not in (tmp_path / "report.html").read_text()
+
+
+async def test_a_secret_is_in_no_file_of_a_run(session: BrowserSession, site: Site, tmp_path: Path) -> None:
+    value = "correct horse battery"
+    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
+    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
+    task = Task(text="Log in.", start_url=site.page(body))
+    script = [
+        fill("textbox", "Name", "<secret>login</secret>"),
+        click("button", "Send"),
+        click("button", "Send"),
+        done(),
+    ]
+    await make_agent(task, script, session, secrets=secrets, folder=tmp_path).run()
+    written(tmp_path)
+    assert value not in everything_in(tmp_path)
+
+
+HOSTILE = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">\"'>"
+
+
+async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
+    session: BrowserSession, site: Site, tmp_path: Path, page: Page
+) -> None:
+    task = Task(text=f"Say hello. {HOSTILE}", start_url=site.page(FORM, title=f"Greeter {HOSTILE}"))
+    script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
+    await make_agent(task, script, session, folder=tmp_path).run()
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    await page.goto((tmp_path / "report.html").as_uri())
+    assert (await page.title()).startswith("Task: Say hello.")
+    assert await page.locator("article").count() == 2
+    shown = await page.inner_text("body")
+    assert shown.count(HOSTILE) >= 3
+    assert "Done, as the agent reports." in shown
+    loaded = "images => images.every(image => image.complete && image.naturalWidth > 0)"
+    assert await page.locator("img").evaluate_all(loaded)
+    assert (
+        await page.locator("article").first.evaluate("element => getComputedStyle(element).display") == "grid"
+    )
+    assert errors == []
+
+
+def test_a_history_from_elsewhere_reads_no_file_outside_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "secret.jpg").write_bytes(b"secret")
+    step = {"number": 1, "url": "", "started": "2026-01-01T00:00:00Z", "screenshot": "../secret.jpg"}
+    history = AgentHistory.model_validate({"id": "x", "task": {"text": "Look."}, "steps": [step]})
+    assert "<img" not in render_report(history, tmp_path / "run")
+    TaskFolder(tmp_path / "run").save_history(history)
+    assert TaskFolder(tmp_path / "run").history() == history
