@@ -80,7 +80,7 @@ class AgentHistory(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     format: Literal[1] = 1
-    version: str = __version__
+    version: str = Field(default_factory=lambda: __version__)
     id: str
     task: Task
     model: str = ""
