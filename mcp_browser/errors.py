@@ -43,21 +43,18 @@ class ModelError(McpBrowserError):
     Args:
         message: what happened, with the model's name.
         hint: what to do about it; shown after the message.
+        retry_after: when to come back, in seconds; None where the model does not say.
     """
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
         """Join the message and the hint."""
         super().__init__(f"{message} {hint}".rstrip())
         self.hint = hint
+        self.retry_after = retry_after
 
 
 class ModelRateLimited(ModelError):
-    """The model limits the rate of requests; `retry_after` is in seconds, None where it does not say."""
-
-    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
-        """Keep when to come back."""
-        super().__init__(message, hint=hint)
-        self.retry_after = retry_after
+    """The model limits the rate of requests."""
 
 
 class ModelTimedOut(ModelError):

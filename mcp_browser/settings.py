@@ -354,6 +354,14 @@ class AgentSettings(SettingsGroup):
     model_output: Literal["tool", "json"] = Field(
         default="tool", description="How the model is asked for its actions: by a tool, or by a JSON schema."
     )
+    model_window: int | None = Field(
+        default=None,
+        ge=1_000,
+        description="Tokens that the model takes. Default: what is known of it, else 128,000.",
+    )
+    model_temperature: float | None = Field(
+        default=None, ge=0, le=2, description="How freely the model answers. Default: its own."
+    )
     fallback_model: str | None = Field(
         default=None, description="Model to go on with when the first one fails."
     )

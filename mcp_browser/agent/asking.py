@@ -26,7 +26,9 @@ TRIES = 4
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
-"""Seconds between two tries; the first doubles each time, with a quarter of chance to either side."""
+"""Seconds between two tries; the first doubles each time, with a quarter of chance to either side.
+
+A model that asks to be left alone for longer than the longest wait is given up at once."""
 
 REPAIRS = 2
 """How often an answer that cannot be read is asked for again."""
@@ -125,7 +127,7 @@ class Asker:
             else:
                 self.usage = self.usage + reply.usage
                 return reply
-            if attempt == TRIES - 1:
+            if attempt == TRIES - 1 or (failure.retry_after or 0) > LONGEST_WAIT:
                 raise failure
             wait = self._wait(attempt, failure)
             self.notice(f"{failure} Asking again in {wait:.1f} s.")
@@ -133,7 +135,6 @@ class Asker:
         raise AssertionError
 
     def _wait(self, attempt: int, failure: ModelError) -> float:
-        asked_for = failure.retry_after if isinstance(failure, ModelRateLimited) else None
-        if asked_for is not None:
-            return min(asked_for, LONGEST_WAIT)
+        if failure.retry_after is not None:
+            return failure.retry_after
         return min(self.first_wait * 2**attempt, LONGEST_WAIT) * random.uniform(0.75, 1.25)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field
+from pydantic import BaseModel, ConfigDict, Discriminator
 
 
 class Frozen(BaseModel):
@@ -114,6 +114,13 @@ class Usage(Frozen):
         """All tokens, those asked with and those answered with."""
         return self.input_tokens + self.output_tokens
 
+    def __str__(self) -> str:
+        """In words: tokens, and dollars where the price is known."""
+        counted = " (estimated)" if self.estimated else ""
+        cached = f" ({self.cached_tokens:,} from the cache)" if self.cached_tokens else ""
+        price = "price unknown" if self.cost is None else f"${self.cost:.4f}"
+        return f"{self.tokens:,} tokens{cached}{counted}{f', {price}' if self.requests else ''}"
+
     def __add__(self, other: "Usage") -> "Usage":
         """Both together; a cost is known where every part that used anything has one."""
         parts = [usage for usage in (self, other) if usage.requests]
@@ -153,11 +160,15 @@ class Reply(Frozen):
 
 
 class ModelInfo(Frozen):
-    """What is known of a model. `context_window` is in tokens, None where it is not known."""
+    """What is known of a model. `context_window` is in tokens, None where it is not known.
+
+    `sees` says whether it takes pictures, `priced` whether what it costs can be known.
+    """
 
     name: str
     context_window: int | None = None
-    sees: bool = Field(default=True, description="Whether it takes pictures.")
+    sees: bool = True
+    priced: bool = False
 
 
 def as_json(arguments: Mapping[str, Any] | str) -> str:

@@ -5,6 +5,7 @@ pydantic-ai speaks their protocols; it is imported when the first model is made.
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,15 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio
 import anyio.to_thread
 
-from mcp_browser.errors import (
-    ContextTooLong,
-    ModelError,
-    ModelRateLimited,
-    ModelRefused,
-    ModelTimedOut,
-    ModelUnavailable,
-    NoModel,
-)
+from mcp_browser.errors import ModelTimedOut, NoModel
+from mcp_browser.llm import tokens
+from mcp_browser.llm.failures import as_model_error, cause
 from mcp_browser.llm.messages import (
     Block,
     ImageBlock,
@@ -32,11 +27,15 @@ from mcp_browser.llm.messages import (
     Reply,
     Usage,
     as_json,
+    assistant,
+    system,
 )
+from mcp_browser.llm.outline import outline
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as pai
     from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
 OutputMode = Literal["tool", "json"]
 """How a form is asked for: as a tool to be called, or as the schema of the whole answer."""
@@ -44,22 +43,48 @@ OutputMode = Literal["tool", "json"]
 RECEIVED = "Received."
 """What a model is told of the form that it has filled in; what came of it stands in the next message."""
 
-LONGEST_CAUSE = 400
+LEAST_ANSWER = 512
+"""Tokens that an answer may have, however small the model's window is."""
 
 
 class ProviderModel:
     """A provider's model, by pydantic-ai."""
 
     def __init__(
-        self, model: "Model", *, mode: OutputMode = "tool", temperature: float | None = None
+        self,
+        model: "Model",
+        *,
+        mode: OutputMode = "tool",
+        context_window: int | None = None,
+        temperature: float | None = None,
+        describes_form: bool = False,
     ) -> None:
-        """Speak to `model`; make one with `provider_model`."""
+        """Speak to `model`; make one with `provider_model`.
+
+        Args:
+            model: pydantic-ai's.
+            mode: how forms are asked for.
+            context_window: tokens that it takes, where that is known better than pydantic-ai knows it; the
+                answer may then have a tenth of them.
+            temperature: how freely it answers; its own default where None.
+            describes_form: tell the form in words, too: a server of one's own holds an answer to a schema
+                without showing it to the model.
+        """
         self._model = model
         self._mode: OutputMode = mode
-        self._temperature = temperature
+        self._describes_form = describes_form and mode == "json"
+        # Retries are the agent's, which tells of them and knows the deadline.
+        self._settings: ModelSettings = {"max_retries": 0}
+        if temperature is not None:
+            self._settings["temperature"] = temperature
+        if context_window is not None:
+            self._settings["max_tokens"] = max(LEAST_ANSWER, context_window // 10)
         profile = model.profile
         self.info = ModelInfo(
-            name=f"{model.system}:{model.model_name}", context_window=profile.get("context_window")
+            name=f"{model.system}:{model.model_name}",
+            context_window=context_window or profile.get("context_window"),
+            sees=profile.get("supports_image_input", True),
+            priced=_is_priced(model),
         )
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
@@ -77,23 +102,26 @@ class ProviderModel:
             with anyio.fail_after(seconds):
                 response = await direct.model_request(
                     self._model,
-                    _as_request(messages),
-                    model_settings=self._settings(),
+                    _as_request(self._told(messages, form)),
+                    model_settings=self._settings,
                     model_request_parameters=self._parameters(form),
                     instrument=False,
                 )
         except TimeoutError as error:
             raise ModelTimedOut(f"{self.info.name} did not answer within {seconds:g} s.") from error
         except (AgentRunError, UserError) as error:
-            raise self._failure(error) from error
-        return self._reply(response, form)
+            raise as_model_error(self.info.name, error) from error
+        return self._reply(response, messages, form)
 
-    def _settings(self) -> Any:
-        # Retries are the agent's, which tells of them and knows the deadline.
-        settings: dict[str, Any] = {"max_retries": 0}
-        if self._temperature is not None:
-            settings["temperature"] = self._temperature
-        return settings
+    def _told(self, messages: Sequence[Message], form: OutputForm | None) -> Sequence[Message]:
+        """The conversation, with the form in words where the model would not see it else."""
+        if form is None or not self._describes_form:
+            return messages
+        shape = f"{form.description} Answer with one JSON object of this shape:\n{outline(form.json_schema)}"
+        first, *rest = messages
+        if first.role != "system":
+            return [system(shape), *messages]
+        return [first.with_text(f"{first.text}\n\n{shape}"), *rest]
 
     def _parameters(self, form: OutputForm | None) -> Any:
         from pydantic_ai.models import ModelRequestParameters  # noqa: PLC0415
@@ -117,7 +145,9 @@ class ProviderModel:
         )
         return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
-    def _reply(self, response: "pai.ModelResponse", form: OutputForm | None) -> Reply:
+    def _reply(
+        self, response: "pai.ModelResponse", messages: Sequence[Message], form: OutputForm | None
+    ) -> Reply:
         call = next(
             (
                 OutputCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args))
@@ -128,45 +158,13 @@ class ProviderModel:
         text = response.text or ""
         if call is None and form is not None and self._mode == "json" and text:
             call = OutputCall(id="answer", name=form.name, arguments=_arguments(text))
-        used = response.usage
         return Reply(
             text=text,
             call=call,
             model=response.model_name or self.info.name,
-            usage=Usage(
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
-                cached_tokens=used.cache_read_tokens,
-                requests=1,
-                cost=_price(response),
-            ),
+            usage=_usage(response, messages, assistant(text, call=call), form),
             finish=_FINISHES.get(response.finish_reason or "stop", "other"),
         )
-
-    def _failure(self, error: Exception) -> ModelError:
-        from pydantic_ai import exceptions as wrong  # noqa: PLC0415
-
-        name, cause = self.info.name, _cause(error)
-        match error:
-            case wrong.ModelRateLimitError():
-                failure = ModelRateLimited(f"{name} limits the rate: {cause}", retry_after=error.retry_after)
-            case wrong.ModelQuotaExceededError():
-                failure = ModelRefused(f"{name}: the quota is used up: {cause}")
-            case wrong.ModelContextWindowExceededError():
-                failure = ContextTooLong(f"The conversation is too long for {name}: {cause}")
-            case wrong.ModelAuthenticationError():
-                failure = ModelRefused(f"{name} refuses the key: {cause}", hint="Look at its API key.")
-            case wrong.ModelNotFoundError():
-                failure = ModelRefused(f"{name} does not exist: {cause}", hint="Look at --model.")
-            case wrong.ModelTimeoutError() | wrong.ModelRequestTimeout():
-                failure = ModelTimedOut(f"{name} did not answer in time.")
-            case wrong.ModelConnectionError() | wrong.ModelUnavailableError() | wrong.ModelServerError():
-                failure = ModelUnavailable(f"{name} cannot be reached or has failed: {cause}")
-            case wrong.UnexpectedModelBehavior() if not isinstance(error, wrong.ContentFilterError):
-                failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {cause}")
-            case _:
-                failure = ModelRefused(f"{name} refuses the request: {cause}")
-        return failure
 
 
 _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
@@ -178,15 +176,22 @@ _FINISHES: dict[str, Literal["stop", "length", "filtered", "other"]] = {
 
 
 async def provider_model(
-    name: str, *, base_url: str | None = None, mode: OutputMode = "tool", temperature: float | None = None
+    name: str,
+    *,
+    base_url: str | None = None,
+    mode: OutputMode = "tool",
+    context_window: int | None = None,
+    temperature: float | None = None,
 ) -> ProviderModel:
     """The model of a name such as `anthropic:claude-sonnet-4-5`; its key is taken from the environment.
 
     Args:
         name: provider and model as pydantic-ai names them.
-        base_url: another address that speaks OpenAI's protocol; the key may then be missing.
+        base_url: another address that speaks OpenAI's protocol, for names without a provider and for
+            `openai:`; the key may then be missing.
         mode: how forms are asked for.
-        temperature: how freely it answers; the provider's own default where None.
+        context_window: tokens that it takes, where pydantic-ai does not know it, or not rightly.
+        temperature: how freely it answers; its own default where None.
 
     Raises:
         NoModel: pydantic-ai or the provider's package is missing, the name is unknown, or there is no key.
@@ -200,20 +205,44 @@ async def provider_model(
             raise NoModel(
                 "Models need more packages.", hint="Install them: pip install 'mcp-browser[agent]'."
             ) from None
+        own = base_url is not None and not _names_another_provider(name)
         try:
-            model = _compatible(name, base_url) if base_url else infer_model(name)
+            model = _compatible(name, base_url) if base_url and own else infer_model(name)
         except ImportError as error:
-            raise NoModel(f"The model {name} needs another package: {_cause(error)}") from error
+            raise NoModel(f"The model {name} needs another package: {cause(error)}") from error
         except UserError as error:
             raise NoModel(
-                f"The model {name} cannot be used: {_cause(error)}",
+                f"The model {name} cannot be used: {cause(error)}",
                 hint="--model takes provider:name, such as anthropic:claude-sonnet-4-5; "
                 "the provider's key is taken from its usual variable, such as ANTHROPIC_API_KEY.",
             ) from error
-        return ProviderModel(model, mode=mode, temperature=temperature)
+        _quiet_logs()
+        return ProviderModel(
+            model,
+            mode=mode,
+            context_window=context_window,
+            temperature=temperature,
+            describes_form=own,
+        )
 
     # A thread: the first import takes a second, and the browser's other callers should not wait.
     return await anyio.to_thread.run_sync(make)
+
+
+def _names_another_provider(name: str) -> bool:
+    """Whether a name begins with a provider other than OpenAI; `qwen2.5:7b` does not."""
+    from pydantic_ai.providers import infer_provider_class  # noqa: PLC0415
+
+    prefix, colon, _ = name.partition(":")
+    if not colon or prefix == "openai":
+        return False
+    try:
+        infer_provider_class(prefix)
+    except ImportError:
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def _compatible(name: str, base_url: str) -> "Model":
@@ -225,6 +254,12 @@ def _compatible(name: str, base_url: str) -> "Model":
     return OpenAIChatModel(
         name.removeprefix("openai:"), provider=OpenAIProvider(base_url=base_url, api_key=key)
     )
+
+
+def _quiet_logs() -> None:
+    """Keep requests, with the pages and keys in them, out of the log, however much of it is wanted."""
+    for name in ("openai", "anthropic", "google_genai", "httpx", "httpx2", "httpcore", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _as_request(messages: Sequence[Message]) -> "list[pai.ModelMessage]":
@@ -281,14 +316,47 @@ def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
     return given
 
 
+def _usage(
+    response: "pai.ModelResponse", messages: Sequence[Message], said: Message, form: OutputForm | None
+) -> Usage:
+    """What a request has used, as the provider counted it; an estimate without a price where it did not."""
+    used = response.usage
+    if used.unmeasured_requests or not used.input_tokens:
+        return Usage(
+            input_tokens=tokens.of_messages(messages, form),
+            output_tokens=tokens.of_message(said),
+            requests=1,
+            estimated=True,
+        )
+    return Usage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cache_read_tokens,
+        requests=1,
+        cost=_price(response),
+    )
+
+
 def _price(response: "pai.ModelResponse") -> Decimal | None:
+    """US dollars: what the provider itself has said, or what its price list makes of the tokens."""
+    if response.usage.cost is not None:
+        return response.usage.cost
     try:
         return response.cost().total_price
     except (LookupError, AssertionError, ValueError):
         return None
 
 
-def _cause(error: Exception) -> str:
-    """Why, in one line and not too long."""
-    text = " ".join(str(error).split())
-    return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}…"
+def _is_priced(model: "Model") -> bool:
+    """Whether the price of a model is known before it has been asked anything."""
+    from pydantic_ai.messages import ModelResponse  # noqa: PLC0415
+    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
+
+    asked = ModelResponse(
+        parts=[],
+        usage=RequestUsage(input_tokens=1_000),
+        model_name=model.model_name,
+        provider_name=model.system,
+        provider_url=model.base_url,
+    )
+    return _price(asked) is not None

@@ -123,6 +123,11 @@ class AgentRuns:
             fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
         except ModelError as error:
             raise NotActionable(str(error)) from error
+        if params.max_cost is not None and not model.info.priced:
+            raise InvalidArguments(
+                f"The price of {model.info.name} is not known, so max_cost cannot be kept.",
+                hint="Limit max_tokens instead.",
+            )
         task = self._task(params)
         style: PlannerStyle = GuiStyle(settings.gui_scale) if task.style == "gui" else StructuredStyle()
         registry = self._actions(task)
@@ -211,7 +216,13 @@ class AgentRuns:
         settings = self._settings.agent
         if name.startswith(SCRIPTED):
             return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
-        return await provider_model(name, base_url=settings.model_url, mode=settings.model_output)
+        return await provider_model(
+            name,
+            base_url=settings.model_url,
+            mode=settings.model_output,
+            context_window=settings.model_window if name == settings.model else None,
+            temperature=settings.model_temperature,
+        )
 
     def _all_secrets(self) -> Secrets:
         if self._secrets is None:
@@ -320,9 +331,5 @@ def _lines(run: Run, outcome: TaskOutcome, *, waits: bool) -> list[str]:
             lines.append(f'Answer with add_instructions(task_id="{run.id}", text=…); it then goes on.')
     for error in outcome.errors[-3:]:
         lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
-    cost = f", ${outcome.usage.cost:.4f}" if outcome.usage.cost is not None else ""
-    lines.append(
-        f"{outcome.steps} steps, {outcome.usage.tokens:,} tokens"
-        f"{' (estimated)' if outcome.usage.estimated else ''}{cost}, {outcome.seconds:.0f} s. Task {run.id}."
-    )
+    lines.append(f"{outcome.steps} steps, {outcome.usage}, {outcome.seconds:.0f} s. Task {run.id}.")
     return lines

@@ -1,0 +1,106 @@
+"""What a provider's failure means for the agent: whether to ask again, and what to tell, without any key."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, cast
+
+from mcp_browser.browser.redaction import LONG, Redactor, is_secret_name
+from mcp_browser.errors import (
+    ContextTooLong,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelTimedOut,
+    ModelUnavailable,
+)
+
+LONGEST_CAUSE = 400
+"""Characters of a provider's words that are told."""
+
+_KEY_VARIABLES = {
+    "google": "GOOGLE_API_KEY",
+    "huggingface": "HF_TOKEN",
+    "bedrock": "AWS_BEARER_TOKEN_BEDROCK",
+    "azure": "AZURE_OPENAI_API_KEY",
+}
+"""Variables of keys that are not simply called PROVIDER_API_KEY."""
+
+_TOO_LONG = (
+    *("exceed_context_size_error", "context size", "context length", "context window"),
+    *("prompt is too long", "context_length_exceeded"),
+)
+"""How servers say that a conversation is too long, those that pydantic-ai does not know too (llama.cpp)."""
+
+
+def as_model_error(name: str, error: Exception) -> ModelError:
+    """A failure of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
+    from pydantic_ai import exceptions as wrong  # noqa: PLC0415 - takes a second to import
+
+    told = cause(error)
+    match error:
+        case wrong.ModelRateLimitError():
+            failure: ModelError = ModelRateLimited(f"{name} limits the rate: {told}")
+        case wrong.ModelQuotaExceededError():
+            failure = ModelRefused(f"{name}: the quota is used up: {told}", hint="Look at the account.")
+        case wrong.ModelAuthenticationError():
+            failure = ModelRefused(f"{name} refuses the key: {told}", hint=_key_advice(name))
+        case wrong.ModelNotFoundError():
+            failure = ModelRefused(
+                f"{name} does not exist there: {told}",
+                hint="Look at --model, and at the address (--model-url) where one is set.",
+            )
+        case wrong.ModelTimeoutError() | wrong.ModelRequestTimeout():
+            failure = ModelTimedOut(f"{name} did not answer in time.")
+        case wrong.ModelConnectionError():
+            failure = ModelUnavailable(f"{name} cannot be reached: {told}")
+        case wrong.ModelUnavailableError() | wrong.ModelServerError():
+            failure = ModelUnavailable(f"{name} has failed: {told}")
+        case _ if _is_too_long(error):
+            failure = ContextTooLong(f"The conversation is too long for {name}: {told}")
+        case wrong.ModelHTTPError() | wrong.ModelRequestRejectedError() | wrong.ContentFilterError():
+            failure = ModelRefused(f"{name} refuses the request: {told}")
+        case wrong.ModelAPIError() | wrong.UnexpectedModelBehavior():
+            failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {told}")
+        case _:
+            failure = ModelRefused(f"{name} cannot be asked this way: {told}")
+    if isinstance(error, wrong.ModelAPIError):
+        failure.retry_after = error.retry_after
+    return failure
+
+
+def _key_advice(name: str) -> str:
+    provider = name.partition(":")[0]
+    variable = _KEY_VARIABLES.get(provider, f"{provider.upper().replace('-', '_')}_API_KEY")
+    return f"Set {variable} to a key that is valid and may use this model, and start the server again."
+
+
+def cause(error: Exception) -> str:
+    """Why, in the provider's own words where it has any: one line, not too long, without keys."""
+    words = _said(getattr(error, "body", None))
+    status = getattr(error, "status_code", None)
+    if words and status is not None:
+        words = f"{words} (HTTP {status})"
+    text = " ".join((words or str(error) or type(error).__name__).split())
+    text = Redactor(known=_keys()).text(text)
+    return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}…"
+
+
+def _is_too_long(error: Exception) -> bool:
+    said = str(getattr(error, "body", None) or "").lower()
+    return any(words in said for words in _TOO_LONG)
+
+
+def _said(body: object) -> str:
+    """The message in a provider's error: `{"message": …}`, `{"error": {"message": …}}`, `{"error": "…"}`."""
+    if isinstance(body, list) and body:
+        # Google's own address for OpenAI's protocol answers with a list.
+        return _said(cast("list[object]", body)[0])
+    if not isinstance(body, Mapping):
+        return body if isinstance(body, str) else ""
+    fields = cast("Mapping[str, Any]", body)
+    return _said(fields["error"]) if "error" in fields else str(fields.get("message") or "")
+
+
+def _keys() -> list[str]:
+    """What the environment holds under the names of secrets."""
+    return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= LONG]

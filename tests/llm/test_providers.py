@@ -1,0 +1,332 @@
+"""Models of providers against a server that speaks their protocols."""
+
+import logging
+import socket
+from decimal import Decimal
+
+import pytest
+
+from mcp_browser.errors import (
+    ContextTooLong,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelTimedOut,
+    ModelUnavailable,
+    NoModel,
+)
+from mcp_browser.llm.messages import OutputCall, OutputForm, assistant, system, user
+from mcp_browser.llm.providers import ProviderModel, provider_model
+from tests.support.aimock import KEY, OUTPUT, Aimock, calls, fails, usage
+
+GOOGLE = pytest.param("google:gemini-2.5-flash", marks=pytest.mark.slow)  # its package takes long to import
+WIRES = ("openai:gpt-5-mini", "openai-chat:gpt-4.1-mini", "anthropic:claude-sonnet-4-6", GOOGLE)
+
+every_wire = pytest.mark.parametrize("name", WIRES)
+
+FORM = OutputForm(
+    name="AgentOutput",
+    description="Your thoughts and next actions.",
+    json_schema={
+        "type": "object",
+        "properties": {"action": {"type": "array", "items": {"type": "object"}}},
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+)
+ASKED = (system("Be brief."), user("Which?"))
+
+
+async def failure(model: ProviderModel, *, seconds: float = 20) -> ModelError:
+    with pytest.raises(ModelError) as raised:
+        await model.ask(ASKED, form=FORM, seconds=seconds)
+    return raised.value
+
+
+@every_wire
+async def test_a_form_comes_back_filled_in(aimock: Aimock, name: str) -> None:
+    aimock.says(calls())
+    reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
+    assert reply.call is not None
+    assert reply.call.name == "AgentOutput"
+    assert reply.call.arguments == OUTPUT
+    assert reply.finish == "stop"
+    (request,) = aimock.requests()
+    assert [message["role"] for message in request["body"]["messages"]] == ["system", "user"]
+    assert request["body"]["tools"][0]["function"]["name"] == "AgentOutput"
+
+
+@every_wire
+async def test_without_a_form_a_text_is_asked_for(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": "The blue one."})
+    reply = await (await provider_model(name)).ask(ASKED, form=None, seconds=20)
+    assert (reply.text, reply.call) == ("The blue one.", None)
+    (request,) = aimock.requests()
+    assert not request["body"].get("tools")
+
+
+@every_wire
+async def test_an_earlier_form_is_told_as_a_call_and_its_result(aimock: Aimock, name: str) -> None:
+    aimock.says(calls())
+    said = assistant(call=OutputCall(id="AgentOutput-1", name="AgentOutput", arguments={"action": []}))
+    model = await provider_model(name)
+    await model.ask((*ASKED, said, user("Now this page.")), form=FORM, seconds=20)
+    messages = aimock.requests()[0]["body"]["messages"]
+    called = [message for message in messages if message.get("tool_calls")]
+    assert [call["tool_calls"][0]["function"]["name"] for call in called] == ["AgentOutput"]
+    (result,) = [message["content"] for message in messages if message["role"] == "tool"]
+    assert "Received." in result
+    # Neighbours of one role may be joined, but nothing is lost.
+    assert "Now this page." in str(messages)
+
+
+@every_wire
+async def test_a_form_can_be_asked_for_as_json(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": '{"action": [{"wait_for": {"seconds": 1}}]}'})
+    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    assert reply.call is not None
+    assert reply.call.arguments == {"action": [{"wait_for": {"seconds": 1}}]}
+    assert not aimock.requests()[0]["body"].get("tools")
+
+
+@every_wire
+async def test_words_in_the_place_of_a_form_are_told_as_such(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": "I would click it."})
+    reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
+    assert (reply.call, reply.text) == (None, "I would click it.")
+
+
+@pytest.mark.parametrize("name", WIRES[1:])
+async def test_an_answer_cut_off_says_so(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": '{"action": [', "finishReason": "length"})
+    reply = await (await provider_model(name, mode="json")).ask(ASKED, form=FORM, seconds=20)
+    assert reply.finish == "length"
+    assert reply.call is not None
+    assert reply.call.arguments == '{"action": ['
+
+
+@every_wire
+async def test_a_rate_limit_says_when_to_come_back_and_is_asked_once(aimock: Aimock, name: str) -> None:
+    aimock.says(fails(429, "Slow down.", retry_after=7, type="rate_limit_error"))
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelRateLimited)
+    assert error.retry_after == 7
+    assert "Slow down. (HTTP 429)" in str(error)
+    assert len(aimock.requests()) == 1
+
+
+@every_wire
+@pytest.mark.parametrize(
+    ("status", "kind"), [(500, "server_error"), (503, "unavailable"), (529, "overloaded_error")]
+)
+async def test_a_server_that_fails_may_be_asked_again(
+    aimock: Aimock, name: str, status: int, kind: str
+) -> None:
+    aimock.says(fails(status, "Not now.", type=kind))
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelUnavailable)
+    assert f"has failed: Not now. (HTTP {status})" in str(error)
+    assert len(aimock.requests()) == 1
+
+
+@every_wire
+async def test_a_wrong_key_names_the_variable_to_set(
+    aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = name.partition(":")[0].removesuffix("-chat").upper()
+    monkeypatch.setenv(f"{provider}_API_KEY", "sk-wrong-0123456789abcdefghij")
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelRefused)
+    assert f"Set {provider}_API_KEY" in str(error)
+
+
+@every_wire
+async def test_a_missing_key_names_the_variable_to_set(
+    aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = name.partition(":")[0].removesuffix("-chat").upper()
+    for variable in aimock.environment:
+        monkeypatch.delenv(variable)
+    with pytest.raises(NoModel, match=f"{provider}_API_KEY"):
+        await provider_model(name)
+
+
+@every_wire
+async def test_an_unknown_model_points_to_the_setting(aimock: Aimock, name: str) -> None:
+    aimock.says(
+        fails(404, "The model `gpt-9` does not exist.", type="not_found_error", code="model_not_found")
+    )
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelRefused)
+    assert "--model" in str(error)
+
+
+async def test_an_unknown_provider_says_how_models_are_named() -> None:
+    with pytest.raises(NoModel, match="provider:name"):
+        await provider_model("nobody:nothing")
+
+
+@every_wire
+async def test_a_used_up_quota_is_not_asked_again(aimock: Aimock, name: str) -> None:
+    aimock.says(fails(402, "Your balance is empty.", type="billing_error"))
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelRefused)
+    assert "quota" in str(error)
+
+
+@every_wire
+async def test_a_conversation_too_long_is_told_as_such(aimock: Aimock, name: str) -> None:
+    message = "This model's maximum context length is 128000 tokens. Your messages resulted in 200000 tokens."
+    aimock.says(fails(400, message, type="invalid_request_error", code="context_length_exceeded"))
+    assert isinstance(await failure(await provider_model(name)), ContextTooLong)
+
+
+@every_wire
+async def test_another_refusal_is_told_in_the_providers_words(aimock: Aimock, name: str) -> None:
+    aimock.says(fails(400, "The schema is too deep.", type="invalid_request_error"))
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelRefused)
+    assert "refuses the request: The schema is too deep. (HTTP 400)" in str(error)
+
+
+@every_wire
+async def test_an_answer_that_is_no_json_may_be_asked_for_again(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": "x"}, chaos={"malformedRate": 1})
+    error = await failure(await provider_model(name))
+    assert isinstance(error, ModelUnavailable)
+    assert "cannot be read" in str(error)
+
+
+@every_wire
+async def test_a_connection_that_breaks_may_be_tried_again(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": "x"}, chaos={"disconnectRate": 1})
+    assert isinstance(await failure(await provider_model(name)), ModelUnavailable)
+
+
+@every_wire
+async def test_a_server_that_is_not_there_cannot_be_reached(
+    aimock: Aimock, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        for variable in aimock.environment:
+            if variable.endswith("BASE_URL"):
+                monkeypatch.setenv(variable, address)
+        error = await failure(await provider_model(name))
+    assert isinstance(error, ModelUnavailable)
+    assert "cannot be reached" in str(error)
+
+
+async def test_a_streamed_answer_that_stalls_ends_with_the_deadline(aimock: Aimock) -> None:
+    # Anthropic's answers are streamed; this one says nothing for a minute after its head.
+    aimock.says({"content": "too late"}, latency=60_000)
+    error = await failure(await provider_model("anthropic:claude-sonnet-4-6"), seconds=0.3)
+    assert isinstance(error, ModelTimedOut)
+    assert "within 0.3 s" in str(error)
+
+
+async def test_a_stream_that_breaks_off_may_be_asked_for_again(aimock: Aimock) -> None:
+    aimock.says({"content": "A long answer. " * 20}, truncateAfterChunks=3, chunkSize=10)
+    model = await provider_model("anthropic:claude-sonnet-4-6")
+    assert isinstance(await failure(model), ModelUnavailable)
+
+
+@every_wire
+async def test_no_key_is_told_even_where_a_server_repeats_it(
+    aimock: Aimock, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = await provider_model(name)
+    with caplog.at_level(logging.DEBUG):
+        aimock.says(fails(400, f"Bad request with Authorization: Bearer {KEY}, key={KEY}."))
+        error = await failure(model)
+        aimock.says(calls())
+        await model.ask(ASKED, form=FORM, seconds=20)
+    assert "[redacted]" in str(error)
+    assert KEY not in str(error)
+    assert KEY not in caplog.text
+    assert "Which?" not in caplog.text
+
+
+# -- what it costs
+
+
+@pytest.mark.parametrize(
+    ("name", "price"),
+    [
+        # US dollars for a million tokens, asked and answered.
+        ("openai:gpt-5-mini", (Decimal("0.25"), Decimal(2))),
+        ("openai-chat:gpt-4.1-mini", (Decimal("0.4"), Decimal("1.6"))),
+        ("anthropic:claude-sonnet-4-6", (Decimal(3), Decimal(15))),
+        pytest.param(*GOOGLE.values, (Decimal("0.3"), Decimal("2.5")), marks=GOOGLE.marks),
+    ],
+)
+async def test_what_the_provider_has_counted_is_priced(
+    aimock: Aimock, name: str, price: tuple[Decimal, Decimal]
+) -> None:
+    aimock.says({"content": "Yes.", **usage(2_000, 300)})
+    model = await provider_model(name)
+    reply = await model.ask(ASKED, form=None, seconds=20)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.requests) == (2_000, 300, 1)
+    assert not reply.usage.estimated
+    assert reply.usage.cost == (2_000 * price[0] + 300 * price[1]) / 1_000_000
+    assert model.info.priced
+
+
+async def test_an_unknown_models_price_is_unknown_and_not_zero(aimock: Aimock) -> None:
+    aimock.says({"content": "Yes.", **usage(2_000, 300)})
+    model = await provider_model("house-model", base_url=f"{aimock.url}/v1")
+    reply = await model.ask(ASKED, form=None, seconds=20)
+    assert reply.usage.cost is None
+    assert str(reply.usage) == "2,300 tokens, price unknown"
+    assert not model.info.priced
+
+
+@pytest.mark.parametrize("name", ["openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"])
+async def test_tokens_that_nobody_counted_are_estimated_and_have_no_price(aimock: Aimock, name: str) -> None:
+    aimock.says({"content": "Yes."})
+    reply = await (await provider_model(name)).ask(ASKED, form=FORM, seconds=20)
+    assert reply.usage.estimated
+    assert reply.usage.input_tokens > 20
+    assert reply.usage.cost is None
+
+
+# -- servers of one's own
+
+
+async def test_an_own_server_needs_no_provider_and_no_key(
+    aimock: Aimock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    model = await provider_model(
+        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
+    )
+    assert (model.info.name, model.info.context_window) == ("openai:qwen2.5:7b", 8_192)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = await provider_model(
+        "qwen2.5:7b", base_url=f"{aimock.url}/v1", context_window=8_192, temperature=0
+    )
+    aimock.says(calls())
+    await model.ask(ASKED, form=FORM, seconds=20)
+    body = aimock.requests()[0]["body"]
+    assert (body["model"], body["temperature"]) == ("qwen2.5:7b", 0)
+    assert body.get("max_tokens", body.get("max_completion_tokens")) == 819
+
+
+async def test_an_own_server_is_told_in_words_what_the_json_is_to_be_like(aimock: Aimock) -> None:
+    aimock.says({"content": '{"action": []}'})
+    model = await provider_model("house-model", base_url=f"{aimock.url}/v1", mode="json")
+    await model.ask(ASKED, form=FORM, seconds=20)
+    head = aimock.requests()[0]["body"]["messages"][0]
+    assert head["role"] == "system"
+    assert head["content"].startswith("Be brief.")
+    assert '{"action": [' in head["content"]
+    await model.ask([user("Which?")], form=FORM, seconds=20)
+    assert '{"action": [' in aimock.requests()[1]["body"]["messages"][0]["content"]
+
+
+async def test_a_named_provider_is_not_sought_at_the_own_server(aimock: Aimock) -> None:
+    aimock.says({"content": "Yes."})
+    model = await provider_model("anthropic:claude-sonnet-4-6", base_url="http://127.0.0.1:9/v1")
+    await model.ask(ASKED, form=None, seconds=20)
+    assert aimock.requests()[0]["path"].startswith("/v1/messages")
