@@ -67,6 +67,7 @@ class BrowserSession:
         self.isolated = isolated
         self.context_options = dict(context_options or {})
         self.hidden: dict[str, str] = {}
+        """Values that no result and no picture may show, by the names that stand for them."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._manager = manager

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from playwright.async_api import CDPSession, FileChooser, Page
@@ -14,6 +15,7 @@ from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.downloads import Downloads
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.hold import Hold
+from mcp_browser.browser.masking import masked
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.playwright_errors import (
     as_action_error,
@@ -51,6 +53,7 @@ class Tab:
         downloads: Downloads,
         notice: Callable[[str], None],
         held: Callable[["Tab"], None],
+        hidden: Mapping[str, str] = MappingProxyType({}),
         opener: int | None = None,
     ) -> None:
         """Take over a page; `attach` has to follow.
@@ -63,6 +66,7 @@ class Tab:
             downloads: where its downloads go.
             notice: takes sentences for the next result.
             held: is called when a dialog, a crash or its end begins to hold the tab.
+            hidden: values that no picture may show, by their names; as they are when a picture is taken.
             opener: id of the tab that opened it.
         """
         self.id = id
@@ -91,6 +95,7 @@ class Tab:
         self._settings = settings
         self._notice = notice
         self._on_held = held
+        self._hidden = hidden
         self._main_frame: str | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         # Listening from the start keeps the system's own dialog away, which nobody could answer.
@@ -284,13 +289,32 @@ class Tab:
     ) -> bytes:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
 
-        By default it is of the kind that the settings want, within the action's time limit.
+        By default it is of the kind that the settings want, within the action's time limit. Texts that hold a
+        hidden value are painted over.
 
         Raises:
             DialogOpen: a dialog is open.
             DeadlineExceeded: the page could not be painted in time.
         """
         limit = limit or self._settings.limits.action_timeout
+        if not self._hidden:
+            return await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
+        # The page may move while it is pictured: what is to be covered is so before and after.
+        values = tuple(self._hidden.values())
+        before = await self.ask(self.dom.covers(values))
+        raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
+        after = await self.ask(self.dom.covers(values))
+        part = (clip["x"], clip["y"], clip["width"], clip["height"]) if clip is not None else None
+        return await asyncio.to_thread(masked, raw, (before, after), full_page=full_page, clip=part)
+
+    async def _capture(
+        self,
+        *,
+        full_page: bool,
+        clip: "FloatRect | None",
+        kind: Literal["jpeg", "png"] | None,
+        limit: float,
+    ) -> bytes:
         if kind is None:
             kind = "jpeg" if self._settings.screenshots.screenshot_format == "jpeg" else "png"
         quality = 95 if kind == "jpeg" else None

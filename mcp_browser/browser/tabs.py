@@ -208,6 +208,7 @@ class Tabs:
             downloads=self._downloads,
             notice=self._session.notice,
             held=self._on_held,
+            hidden=self._session.hidden,
             opener=opener,
         )
         self._open[tab.id] = tab
