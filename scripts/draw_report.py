@@ -1,0 +1,153 @@
+"""Draw the picture of a run's report: a run with a scripted model on the shop page that is shipped.
+
+    python scripts/draw_report.py [FOLDER]
+
+writes docs/images/agent-report.jpg, and leaves the run's files in FOLDER where one is given.
+"""
+
+import asyncio
+import contextlib
+import functools
+import http.server
+import io
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from mcp_browser.actions import default_registry
+from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.asking import Asker
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.report import REPORT_FILE
+from mcp_browser.agent.styles import StructuredStyle
+from mcp_browser.agent.task import Budget, Task
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.llm.messages import Message
+from mcp_browser.llm.scripted import ScriptedModel
+from mcp_browser.settings import AgentSettings, BrowserSettings, FileSettings, Settings, Viewport
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "images" / "agent-report.jpg"
+
+SHOP_VIEW = Viewport(width=1100, height=800)
+REPORT_SIZE = (1100, 1180)
+QUALITY = 78
+
+Speaker = Callable[[Sequence[Message]], dict[str, Any]]
+
+
+def main() -> int:
+    """Run, and draw; the exit code."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
+        picture = asyncio.run(_draw(folder))
+    TARGET.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(io.BytesIO(picture)) as image:
+        image.convert("RGB").save(TARGET, "JPEG", quality=QUALITY, optimize=True)
+        sys.stdout.write(f"{TARGET.relative_to(ROOT)}: {image.width}x{image.height}\n")
+    return 0
+
+
+async def _draw(folder: Path) -> bytes:
+    settings = Settings(
+        browser=BrowserSettings(isolated=True, headless=True, viewport=SHOP_VIEW),
+        # The report is looked at where it was written.
+        files=FileSettings(allow_file_urls=True),
+    )
+    manager = BrowserManager(settings)
+    try:
+        session = await manager.default_session()
+        with _shop() as url:
+            task = Task(
+                text="Reserve a table by the window for Ada on Sunday, without tea, and tell what it says.",
+                start_url=url,
+                budget=Budget(steps=20),
+            )
+            model = ScriptedModel(_script(), name="scripted")
+            agent = Agent(
+                task=task,
+                history=AgentHistory(id="example", task=task, model=model.info.name),
+                controller=Controller(default_registry(), settings),
+                session=session,
+                asker=Asker(model=model),
+                style=StructuredStyle(),
+                settings=AgentSettings(),
+                folder=TaskFolder(folder),
+            )
+            await agent.run()
+        width, height = REPORT_SIZE
+        await session.current_tab.page.set_viewport_size({"width": width, "height": height})
+        await session.current_tab.goto((folder / REPORT_FILE).as_uri())
+        return await session.current_tab.screenshot(kind="png")
+    finally:
+        await manager.close()
+
+
+@contextlib.contextmanager
+def _shop() -> Iterator[str]:
+    """The shop's address, while it is served."""
+    with resources.as_file(resources.files("mcp_browser") / "assets") as assets:
+        handler = functools.partial(_Quiet, directory=str(assets))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}/try.html"
+            server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of each request."""
+
+
+def _script() -> list[Speaker]:
+    return [
+        lambda page: _say(
+            "Unknown: nothing has been done yet.",
+            "The form for a reservation is further down.",
+            "Fill in the form",
+            {"input_text": {"index": _index(page, "textbox", "Name"), "text": "Ada"}},
+            {"select_option": {"index": _index(page, "combobox", "Day"), "options": ["Sunday"]}},
+            {"set_checked": {"index": _index(page, "checkbox", "With tea"), "checked": False}},
+        ),
+        lambda page: _say(
+            "Success: name, day and tea are as asked.",
+            "The form is filled in; it is not sent yet.",
+            "Send the form",
+            {"click_element": {"index": _index(page, "button", "Reserve")}},
+        ),
+        lambda page: _say(
+            "Success: the shop has answered below the form.",
+            "Reserved.",
+            "Report",
+            {"done": {"success": True, "text": f"The shop says: {_answer(page)}"}},
+        ),
+    ]
+
+
+def _say(before: str, memory: str, goal: str, *actions: dict[str, Any]) -> dict[str, Any]:
+    thoughts = {"evaluation_previous_goal": before, "memory": memory, "next_goal": goal}
+    return {"current_state": thoughts, "action": list(actions)}
+
+
+def _index(page: Sequence[Message], role: str, name: str) -> int:
+    found = re.findall(rf'\[(\d+)\] {role} "{name}"', page[-1].text)
+    if not found:
+        raise SystemExit(f"the shop page has no {role} {name!r}:\n{page[-1].text}")
+    return int(found[-1])
+
+
+def _answer(page: Sequence[Message]) -> str:
+    found = re.search(r"^.*\bAda\b(?! Lindqvist).*$", page[-1].text, re.MULTILINE)
+    return found[0].lstrip("+ ").strip() if found else "nothing"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
