@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ async def _draw(folder: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _shop() -> Iterator[str]:
+def _shop() -> Generator[str]:
     """The shop's address, while it is served."""
     with resources.as_file(resources.files("mcp_browser") / "assets") as assets:
         handler = functools.partial(_Quiet, directory=str(assets))
