@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass, field
+from statistics import median
 
 from rich.console import Console
 
@@ -12,10 +13,12 @@ from benchmarks.report import markdown_table
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
-SAMPLE = 500
+SAMPLE = 100
 """Calls between two looks at the memory."""
 WARM = 1000
 """Calls after which the memory counts."""
+WINDOW = 1000
+"""Over so many calls a median is taken: heaps grow and are swept, so that one look says little."""
 AGAIN = 100
 """Calls after which a client opens the page anew."""
 
@@ -115,24 +118,42 @@ async def _sample(server: RemoteServer, progress: Progress, loads: list[float]) 
 
 def _section(progress: Progress, clients: int, seconds: float, loads: list[float]) -> str:
     # The last look is after the sessions were closed.
-    *working, closed = progress.samples
-    warm = next(sample for sample in working if sample[0] >= WARM)
-    last = working[-1]
+    *working, (_, closed) = progress.samples
+    warm = [held for done, held in working if WARM <= done < WARM + WINDOW]
+    last = [held for done, held in working if done > working[-1][0] - WINDOW]
+    first, end = _median(warm), _median(last)
     rows = [["MB (PSS)", "server", "driver", "browser", "all", "all, per session"]]
-    for (done, held), label in ((warm, ""), (last, ""), (closed, ", sessions closed")):
-        parts = (held.server, held.driver, held.browser, held.tree)
-        per = "-" if label else f"{held.tree / clients:.0f}"
-        rows.append([f"after {done:,} calls{label}", *(f"{part:.0f}" for part in parts), per])
-    first, end = warm[1], last[1]
-    pairs = ((first.server, end.server), (first.driver, end.driver), (first.browser, end.browser))
+    spans = (
+        (f"median from {WARM:,} to {WARM + WINDOW:,} calls", first),
+        (f"median of the last {WINDOW:,} calls", end),
+    )
+    for label, held in spans:
+        rows.append([label, *_row(held), f"{held.tree / clients:.0f}"])
+    pairs = zip(_of(first), _of(end), strict=True)
     growth = [f"{after / before - 1:+.1%}" if before else "-" for before, after in pairs]
-    growth.append(f"{end.tree / first.tree - 1:+.1%}")
-    rows.append([f"growth from {warm[0]:,} to {last[0]:,} calls", *growth, "-"])
+    rows.append(["growth", *growth, "-"])
+    rows.append(["sessions closed", *_row(closed), "-"])
     seen = ", ".join(f"{held.tree:.0f}" for _, held in working)
     return (
         f"{clients} clients, each in a session of its own, fill in a field, press a button and look, over "
         f"and over; each opens the page anew after {AGAIN} calls. One process answered {progress.done:,} "
         f"calls in {seconds:.0f} s ({progress.done / seconds:.0f} a second); {progress.failed} failed. "
         f"Load average meanwhile {min(loads):.0f} to {max(loads):.0f}.\n\n{markdown_table(rows)}\n\n"
-        f"Each look at all of them, MB: {seen}."
+        f"Each look at all of them, MB, {SAMPLE} calls apart: {seen}."
     )
+
+
+def _median(looks: list[Memory]) -> Memory:
+    return Memory(
+        server=median(held.server for held in looks),
+        driver=median(held.driver for held in looks),
+        browser=median(held.browser for held in looks),
+    )
+
+
+def _of(held: Memory) -> tuple[float, ...]:
+    return held.server, held.driver, held.browser, held.tree
+
+
+def _row(held: Memory) -> list[str]:
+    return [f"{part:.0f}" for part in _of(held)]

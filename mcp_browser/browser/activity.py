@@ -22,6 +22,9 @@ AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 POLLS = 3
 """An address that a page has asked this often on its own is polled: nobody waits for it."""
 
+POLLS_MEANWHILE = 5
+"""So is one that it had asked on its own, once it has been asked this often, during an action too."""
+
 LONGEST_PATH = 60
 
 REQUEST_GRACE = 0.5
@@ -43,8 +46,12 @@ class InFlight:
     url: str
     kind: str
     of_page: bool
-    polled: bool
     since: float = field(default_factory=time.monotonic)
+
+    @property
+    def address(self) -> str:
+        """What is asked, whatever the question: method and URL without its query."""
+        return f"{self.method} {self.url.partition('?')[0]}"
 
     def __str__(self) -> str:
         """Method and path, short enough for a sentence."""
@@ -61,7 +68,8 @@ class Activity:
         self._page = page
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
-        self._asked: Counter[str] = Counter()
+        self._asked_alone: Counter[str] = Counter()
+        self._asked_watched: Counter[str] = Counter()
         self._wakeup = Wakeup()
         self._requested_at = 0.0
         self._requested_number = 0
@@ -95,8 +103,12 @@ class Activity:
         return [
             request
             for request in self._in_flight.values()
-            if request.number > since and request.kind in AWAITED and not request.polled
+            if request.number > since and request.kind in AWAITED and not self._is_polled(request.address)
         ]
+
+    def _is_polled(self, address: str) -> bool:
+        alone = self._asked_alone[address]
+        return alone >= POLLS or (alone > 0 and alone + self._asked_watched[address] >= POLLS_MEANWHILE)
 
     def navigating(self, since: int) -> bool:
         """Whether the tab is on its way to another document, by something that began after the mark."""
@@ -184,10 +196,7 @@ class Activity:
         self.wake()
 
     def _on_request(self, request: Request) -> None:
-        key = f"{request.method} {request.url.partition('?')[0]}"
         kind = request.resource_type
-        if not self.watched and kind in ("fetch", "xhr"):
-            self._asked[key] += 1
         of_page = kind == "document" and self._is_of_page(request)
         if of_page:
             # A redirect is one request after another; only the last one counts.
@@ -195,14 +204,16 @@ class Activity:
                 self._in_flight.pop(known, None)
             self._requested_at = 0.0
             self._last_status = None
-        self._in_flight[request] = InFlight(
+        asked = InFlight(
             number=next(self._numbers),
             method=request.method,
             url=request.url,
             kind=kind,
             of_page=of_page,
-            polled=self._asked[key] >= POLLS,
         )
+        self._in_flight[request] = asked
+        if kind in ("fetch", "xhr"):
+            (self._asked_watched if self.watched else self._asked_alone)[asked.address] += 1
         self.wake()
 
     def _redirected_from(self, request: Request) -> Iterator[Request]:
@@ -251,7 +262,8 @@ class Activity:
     def _begin_document(self) -> None:
         self.document_number += 1
         self.loading = True
-        self._asked.clear()
+        self._asked_alone.clear()
+        self._asked_watched.clear()
         # The requests of the document before are nobody's any more; not all of them are told to have failed.
         for request in [request for request, known in self._in_flight.items() if not known.of_page]:
             del self._in_flight[request]

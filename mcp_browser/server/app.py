@@ -37,6 +37,12 @@ If a call fails, its message says why and what to try; the browser stays open.""
 class BrowserServer(Server[Any]):
     """A server whose list of resources changes."""
 
+    def __init__(self, resources: Resources, **options: Any) -> None:
+        """Serve `resources` besides the tools; the options are the low-level server's."""
+        super().__init__("mcp-browser", version=__version__, title="Browser", **options)
+        self.resources = resources
+        resources.install(self)
+
     def create_initialization_options(
         self,
         notification_options: NotificationOptions | None = None,
@@ -55,7 +61,7 @@ def create_server(
     resources: Iterable[ResourceProvider] = (),
     *,
     observer: CallObserver | None = None,
-) -> Server[Any]:
+) -> BrowserServer:
     """A server that offers the controller's actions, and tools of its own.
 
     Args:
@@ -85,9 +91,7 @@ def create_server(
         return await offered.call(call)
 
     server = BrowserServer(
-        "mcp-browser",
-        version=__version__,
-        title="Browser",
+        Resources(resources),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -98,5 +102,4 @@ def create_server(
     server.middleware.append(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")
     )
-    Resources(resources).install(server)
     return server

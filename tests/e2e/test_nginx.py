@@ -1,6 +1,7 @@
 """Three replicas behind a real nginx, with the configuration in the manifests."""
 
 import asyncio
+import itertools
 import os
 import signal
 from collections import Counter
@@ -26,6 +27,9 @@ SESSIONS = int(os.environ.get("BROWSER_TEST_SESSIONS", "24"))
 
 AT_ONCE = 5
 """How many clients call at a time: more would only wait for the processor, and some of them too long."""
+
+MORE = 12
+"""How many may come besides, until each replica has one that reads files."""
 
 WAYS: list[tuple[bool, Era]] = [(False, "auto"), (False, "legacy"), (True, "legacy")]
 """Whether by Server-Sent Events, and in which era."""
@@ -73,7 +77,7 @@ async def test_sessions_are_spread_and_found_again_and_a_dead_replica_loses_only
     site: Site, tmp_path: Path
 ) -> None:
     page = site.page(PAGE)
-    flags = ("--tools", "core,files", "--max-sessions", str(SESSIONS + 2))
+    flags = ("--tools", "core,files", "--max-sessions", str(SESSIONS + MORE))
     async with replicated(tmp_path, *flags) as replicas, AsyncExitStack() as stack:
         visitors = await together(visit(replicas, stack, page, number) for number in range(SESSIONS))
         spread = Counter(visitor.replica for visitor in visitors)
@@ -83,8 +87,7 @@ async def test_sessions_are_spread_and_found_again_and_a_dead_replica_loses_only
         for _ in range(2):
             assert all(await together(visitor.is_known() for visitor in visitors))
         for name in PORTS:
-            if reader := next((v for v in visitors if v.replica == name and v.era == "auto"), None):
-                await read_a_file(reader)
+            await read_a_file(await reader_at(replicas, stack, page, name, visitors))
 
         replicas.servers["b"].process.send_signal(signal.SIGKILL)
         await asyncio.to_thread(replicas.servers["b"].process.wait)
@@ -107,6 +110,19 @@ async def test_sessions_are_spread_and_found_again_and_a_dead_replica_loses_only
             assert again.replica in {"a", "c"}
             assert await again.is_known()
         assert all(await together(visitor.is_known() for visitor in kept))
+
+
+async def reader_at(
+    replicas: Replicas, stack: AsyncExitStack, page: str, name: str, visitors: list[Visitor]
+) -> Visitor:
+    """A visitor of the modern protocol at a replica: more come until there is one."""
+    for number in itertools.count(len(visitors), len(WAYS)):
+        for visitor in visitors:
+            if visitor.replica == name and visitor.era == "auto":
+                return visitor
+        assert number < SESSIONS + MORE * len(WAYS), f"{MORE} more have come, and none to {name}"
+        visitors.append(await visit(replicas, stack, page, number - number % len(WAYS)))
+    raise AssertionError
 
 
 async def together(works: Iterable[Awaitable[T]]) -> list[T]:

@@ -127,6 +127,18 @@ async def test_a_call_that_takes_too_long_is_broken_off_at_the_end_and_answered(
         assert result.is_error
 
 
+async def test_a_stream_of_changes_is_ended_before_the_server_goes() -> None:
+    async with (
+        serving("--http") as server,
+        connected(server.url) as browser,
+        browser.client.listen(resources_list_changed=True) as changes,
+    ):
+        stopping = asyncio.create_task(asyncio.to_thread(server.stop))
+        async with asyncio.timeout(20):
+            assert [change async for change in changes] == []
+        assert await stopping == 128 + signal.SIGTERM
+
+
 async def test_a_second_signal_ends_the_server_at_once(site: Site) -> None:
     with serving_process("--http", "--shutdown-timeout", "60") as server:
         async with connected(server.url, "legacy") as browser:

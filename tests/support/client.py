@@ -13,14 +13,15 @@ import os
 import re
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp import Client, StdioServerParameters
 
 Era = Literal["auto", "legacy"]
+T = TypeVar("T")
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 
 _ELEMENT = re.compile(
@@ -189,7 +190,7 @@ class Browser:
 async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser]:
     """A client connected to a server process of its own: headless, with a clean profile.
 
-    The connection lives in a task of its own, so that fixtures of any scope may hold it.
+    Fixtures of any scope may hold it.
 
     Args:
         era: `auto` speaks the modern protocol, `legacy` the one with a handshake.
@@ -198,20 +199,30 @@ async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser
     command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
     server = StdioServerParameters(command=sys.executable, args=command, env=environment)
-    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    async with held(Client(server, mode=era, read_timeout_seconds=120)) as client:
+        yield Browser(client)
+
+
+@asynccontextmanager
+async def held(manager: AbstractAsyncContextManager[T]) -> AsyncGenerator[T]:
+    """What a context manager gives, entered and left in a task of its own.
+
+    A task group must be left in the task that entered it, and the end of a fixture runs in another one.
+    """
+    entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
     finished = asyncio.Event()
 
     async def hold() -> None:
-        async with Client(server, mode=era, read_timeout_seconds=120) as client:
-            connected.set_result(client)
+        async with manager as value:
+            entered.set_result(value)
             await finished.wait()
 
     holder = asyncio.create_task(hold())
-    await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({holder, entered}, return_when=asyncio.FIRST_COMPLETED)
     if holder.done():
         await holder
     try:
-        yield Browser(connected.result())
+        yield entered.result()
     finally:
         finished.set()
         await holder

@@ -27,7 +27,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from tests.support.client import Browser, Era
+from tests.support.client import Browser, Era, held
 from tests.support.process import MARK, MarkedProcesses
 
 _LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
@@ -148,32 +148,23 @@ async def serving(*flags: str, environment: Mapping[str, str] | None = None) -> 
 async def client_of(
     url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None
 ) -> AsyncGenerator[Client]:
-    """The SDK's client, connected to a server's `/mcp` or `/sse`; it lives in a task of its own."""
-    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-    finished = asyncio.Event()
+    """The SDK's client, connected to a server's `/mcp` or `/sse`; fixtures of any scope may hold it."""
+    async with held(_client(url, era, headers=headers)) as client:
+        yield client
 
-    async def hold() -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            if url.endswith("/sse"):
-                transport: Any = sse_client(url, headers=dict(headers or {}))
-            elif headers:
-                http = await stack.enter_async_context(create_mcp_http_client(headers=dict(headers)))
-                transport = streamable_http_client(url, http_client=http)
-            else:
-                transport = url
-            client = await stack.enter_async_context(Client(transport, mode=era, read_timeout_seconds=120))
-            connected.set_result(client)
-            await finished.wait()
 
-    holder = asyncio.create_task(hold())
-    await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
-    if holder.done():
-        await holder
-    try:
-        yield connected.result()
-    finally:
-        finished.set()
-        await holder
+@asynccontextmanager
+async def _client(url: str, era: Era, *, headers: Mapping[str, str] | None) -> AsyncGenerator[Client]:
+    async with contextlib.AsyncExitStack() as stack:
+        if url.endswith("/sse"):
+            transport: Any = sse_client(url, headers=dict(headers or {}))
+        elif headers:
+            http = await stack.enter_async_context(create_mcp_http_client(headers=dict(headers)))
+            transport = streamable_http_client(url, http_client=http)
+        else:
+            transport = url
+        async with Client(transport, mode=era, read_timeout_seconds=120) as client:
+            yield client
 
 
 async def until(condition: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:

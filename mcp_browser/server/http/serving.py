@@ -65,7 +65,7 @@ class HttpServer:
         controller = Controller(registry_of(settings), settings)
         self._agent = AgentTools(settings, self.sessions, controller.registry)
         try:
-            server = create_server(
+            self._server = create_server(
                 controller,
                 self.sessions,
                 self._own_tools(controller),
@@ -76,7 +76,7 @@ class HttpServer:
             raise SettingsError(f"actions: {error}.") from error
         app = http_app(
             settings,
-            server=server,
+            server=self._server,
             sessions=self.sessions,
             manager=manager,
             middleware=http_doors(settings, metrics.refused),
@@ -118,6 +118,7 @@ class HttpServer:
     async def stop(self) -> None:
         """Let running calls end, close the sessions, then the connections; `serve` returns."""
         await self.sessions.stop(self._settings.server.shutdown_timeout)
+        self._server.resources.close()
         await self._agent.close()
         self._uvicorn.should_exit = True
 
