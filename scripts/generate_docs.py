@@ -77,7 +77,7 @@ def _own_tools() -> dict[str, list[ServerTool]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
     agent = AgentTools(Settings(), nothing, default_registry())
-    return {"agent": list(agent.tools()), "over HTTP and SSE": list(session_tools(nothing))}
+    return {"agent": list(agent.all_tools()), "over HTTP and SSE": list(session_tools(nothing))}
 
 
 def _settings() -> str:

@@ -50,14 +50,19 @@ FAMILIES = (
 """Every family, in the order in which a model meets their tools."""
 
 ALL = "all"
+CORE = "core"
 
 AGENT = "agent"
 """The group of the tools that start and steer the built-in agent: the server's, not actions of a page."""
 
+RUN_TASK = "run_task"
+AGENT_TOOLS = (RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions")
+"""Their names, so that they can be excluded as actions can."""
+
 
 def default_registry() -> Registry:
     """All actions that come with the package, in a fixed order."""
-    registry = Registry(group="core")
+    registry = Registry(group=CORE)
     for family in FAMILIES:
         registry.include(family)
     return registry
@@ -79,17 +84,26 @@ def load_registry(settings: ToolSettings) -> Registry:
         except ValueError as error:
             raise SettingsError(f"{source}: {error}") from error
     _check_names("tools", settings.tools, (*everything.groups(), AGENT, ALL), "group of tools")
-    _check_names(
-        "exclude_actions", settings.exclude_actions, [action.name for action in everything], "action"
-    )
+    known = [*(action.name for action in everything), *AGENT_TOOLS]
+    _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
     return everything.only(groups).without(settings.exclude_actions)
 
 
-def offers_agent(settings: Settings) -> bool:
-    """Whether the tools of the built-in agent are offered: their group is named, or it has a model."""
-    return settings.agent.model is not None or not {AGENT, ALL}.isdisjoint(settings.tools.tools)
+def agent_tools(settings: Settings) -> tuple[str, ...]:
+    """The tools of the built-in agent that are offered.
+
+    All of them where their group is named or the agent has a model. Beside the core tools `run_task` alone:
+    it can work with the client's model, and else says how to set one up.
+    """
+    groups = set(settings.tools.tools)
+    offered: tuple[str, ...] = ()
+    if settings.agent.model is not None or not groups.isdisjoint({AGENT, ALL}):
+        offered = AGENT_TOOLS
+    elif CORE in groups:
+        offered = (RUN_TASK,)
+    return tuple(name for name in offered if name not in settings.tools.exclude_actions)
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

@@ -33,6 +33,11 @@ logger = logging.getLogger(__name__)
 
 PERSON_ANSWERED = "The person answered: {answer}"
 
+TAKEN_UP = (
+    "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
+    "may not stand above: look before you repeat it."
+)
+
 
 class AgentState(BaseModel):
     """What a run needs to go on after the process has ended."""
@@ -53,6 +58,7 @@ class Agent:
     """One run of one task in one session.
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
+    `taken_up` is a run that went on in another browser, whose last page is opened again first.
     """
 
     task: Task
@@ -67,6 +73,7 @@ class Agent:
     watcher: Watcher = field(default_factory=NobodyWatches)
     control: Control = field(default_factory=Control)
     state: AgentState = field(default_factory=AgentState)
+    taken_up: bool = False
 
     def __post_init__(self) -> None:
         """Offer `done` and `call_user`, and begin the conversation, or take it up again."""
@@ -114,7 +121,7 @@ class Agent:
                     break
                 await self._step()
         except anyio.get_cancelled_exc_class():
-            self._end(TaskStatus.CANCELLED, "It was cancelled.")
+            self.break_off()
             raise
         except Exception as error:
             self._end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
@@ -125,6 +132,20 @@ class Agent:
             self._save()
             if self.folder is not None:
                 write_up(self.history, self.folder)
+        return self.outcome()
+
+    def break_off(self, why: str | None = None) -> TaskOutcome:
+        """End the run from outside, wherever it stands: as failed where there is a reason, else as cancelled.
+
+        Where the server closes, it is only interrupted.
+        """
+        if why is not None:
+            self._end(TaskStatus.FAILED, why)
+        elif self.control.closing:
+            self._end(TaskStatus.INTERRUPTED, "The server was stopped.")
+        else:
+            self._end(TaskStatus.CANCELLED, "It was cancelled.")
+        self._save()
         return self.outcome()
 
     def outcome(self) -> TaskOutcome:
@@ -374,6 +395,7 @@ class Agent:
 
     async def _open_start(self) -> None:
         if self.state.started:
+            await self._open_again()
             return
         self.state.started = True
         if self.task.start_url is None:
@@ -383,6 +405,21 @@ class Agent:
             await self.controller.execute("go_to_url", arguments, self.session)
         except ActionError as error:
             self.messages.add_results([f"The start page could not be opened: {error}"])
+
+    async def _open_again(self) -> None:
+        if not self.taken_up:
+            return
+        self.taken_up = False
+        opened = "The browser is another one, and no page was open."
+        if self.history.urls:
+            url = self.history.urls_in_order[-1]
+            try:
+                await self.controller.execute("go_to_url", {"url": url}, self.session)
+                opened = f"The browser may be another one; the page {url} was opened again."
+            except ActionError as error:
+                reason = self.secrets.hide(str(error))
+                opened = f"The browser may be another one; the page {url} could not be opened: {reason}"
+        self.messages.add_note(TAKEN_UP.format(opened=opened))
 
     async def _wait_while_paused(self) -> None:
         if not self.control.paused:
@@ -441,6 +478,7 @@ class Agent:
             self._obstacle = obstacle
 
     def _save(self) -> None:
+        self.state.seconds, self._since = self._seconds, time.monotonic()
         self.history.outcome = self.outcome()
         if self.folder is not None:
             self.folder.save_history(self.history)

@@ -48,11 +48,15 @@ class NobodyWatches:
 
 
 class Control:
-    """Holds a run back, ends it, and takes what it is to be told; safe to use while it works."""
+    """Holds a run back, ends it, and takes what it is to be told; safe to use while it works.
+
+    `closing` says that the server closes: what is broken off then is only interrupted.
+    """
 
     def __init__(self) -> None:
         """The run goes on as it is."""
         self.stopping = False
+        self.closing = False
         self._paused = False
         self._changed = Wakeup()
         self._instructions: list[str] = []

@@ -3,7 +3,7 @@
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -95,8 +95,13 @@ class AgentHistory(BaseModel):
     @property
     def urls(self) -> tuple[str, ...]:
         """The addresses visited, each once, in order."""
+        return tuple(dict.fromkeys(self.urls_in_order))
+
+    @property
+    def urls_in_order(self) -> tuple[str, ...]:
+        """The address of the page at each step and after each action."""
         found = [url for step in self.steps for url in (step.url, *(action.url for action in step.actions))]
-        return tuple(dict.fromkeys(url for url in found if url and url != "about:blank"))
+        return tuple(url for url in found if url and url != "about:blank")
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -120,24 +125,25 @@ class TaskFolder:
     Every file is whole at any time, and readable for its owner only.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Use a folder; it is made where it is missing."""
+    def __init__(self, path: Path, wrote: Callable[[str], None] | None = None) -> None:
+        """Use a folder; it is made where it is missing. `wrote` is told the name of each file written."""
         self.path = path
+        self._wrote = wrote
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def save_history(self, history: AgentHistory) -> None:
         """Write the history."""
-        self._write(HISTORY_FILE, history.model_dump_json(indent=1).encode())
+        self.write(HISTORY_FILE, history.model_dump_json(indent=1).encode())
 
     def save_state(self, state: BaseModel) -> None:
         """Write what is needed to go on."""
-        self._write(STATE_FILE, state.model_dump_json().encode())
+        self.write(STATE_FILE, state.model_dump_json().encode())
 
     def save_picture(self, step: int, data: bytes, mime_type: str) -> str:
         """Write the picture of a step; its file's name."""
         suffix = {"image/png": "png", "image/webp": "webp"}.get(mime_type, "jpg")
         name = f"step-{step:03}.{suffix}"
-        self._write(name, data)
+        self.write(name, data)
         return name
 
     def save_text(self, name: str, text: str) -> None:
@@ -166,7 +172,8 @@ class TaskFolder:
         """
         return self._read(STATE_FILE, model)
 
-    def _write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes) -> None:
+        """Write one file, all of it or none."""
         handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -175,6 +182,8 @@ class TaskFolder:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+        if self._wrote is not None:
+            self._wrote(name)
 
 
 def history_schema() -> dict[str, Any]:

@@ -94,7 +94,7 @@ class ProfileLock:
                 hint="Choose another one with --profile FOLDER, or start with --isolated.",
             ) from error
         try:
-            if not _lock(lock):
+            if not lock_file(lock):
                 raise in_use(self.folder, _own_holder(lock))
             while (holder := chromium_holder(self.folder)) is not None and holder.alive is not False:
                 if holder.alive is None or time.monotonic() > deadline:
@@ -143,7 +143,7 @@ def profile_holder(folder: Path) -> Holder | None:
     except OSError:
         return None
     with lock:
-        return None if _lock(lock) else _own_holder(lock)
+        return None if lock_file(lock) else _own_holder(lock)
 
 
 def _own_holder(lock: IO[str]) -> Holder | None:
@@ -154,7 +154,7 @@ def _own_holder(lock: IO[str]) -> Holder | None:
     return None
 
 
-def _lock(file: IO[str]) -> bool:
+def lock_file(file: IO[str]) -> bool:
     """Lock the file, without waiting; whether nobody else has. The system unlocks it when it is closed."""
     try:
         if sys.platform == "win32":

@@ -1,12 +1,12 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
 from mcp_browser.settings import Settings
@@ -25,22 +25,23 @@ class RunTaskParams(Params):
     """Arguments of run_task."""
 
     task: str = Field(min_length=1, description="what is to be done, and what to report")
+    task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
     start_url: str | None = None
-    context: str | None = Field(None, description="what else to know")
-    max_steps: int | None = Field(None, ge=1, le=1000)
+    context: str | None = None
+    max_steps: int | None = Field(None, ge=1)
     max_seconds: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, gt=0)
-    max_cost: Decimal | None = Field(None, gt=0, description="US dollars")
+    max_cost: float | None = Field(None, gt=0, description="US dollars")
     vision: bool | None = None
     style: Literal["structured", "gui"] = "structured"
     model: str | None = Field(None, description="provider:name")
-    allowed_domains: list[str] = Field([], description="globs of hosts; default: any")
-    allowed_actions: list[str] = Field([], description="default: all")
-    secrets: list[str] = Field([], description="names of secrets it may use")
+    allowed_domains: list[str] = Field([], description="globs of hosts")
+    allowed_actions: list[str] = []
+    secrets: list[str] = Field([], description="names of those it may use")
     output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
-    planner_interval: int = Field(0, ge=0, description="plan every so many steps")
+    planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
     judge: bool = Field(False, description="check the result")
-    wait: bool = Field(True, description="false: return at once; then get_task")
+    wait: bool = Field(True, description="false: only start it; get_task tells more")
 
 
 class TaskParams(Params):
@@ -72,12 +73,17 @@ class AgentTools:
         self._runs: AgentRuns | None = None
 
     def tools(self) -> Sequence[ServerTool]:
-        """The tools."""
+        """Those that the settings offer."""
+        offered = agent_tools(self._settings)
+        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+
+    def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
         return (
-            server_tool(self.run_task, param_model=RunTaskParams),
+            server_tool(self.run_task, param_model=RunTaskParams, in_session=False, takes_session=True),
             server_tool(self.get_task, param_model=GetTaskParams, in_session=False, read_only=True),
             server_tool(self.pause_task, param_model=TaskParams, in_session=False),
-            server_tool(self.resume_task, param_model=TaskParams, in_session=False),
+            server_tool(self.resume_task, param_model=TaskParams, in_session=False, takes_session=True),
             server_tool(self.stop_task, param_model=TaskParams, in_session=False),
             server_tool(self.add_instructions, param_model=InstructParams, in_session=False),
         )
@@ -95,7 +101,7 @@ class AgentTools:
         return await self._agent.pause_task(call, params)
 
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
-        """Let a paused task go on."""
+        """Let a task go on: a paused one, or one that the end of a server broke off."""
         return await self._agent.resume_task(call, params)
 
     async def stop_task(self, call: Call, params: TaskParams) -> Answer:

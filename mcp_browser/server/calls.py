@@ -47,6 +47,7 @@ class Call:
         params: what the client has sent.
         arguments: the arguments of the tool, without the session's handle.
         principal: who calls.
+        handle: the session that the caller has named; for a tool that takes a session by itself.
         lease: the browser session; None for a tool that works in none.
     """
 
@@ -54,6 +55,7 @@ class Call:
     params: types.CallToolRequestParams
     arguments: Mapping[str, Any]
     principal: Principal
+    handle: str | None = None
     lease: Lease | None = None
 
     @property
@@ -137,6 +139,7 @@ class ServerTool:
     handler: Handler[Any]
     annotations: types.ToolAnnotations
     in_session: bool
+    takes_session: bool
 
 
 def server_tool(  # noqa: PLR0913 - options, all by keyword
@@ -144,6 +147,7 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
     *,
     param_model: type[ParamsT],
     in_session: bool = True,
+    takes_session: bool = False,
     read_only: bool = False,
     destructive: bool | None = False,
     open_world: bool = True,
@@ -155,6 +159,7 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
             failure is; it may raise `NeedInput` to ask the client.
         param_model: a Pydantic model that forbids extra arguments.
         in_session: the call works in a browser session, and `Call.session` is there.
+        takes_session: without that, the call takes a session by itself, by `Call.handle`.
         read_only: it changes nothing.
         destructive: it may undo or delete.
         open_world: it reaches out to the web.
@@ -170,6 +175,7 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
             open_world_hint=open_world,
         ),
         in_session=in_session,
+        takes_session=in_session or takes_session,
     )
 
 

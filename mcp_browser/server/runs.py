@@ -12,14 +12,15 @@ from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.wakeup import Wakeup
-from mcp_browser.errors import ActionError, NotFound
+from mcp_browser.errors import ActionError
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.saved_runs import Claim
 
 logger = logging.getLogger(__name__)
 
 KEPT_SECONDS = 3600.0
-"""How long a run that has ended can still be asked for."""
+"""How long a run that has ended is kept in memory; its folder stays."""
 
 MOST_RUNS = 100
 """How many runs are kept; the oldest ended ones go first."""
@@ -28,19 +29,33 @@ Place = Callable[[], contextlib.AbstractAsyncContextManager[object]]
 """Holds a run's session while its agent works."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Run:
     """One run: its agent, who may steer it, and how it stands.
 
-    `attended` counts the calls that wait for it now: only while there is one can the client be asked.
+    Attributes:
+        agent: does the work.
+        principal: who may steer it.
+        mailbox: asks the client.
+        claim: keeps other servers from the run's folder.
+        asks_client: its model is the client's own, which can only be asked while the client attends.
+        handle: the name of its session, where sessions have names.
+        told: what is to be told of that session with its results.
+        turn: how often it has begun, or gone on.
+        attended: how many calls wait for it now: only while there is one can the client be asked.
     """
 
     agent: Agent
     principal: Principal
     mailbox: Mailbox
+    claim: Claim
+    asks_client: bool = False
+    handle: str | None = None
+    told: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
+    turn: int = 0
     attended: int = 0
     outcome: TaskOutcome | None = None
     failure: str | None = None
@@ -63,8 +78,14 @@ class Run:
         return self._task is not None and not self._task.done()
 
     def begin(self, place: Place) -> None:
-        """Let the agent work, or go on after it has stopped; `place` holds its session meanwhile."""
+        """Let the agent work, or go on after it has stopped; `place` holds its session meanwhile.
+
+        Raises:
+            NotActionable: another server works on it.
+        """
+        self.claim.take()
         self.outcome = self.failure = None
+        self.turn += 1
         self._task = asyncio.create_task(self._work(place))
 
     async def _work(self, place: Place) -> None:
@@ -72,15 +93,18 @@ class Run:
             async with place():
                 self.outcome = await self.agent.run()
         except asyncio.CancelledError:
-            self.outcome = self.agent.outcome()
+            self.outcome = self.agent.break_off()
         except ActionError as error:
             self.failure = str(error)
+            self.outcome = self.agent.break_off(self.failure)
         except Exception:
             logger.exception("The agent failed in run %s", self.id)
             self.failure = "The agent itself failed; the server's log has the details."
-            self.outcome = self.agent.outcome()
+            self.outcome = self.agent.break_off(self.failure)
         finally:
-            self.told()
+            if self.status.is_final:
+                self.claim.release()
+            self.tell()
 
     async def cancel(self) -> None:
         """End the run now; the session stays usable."""
@@ -88,7 +112,7 @@ class Run:
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=1)
 
-    def told(self, progress: Progress | None = None) -> None:
+    def tell(self, progress: Progress | None = None) -> None:
         """Note that something has happened, and wake who waits for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
@@ -115,42 +139,38 @@ class Run:
 
 
 class Runs:
-    """All runs of a server, by their identifiers."""
+    """The runs of a server, by their identifiers."""
 
     def __init__(self) -> None:
         """There is none yet."""
         self._runs: dict[str, Run] = {}
 
     def add(self, run: Run) -> None:
-        """Keep a run."""
+        """Keep a run, in the place of an earlier one of its identifier."""
         self._forget_old()
         self._runs[run.id] = run
 
-    def get(self, identifier: str, principal: Principal) -> Run:
-        """The run of that identifier, if it is this caller's.
-
-        Raises:
-            NotFound: there is none; the message does not tell whether another caller has it.
-        """
+    def find(self, identifier: str, principal: Principal) -> Run | None:
+        """The run of that identifier; None where this caller has none."""
         run = self._runs.get(identifier)
-        if run is None or run.principal != principal:
-            raise NotFound(
-                f"There is no task {identifier[:60]!r}.",
-                hint="Start one with run_task; ended ones are forgotten.",
-            )
-        return run
+        return run if run is not None and run.principal == principal else None
 
     def __iter__(self) -> Iterator[Run]:
         """The runs, oldest first."""
         return iter(list(self._runs.values()))
 
     async def close(self) -> None:
-        """Cancel what still works."""
+        """Break off what still works; another server can go on with it."""
+        for run in self:
+            run.agent.control.closing = True
         await asyncio.gather(*(run.cancel() for run in self))
+        for run in self:
+            run.claim.release()
 
     def _forget_old(self) -> None:
         now = datetime.now(UTC)
         ended = [run for run in self if not run.is_working]
         for run in ended:
             if (now - run.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
+                run.claim.release()
                 del self._runs[run.id]

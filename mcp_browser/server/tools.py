@@ -106,7 +106,7 @@ class Tools:
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
-        if own is not None and not own.in_session:
+        if own is not None and not own.takes_session:
             return tool
         if SESSION in tool.input_schema["properties"]:
             raise ValueError(f"{tool.name} has an argument {SESSION!r}, which names the browser session here")
@@ -115,13 +115,12 @@ class Tools:
 
     async def _call(self, call: Call) -> Answer:
         own = self._own.get(call.params.name)
+        if self._sessions.has_handles and (own is None or own.takes_session):
+            call = _without_handle(call)
         if own is not None and not own.in_session:
             answer = await own.handler(call, _validated(own, call.arguments))
             return await fit(answer, None) if isinstance(answer, types.CallToolResult) else answer
-        handle = None
-        if self._sessions.has_handles:
-            call, handle = _without_handle(call)
-        async with self._sessions.lease(call.request, call.principal, handle) as lease:
+        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
             work = self._call_in_session(replace(call, lease=lease), own)
             # Here, so that a failure tells of the session, too.
             result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
@@ -215,13 +214,13 @@ def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
         raise InvalidArguments(explain_arguments(tool.name, tool.param_model, error)) from error
 
 
-def _without_handle(call: Call) -> tuple[Call, str | None]:
-    """The call without the argument `session`, and that argument."""
+def _without_handle(call: Call) -> Call:
+    """The call with the argument `session` in the place for it."""
     handle = call.arguments.get(SESSION)
     if handle is not None and not isinstance(handle, str):
         raise InvalidArguments(f"{SESSION} must be a text: the handle that a result told.")
     rest = {name: value for name, value in call.arguments.items() if name != SESSION}
-    return replace(call, arguments=rest), handle or None
+    return replace(call, arguments=rest, handle=handle or None)
 
 
 def _telling(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:

@@ -8,7 +8,6 @@ from pathlib import Path
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
-from mcp_browser.actions.catalog import offers_agent
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
@@ -43,7 +42,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     server = create_server(
         Controller(registry, settings),
         source,
-        tools=agent.tools() if offers_agent(settings) else (),
+        tools=agent.tools(),
         resources=[SessionFiles(manager, source)],
     )
     try:

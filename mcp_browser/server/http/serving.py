@@ -15,13 +15,11 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from mcp_browser.actions.catalog import offers_agent
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent_tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.connections import Connections
 from mcp_browser.server.http.doors import doors, uvicorn_options
@@ -68,7 +66,7 @@ class HttpServer:
             self._server = create_server(
                 controller,
                 self.sessions,
-                self._own_tools(controller),
+                [*session_tools(self.sessions), *self._agent.tools()],
                 resources=[SessionFiles(manager, self.sessions)],
                 observer=metrics,
             )
@@ -101,10 +99,6 @@ class HttpServer:
                 "Tokens come over plain HTTP, where others in the network can read them: "
                 "add --tls-cert and --tls-key, or name the proxy that does TLS with --trusted-proxies."
             )
-
-    def _own_tools(self, controller: Controller) -> list[ServerTool]:
-        agent = self._agent.tools() if offers_agent(controller.settings) else ()
-        return [*session_tools(self.sessions), *agent]
 
     async def serve(self) -> None:
         """Serve until `stop` is called."""

@@ -1,0 +1,69 @@
+"""How a run stands, as the result of a tool."""
+
+import mcp_types as types
+
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.server.limits import fit
+from mcp_browser.server.runs import Run
+from mcp_browser.server.saved_runs import SavedRun
+
+
+def told(run: Run, text: str) -> types.CallToolResult:
+    """What was done about a run."""
+    data = {"task_id": run.id, "status": run.status.value}
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
+
+
+async def answer(run: Run) -> types.CallToolResult:
+    """How a run stands; an error where it has ended without success."""
+    outcome = run.outcome or run.agent.outcome()
+    waits = run.is_working or run.status is TaskStatus.PAUSED
+    lines = [*run.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    session = {"session": run.handle} if run.handle is not None else {}
+    return await fit(_result(outcome, lines, waits=waits, more=session), run.agent.session.artifacts)
+
+
+async def saved_answer(run: SavedRun) -> types.CallToolResult:
+    """How a run stands that no server works on."""
+    outcome = run.outcome()
+    return await fit(_result(outcome, _lines(outcome), waits=False, more={}), None)
+
+
+def _result(
+    outcome: TaskOutcome, lines: list[str], *, waits: bool, more: dict[str, str]
+) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(text="\n".join(lines))],
+        structured_content={
+            "task_id": outcome.id,
+            **outcome.model_dump(mode="json", exclude={"id"}),
+            **more,
+        },
+        is_error=not waits and not outcome.succeeded,
+    )
+
+
+def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: bool = False) -> list[str]:
+    said = outcome.status.value.replace("_", " ")
+    lines: list[str] = []
+    if outcome.succeeded:
+        lines.append(outcome.answer or "Done.")
+    elif waits:
+        lines.append(f"Task {outcome.id} is {said}. {progress or ''}".rstrip())
+        lines.append("get_task tells how it stands; pause_task, stop_task and add_instructions steer it.")
+    else:
+        lines.append(f"The task is not done ({said}): {outcome.obstacle or 'no reason is known'}")
+        if outcome.answer:
+            lines.append(f"What it reported: {outcome.answer}")
+        if outcome.status is TaskStatus.NEEDS_PERSON:
+            lines.append(f'Answer with run_task(task_id="{outcome.id}", task="…"); it then goes on.')
+    for error in outcome.errors[-3:]:
+        lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
+    cost = f", ${outcome.usage.cost:.4f}" if outcome.usage.cost is not None else ""
+    lines.append(
+        f"{outcome.steps} steps, {outcome.usage.tokens:,} tokens"
+        f"{' (estimated)' if outcome.usage.estimated else ''}{cost}, {outcome.seconds:.0f} s. "
+        f"Task {outcome.id}."
+    )
+    return lines

@@ -1,0 +1,234 @@
+"""Making a run of what a call asks for, or of what an earlier server has left of one."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from platformdirs import user_state_path
+
+from mcp_browser.actions.agent import DONE
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.agent import Agent, AgentState
+from mcp_browser.agent.asking import Asker
+from mcp_browser.agent.gui_style import GuiStyle
+from mcp_browser.agent.history import AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.secrets import Secrets, load_secrets
+from mcp_browser.agent.styles import PlannerStyle, StructuredStyle
+from mcp_browser.agent.task import Budget, Task
+from mcp_browser.controller import Controller
+from mcp_browser.errors import InvalidArguments, ModelError, NotActionable
+from mcp_browser.llm.model import ChatModel
+from mcp_browser.server.agent_tools import RunTaskParams
+from mcp_browser.server.ask import Mailbox, capabilities
+from mcp_browser.server.calls import Call, Lease
+from mcp_browser.server.runs import Run
+from mcp_browser.server.sampling import ClientModel
+from mcp_browser.server.saved_runs import (
+    RECORD_FILE,
+    Claim,
+    RunRecord,
+    SavedRun,
+    SavedRuns,
+    owner_of,
+)
+from mcp_browser.settings import Settings
+
+HOW_TO_SET_UP = (
+    "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
+    "its usual variable (for example --model anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, after "
+    "pip install 'mcp-browser[agent]'), with --model-url for a server of your own that speaks OpenAI's "
+    "protocol, or use a client that offers sampling. The other tools work without a model."
+)
+
+SCRIPTED = "scripted:"
+"""Begins the name of a model that follows a script in a file."""
+
+
+class Model:
+    """A model for a run; the client's own where no other is set up."""
+
+    def __init__(self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox) -> None:
+        """Keep what a run asks, and the mailbox by which it does where that is the client."""
+        self.model = model
+        self.fallback = fallback
+        self.mailbox = mailbox
+
+    @property
+    def is_clients(self) -> bool:
+        """Whether it is the client's own."""
+        return isinstance(self.model, ClientModel)
+
+
+class RunMaker:
+    """Makes the runs of one server."""
+
+    def __init__(self, settings: Settings, registry: Registry) -> None:
+        """Let agents use the actions of `registry`."""
+        self._settings = settings
+        self._registry = registry
+        self._secrets: Secrets | None = None
+        folder = settings.agent.tasks_dir or user_state_path("mcp-browser") / "tasks"
+        self.saved = SavedRuns(folder)
+
+    def new(self, call: Call, lease: Lease, params: RunTaskParams, model: Model) -> Run:
+        """A run of what a call asks for, in the session lent to it.
+
+        Raises:
+            InvalidArguments: there is no such action or secret, or a limit of cost that cannot be kept.
+        """
+        if params.max_cost is not None and not model.model.info.priced:
+            raise InvalidArguments(
+                f"The price of {model.model.info.name} is not known, so max_cost cannot be kept.",
+                hint="Limit max_tokens instead.",
+            )
+        task = self._task(params)
+        history = AgentHistory(id=new_task_id(), task=task, model=model.model.info.name)
+        run = self._run(call, lease, model, history, AgentState())
+        folder = TaskFolder(self.saved.folder_of(history.id))
+        record = RunRecord(owner=owner_of(call.principal), model=params.model)
+        folder.write(RECORD_FILE, record.model_dump_json().encode())
+        return run
+
+    def again(self, call: Call, lease: Lease, saved: SavedRun, model: Model) -> Run:
+        """A run that goes on where the saved one ended, in the session lent to the call.
+
+        Raises:
+            NotFound: its state cannot be read.
+            InvalidArguments: an action or a secret that it had is not there any more.
+        """
+        state: AgentState = TaskFolder(saved.folder).state(AgentState)
+        return self._run(call, lease, model, saved.history, state, taken_up=True)
+
+    def _run(  # noqa: PLR0913 - the parts of a run
+        self,
+        call: Call,
+        lease: Lease,
+        model: Model,
+        history: AgentHistory,
+        state: AgentState,
+        *,
+        taken_up: bool = False,
+    ) -> Run:
+        settings, task = self._settings.agent, history.task
+        style: PlannerStyle = GuiStyle(settings.gui_scale) if task.style == "gui" else StructuredStyle()
+        path = self.saved.folder_of(history.id)
+        agent = Agent(
+            task=task,
+            history=history,
+            controller=Controller(self._actions(task), self._settings),
+            session=lease.session,
+            asker=Asker(model=model.model, fallback=model.fallback, seconds=settings.model_timeout),
+            style=style,
+            settings=settings,
+            secrets=self._all_secrets().only(task.secrets),
+            folder=TaskFolder(path),
+            state=state,
+            taken_up=taken_up,
+        )
+        return Run(
+            agent=agent,
+            principal=call.principal,
+            mailbox=model.mailbox,
+            claim=Claim(path),
+            asks_client=model.is_clients,
+            handle=lease.handle,
+            told=lease.told,
+        )
+
+    def _task(self, params: RunTaskParams) -> Task:
+        return Task(
+            text=params.task,
+            start_url=params.start_url,
+            context=params.context,
+            budget=Budget(
+                steps=params.max_steps or self._settings.agent.max_steps,
+                seconds=params.max_seconds,
+                tokens=params.max_tokens,
+                cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
+            ),
+            vision=params.vision,
+            style=params.style,
+            allowed_domains=tuple(params.allowed_domains),
+            allowed_actions=tuple(params.allowed_actions),
+            secrets=tuple(params.secrets),
+            output_schema=params.output_schema,
+            judge=params.judge,
+            planner_interval=params.planner_interval,
+        )
+
+    def _actions(self, task: Task) -> Registry:
+        """The actions that a task may use."""
+        registry = self._registry
+        if task.style == "gui":
+            excluded = self._settings.tools.exclude_actions
+            registry = default_registry().only({"core", "mouse"}).without(excluded)
+        if unknown := [name for name in task.allowed_actions if name not in registry and name != DONE]:
+            known = ", ".join(action.name for action in registry)
+            raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
+        if task.allowed_actions:
+            needed = {*task.allowed_actions, "get_state", "go_back", "close_tab", "go_to_url"}
+            registry = registry.without(action.name for action in registry if action.name not in needed)
+        return registry
+
+    async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:
+        """The model for a run.
+
+        Args:
+            request: tells what the client can do.
+            name: the model that the call names, if it does.
+            attended: the client will be there to answer, if it is asked.
+
+        Raises:
+            NotActionable: there is none; the message says how to set one up.
+            InvalidArguments: it cannot be named in a call.
+        """
+        if name is not None and name.startswith(SCRIPTED):
+            # A script is a file of the server's, which its clients have no business with.
+            raise InvalidArguments("A scripted model can only be set up where the server is started.")
+        settings, mailbox = self._settings.agent, Mailbox()
+        try:
+            model = await self._own_or_clients(request, name, mailbox, attended=attended)
+            fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
+        except ModelError as error:
+            raise NotActionable(str(error)) from error
+        return Model(model, fallback, mailbox)
+
+    async def _own_or_clients(
+        self, request: ServerRequestContext, name: str | None, mailbox: Mailbox, *, attended: bool
+    ) -> ChatModel:
+        name = name or self._settings.agent.model
+        if name is not None:
+            return await self._provider(name)
+        sampling = capabilities(request).sampling
+        if sampling is None:
+            raise ModelError(HOW_TO_SET_UP)
+        if not attended:
+            raise ModelError(
+                "The client's own model can only be asked while a call waits.",
+                hint="Use run_task with wait=true; with its task_id to go on with a task.",
+            )
+        return ClientModel(mailbox, takes_tools=sampling.tools is not None)
+
+    async def _provider(self, name: str) -> ChatModel:
+        # Imported late: models bring many packages along.
+        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
+
+        settings = self._settings.agent
+        if name.startswith(SCRIPTED):
+            return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
+        return await provider_model(
+            name,
+            base_url=settings.model_url,
+            mode=settings.model_output,
+            context_window=settings.model_window if name == settings.model else None,
+            temperature=settings.model_temperature,
+        )
+
+    def _all_secrets(self) -> Secrets:
+        if self._secrets is None:
+            path = self._settings.agent.secrets
+            self._secrets = load_secrets(path) if path is not None else Secrets()
+        return self._secrets

@@ -1,0 +1,36 @@
+"""Which of the agent's tools are offered."""
+
+from typing import Any
+
+import pytest
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.catalog import AGENT_TOOLS, agent_tools, load_registry
+from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.settings import AgentSettings, Settings, ToolSettings
+
+
+@pytest.mark.parametrize(
+    ("groups", "model", "offered"),
+    [
+        (("core",), None, AGENT_TOOLS[:1]),
+        (("core", "agent"), None, AGENT_TOOLS),
+        (("all",), None, AGENT_TOOLS),
+        (("console",), None, ()),
+        (("console",), "test:one", AGENT_TOOLS),
+    ],
+)
+def test_run_task_stands_beside_the_core_tools_and_the_others_where_they_are_of_use(
+    groups: tuple[str, ...], model: str | None, offered: tuple[str, ...]
+) -> None:
+    settings = Settings(tools=ToolSettings(tools=groups), agent=AgentSettings(model=model))
+    assert agent_tools(settings) == offered
+    nothing: Any = None
+    tools = AgentTools(settings, nothing, default_registry()).tools()
+    assert tuple(tool.name for tool in tools) == offered
+
+
+def test_the_agents_tools_can_be_excluded_as_actions_can() -> None:
+    settings = Settings(tools=ToolSettings(exclude_actions=("run_task",)))
+    assert "click_element" in load_registry(settings.tools)
+    assert agent_tools(settings) == ()

@@ -1,0 +1,117 @@
+"""Servers whose agent follows a script, and the script that it follows next."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from mcp import Client, StdioServerParameters
+
+from tests.support.client import Era
+
+COUNTER = """<button onclick="out.textContent = 'Count ' + ++n">More</button><p id=out>Count 0</p>
+<script>let n = 0</script>"""
+
+WRITING_ITS_NUMBER = (
+    "import os, pathlib, runpy, sys; pathlib.Path(sys.argv.pop(1)).write_text(str(os.getpid())); "
+)
+START = "runpy.run_module('mcp_browser', run_name='__main__')"
+
+
+def output(*actions: dict[str, Any], goal: str = "go on") -> dict[str, Any]:
+    """A step's output as a model puts it."""
+    thoughts = {"evaluation_previous_goal": "", "memory": "", "next_goal": goal}
+    return {"current_state": thoughts, "action": list(actions)}
+
+
+def done(text: str, *, success: bool = True) -> dict[str, Any]:
+    """The output that ends a task."""
+    return output({"done": {"success": success, "text": text}}, goal="report")
+
+
+FIND = output({"find_elements": {"text": "More"}}, goal="find the button")
+WAIT = output({"wait": {"seconds": 30}})
+
+
+def text(result: types.CallToolResult) -> str:
+    """The texts of a result."""
+    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
+
+
+def data(result: types.CallToolResult) -> dict[str, Any]:
+    """What a result has for programs."""
+    assert result.structured_content is not None, text(result)
+    return result.structured_content
+
+
+class Desk:
+    """A folder for a server's agent: its script, its tasks, its process."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep everything in `folder`."""
+        self.script = folder / "script.json"
+        self.tasks = folder / "tasks"
+        self._number = folder / "number"
+
+    def follow(self, *answers: dict[str, Any]) -> None:
+        """What the model says from the next task on, one answer a request; the last one again and again."""
+        self.script.write_text(json.dumps(answers))
+
+    @property
+    def flags(self) -> list[str]:
+        """For a server whose agent follows the script."""
+        return ["--tasks-dir", str(self.tasks), "--model", f"scripted:{self.script}"]
+
+    @property
+    def pid(self) -> int:
+        """The number of the server's process."""
+        return int(self._number.read_text())
+
+    def history(self, task: str) -> dict[str, Any]:
+        """The saved history of a task; empty where there is none yet."""
+        path = self.tasks / task / "history.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    @asynccontextmanager
+    async def client(self, era: Era, *flags: str, **callbacks: Any) -> AsyncGenerator[Client]:
+        """A client of a server of its own, over stdio; it lives in a task of its own."""
+        options = ["--stdio", "--headless", "--isolated", *(flags or self.flags)]
+        command = ["-c", WRITING_ITS_NUMBER + START, str(self._number), *options]
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")
+        }
+        server = StdioServerParameters(command=sys.executable, args=command, env=environment)
+        connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        finished = asyncio.Event()
+
+        async def hold() -> None:
+            async with Client(server, mode=era, read_timeout_seconds=60, **callbacks) as client:
+                connected.set_result(client)
+                await finished.wait()
+
+        holder = asyncio.create_task(hold())
+        await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
+        if holder.done():
+            await holder
+        try:
+            yield connected.result()
+        finally:
+            finished.set()
+            await holder
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let others work until something is so."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - files have no event
+            await asyncio.sleep(0.02)
+
+
+def names(tools: Sequence[types.Tool]) -> set[str]:
+    """The names of tools."""
+    return {tool.name for tool in tools}
