@@ -281,7 +281,10 @@ async def test_a_task_of_a_killed_server_goes_on_in_another_one(fresh: Desk, sit
         ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})
         assert text(ended).startswith("Found."), text(ended)
         assert len(site.requests) > seen, "its page was opened again"
-        assert data(ended)["steps"] == 2
+        steps = fresh.history(task["task_id"])["steps"]
+        goals = [step["brain"]["next_goal"] for step in steps]
+        assert (goals[0], goals[-1]) == ("find the button", "report"), "both servers' steps are there"
+        assert [step["number"] for step in steps] == list(range(1, data(ended)["steps"] + 1)), steps
         assert "Count 0" in text(await client.call_tool("get_state", {}))
         told = (fresh.tasks / task["task_id"] / "state.json").read_text()
         assert f"the page {url} was opened again" in told
