@@ -148,7 +148,7 @@ class TaskFolder:
 
     def save_text(self, name: str, text: str) -> None:
         """Write a text file."""
-        self._write(name, text.encode())
+        self.write(name, text.encode())
 
     def history(self) -> AgentHistory:
         """The history as it was saved last.
