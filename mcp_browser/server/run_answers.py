@@ -60,10 +60,5 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
             lines.append(f'Answer with run_task(task_id="{outcome.id}", task="…"); it then goes on.')
     for error in outcome.errors[-3:]:
         lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
-    cost = f", ${outcome.usage.cost:.4f}" if outcome.usage.cost is not None else ""
-    lines.append(
-        f"{outcome.steps} steps, {outcome.usage.tokens:,} tokens"
-        f"{' (estimated)' if outcome.usage.estimated else ''}{cost}, {outcome.seconds:.0f} s. "
-        f"Task {outcome.id}."
-    )
+    lines.append(f"{outcome.steps} steps, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}.")
     return lines
