@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
+from pathlib import Path
 
 import mcp_types as types
 
@@ -13,6 +15,7 @@ from mcp_browser.errors import NotActionable, UnknownSession
 from mcp_browser.server.agent_tools import GetTaskParams, InstructParams, RunTaskParams, TaskParams
 from mcp_browser.server.ask import capabilities, is_modern
 from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
+from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.run_answers import answer, saved_answer, told
 from mcp_browser.server.run_client import ClientWatcher
 from mcp_browser.server.run_maker import RunMaker
@@ -29,11 +32,18 @@ CAN_GO_ON = frozenset({TaskStatus.CANCELLED, TaskStatus.STOPPED})
 class AgentRuns:
     """Starts and steers the runs of one server."""
 
-    def __init__(self, settings: Settings, sessions: SessionSource, registry: Registry) -> None:
-        """Let agents use the actions of `registry`."""
+    def __init__(
+        self,
+        settings: Settings,
+        sessions: SessionSource,
+        registry: Registry,
+        *,
+        wrote: Callable[[Run, str], None],
+    ) -> None:
+        """Let agents use the actions of `registry`; `wrote` is told each file that a run has written."""
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
-        self._maker = RunMaker(settings, registry)
+        self._maker = RunMaker(settings, registry, wrote)
         self.runs = Runs()
 
     # -- the tools
@@ -92,6 +102,14 @@ class AgentRuns:
         """Tell a task something, or answer its question; it then goes on."""
         run = await self._take_up(call, params.task_id, text=params.text, resume=False)
         return told(run, "It is told before its next step.")
+
+    def folder_for(self, identifier: str, principal: Principal) -> Path:
+        """The folder of a run of the caller's, of this server's or of an earlier one's.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return self._maker.saved.folder_for(identifier, principal)
 
     async def close(self) -> None:
         """Break off what still runs."""

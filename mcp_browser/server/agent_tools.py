@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
+from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.task_files import TaskFiles
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -71,6 +74,11 @@ class AgentTools:
         self._sessions = sessions
         self._registry = registry
         self._runs: AgentRuns | None = None
+        self.files = TaskFiles(
+            sessions,
+            runs=lambda: list(self._runs.runs) if self._runs is not None else [],
+            folder_of=self._folder_of,
+        )
 
     def tools(self) -> Sequence[ServerTool]:
         """Those that the settings offer."""
@@ -117,10 +125,16 @@ class AgentTools:
         if self._runs is not None:
             await self._runs.close()
 
+    def _folder_of(self, task: str, caller: Principal) -> Path:
+        # Asked late, since it imports the agent.
+        return self._agent.folder_for(task, caller)
+
     @property
     def _agent(self) -> "AgentRuns":
         if self._runs is None:
             module = import_module("mcp_browser.server.agent_runs")
-            runs: AgentRuns = module.AgentRuns(self._settings, self._sessions, self._registry)
+            runs: AgentRuns = module.AgentRuns(
+                self._settings, self._sessions, self._registry, wrote=self.files.written
+            )
             self._runs = runs
         return self._runs

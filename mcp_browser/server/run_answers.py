@@ -3,10 +3,12 @@
 import mcp_types as types
 
 from mcp_browser.agent.control import Progress
+from mcp_browser.agent.history import HISTORY_FILE
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.server.limits import fit
 from mcp_browser.server.runs import Run
 from mcp_browser.server.saved_runs import SavedRun
+from mcp_browser.server.task_files import TaskFile, files_in, is_picture, uri_of
 
 
 def told(run: Run, text: str) -> types.CallToolResult:
@@ -20,27 +22,36 @@ async def answer(run: Run) -> types.CallToolResult:
     outcome = run.outcome or run.agent.outcome()
     waits = run.is_working or run.status is TaskStatus.PAUSED
     lines = [*run.told, *_lines(outcome, progress=run.progress, waits=waits)]
-    session = {"session": run.handle} if run.handle is not None else {}
-    return await fit(_result(outcome, lines, waits=waits, more=session), run.agent.session.artifacts)
+    files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
+    result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
+    if run.handle is not None and result.structured_content is not None:
+        result.structured_content["session"] = run.handle
+    return await fit(result, run.agent.session.artifacts)
 
 
 async def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
     outcome = run.outcome()
-    return await fit(_result(outcome, _lines(outcome), waits=False, more={}), None)
+    files = list(files_in(run.folder))
+    return await fit(_result(outcome, _lines(outcome), files, is_error=not outcome.succeeded), None)
 
 
 def _result(
-    outcome: TaskOutcome, lines: list[str], *, waits: bool, more: dict[str, str]
+    outcome: TaskOutcome, lines: list[str], files: list[TaskFile], *, is_error: bool
 ) -> types.CallToolResult:
+    links = [
+        types.ResourceLink(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
+        for file in files
+        if not is_picture(file.name)
+    ]
     return types.CallToolResult(
-        content=[types.TextContent(text="\n".join(lines))],
+        content=[types.TextContent(text="\n".join(lines)), *links],
         structured_content={
             "task_id": outcome.id,
             **outcome.model_dump(mode="json", exclude={"id"}),
-            **more,
+            "history": uri_of(outcome.id, HISTORY_FILE),
         },
-        is_error=not waits and not outcome.succeeded,
+        is_error=is_error,
     )
 
 

@@ -1,5 +1,6 @@
 """Making a run of what a call asks for, or of what an earlier server has left of one."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -64,9 +65,10 @@ class Model:
 class RunMaker:
     """Makes the runs of one server."""
 
-    def __init__(self, settings: Settings, registry: Registry) -> None:
-        """Let agents use the actions of `registry`."""
+    def __init__(self, settings: Settings, registry: Registry, wrote: Callable[[Run, str], None]) -> None:
+        """Let agents use the actions of `registry`; `wrote` is told each file that a run has written."""
         self._settings = settings
+        self._wrote = wrote
         self._registry = registry
         self._secrets: Secrets | None = None
         folder = settings.agent.tasks_dir or user_state_path("mcp-browser") / "tasks"
@@ -123,11 +125,11 @@ class RunMaker:
             style=style,
             settings=settings,
             secrets=self._all_secrets().only(task.secrets),
-            folder=TaskFolder(path),
+            folder=TaskFolder(path, lambda name: self._wrote(run, name)),
             state=state,
             taken_up=taken_up,
         )
-        return Run(
+        run = Run(
             agent=agent,
             principal=call.principal,
             mailbox=model.mailbox,
@@ -136,6 +138,7 @@ class RunMaker:
             handle=lease.handle,
             told=lease.told,
         )
+        return run
 
     def _task(self, params: RunTaskParams) -> Task:
         return Task(

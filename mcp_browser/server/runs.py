@@ -42,6 +42,7 @@ class Run:
         handle: the name of its session, where sessions have names.
         told: what is to be told of that session with its results.
         turn: how often it has begun, or gone on.
+        files: names of the files that it has written.
         attended: how many calls wait for it now: only while there is one can the client be asked.
     """
 
@@ -56,6 +57,7 @@ class Run:
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
     turn: int = 0
+    files: set[str] = field(default_factory=set[str])
     attended: int = 0
     outcome: TaskOutcome | None = None
     failure: str | None = None

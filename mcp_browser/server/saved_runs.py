@@ -70,15 +70,30 @@ class SavedRuns:
         Raises:
             NotFound: there is none; the message does not tell whether another caller has it.
         """
+        path, record = self._of_owner(identifier, principal)
+        try:
+            return SavedRun(path, record, TaskFolder(path).history())
+        except NotFound:
+            raise not_found(identifier) from None
+
+    def folder_for(self, identifier: str, principal: Principal) -> Path:
+        """The folder of that run, if it is this caller's.
+
+        Raises:
+            NotFound: there is none for this caller.
+        """
+        return self._of_owner(identifier, principal)[0]
+
+    def _of_owner(self, identifier: str, principal: Principal) -> tuple[Path, RunRecord]:
         path = self.folder_of(identifier)
         if IDENTIFIER.fullmatch(identifier) and path.is_dir():
             try:
                 record = RunRecord.model_validate_json((path / RECORD_FILE).read_bytes())
-                if record.owner == owner_of(principal):
-                    return SavedRun(path, record, TaskFolder(path).history())
-            except (OSError, ValidationError, NotFound):
+            except (OSError, ValidationError):
                 # A folder that is not whole is as good as none.
-                pass
+                raise not_found(identifier) from None
+            if record.owner == owner_of(principal):
+                return path, record
         raise not_found(identifier)
 
 

@@ -43,7 +43,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
         Controller(registry, settings),
         source,
         tools=agent.tools(),
-        resources=[SessionFiles(manager, source)],
+        resources=[SessionFiles(manager, source), agent.files],
     )
     try:
         async with stdio_server() as (requests, answers):

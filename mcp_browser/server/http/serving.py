@@ -67,7 +67,7 @@ class HttpServer:
                 controller,
                 self.sessions,
                 [*session_tools(self.sessions), *self._agent.tools()],
-                resources=[SessionFiles(manager, self.sessions)],
+                resources=[SessionFiles(manager, self.sessions), self._agent.files],
                 observer=metrics,
             )
         except ValueError as error:

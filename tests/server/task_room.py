@@ -1,0 +1,62 @@
+"""A server whose agent follows a script, in this process: for what is the same over every transport."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import Lease
+from mcp_browser.server.http.principals import Principal
+from mcp_browser.settings import AgentSettings
+from tests.support.agents import Desk
+
+
+class Lending:
+    """Lends one session, to everybody; owned by nobody where `owned` is false."""
+
+    has_handles = False
+
+    def __init__(self, session: BrowserSession) -> None:
+        self._session = session
+        self.owned = True
+
+    @asynccontextmanager
+    async def lease(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
+    ) -> AsyncGenerator[Lease]:
+        yield Lease(session=self._session)
+
+    def owns(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
+    ) -> bool:
+        return self.owned
+
+    def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
+        return self.owned
+
+
+class TaskRoom:
+    """A server with all of the agent's tools."""
+
+    def __init__(self, manager: BrowserManager, session: BrowserSession, desk: Desk) -> None:
+        """Work in `session`, by the script of `desk`."""
+        agent = AgentSettings(model=f"scripted:{desk.script}", tasks_dir=desk.tasks)
+        settings = manager.settings.model_copy(update={"agent": agent})
+        registry = default_registry().only({"core"})
+        self.desk = desk
+        self.session = session
+        self.source = Lending(session)
+        self.agent = AgentTools(settings, self.source, registry)
+        self.server = create_server(
+            Controller(registry, settings),
+            self.source,
+            tools=self.agent.tools(),
+            resources=[self.agent.files],
+        )

@@ -1,0 +1,101 @@
+"""The files of tasks as resources: for the client that has started the task, and for no other."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+import pytest_asyncio
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import NotFound
+from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.resources import Caller
+from tests.actions.conftest import folders, manager, session
+from tests.server.task_room import TaskRoom
+from tests.support.agents import FIND, Desk, data, done, text
+from tests.support.client import ERAS, Era
+
+__all__ = ["folders", "manager", "session"]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> AsyncIterator[TaskRoom]:
+    room = TaskRoom(manager, session, Desk(tmp_path))
+    room.desk.follow(FIND, done("Found."))
+    yield room
+    await room.agent.close()
+
+
+async def ran(client: Client) -> types.CallToolResult:
+    return await client.call_tool("run_task", {"task": "Look.", "start_url": "about:blank", "vision": True})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskRoom, era: Era) -> None:
+    async with Client(room.server, mode=era) as client:
+        result = await ran(client)
+        assert text(result).startswith("Found.")
+        folder = f"browser://tasks/{data(result)['task_id']}"
+        assert data(result)["history"] == f"{folder}/history.json"
+        listed = {file.name: file for file in (await client.list_resources()).resources}
+        assert listed.keys() == {"history.json", "report.html", "step-001.jpg", "step-002.jpg"}
+        links = [str(part.uri) for part in result.content if isinstance(part, types.ResourceLink)]
+        assert links == [f"{folder}/history.json", f"{folder}/report.html"]
+        for name, file in listed.items():
+            assert str(file.uri) == f"{folder}/{name}"
+            (contents,) = (await client.read_resource(str(file.uri))).contents
+            assert contents.mime_type == file.mime_type
+            assert isinstance(contents, types.BlobResourceContents) == (file.mime_type == "image/jpeg")
+        (history,) = (await client.read_resource(links[0])).contents
+        assert isinstance(history, types.TextResourceContents)
+        assert json.loads(history.text)["status"] == "succeeded"
+        templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
+        assert templates == ["browser://tasks/{id}/{name}{?offset,length}"]
+
+
+@pytest.mark.parametrize(
+    "name", ["state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""]
+)
+async def test_what_is_the_servers_own_is_not_read(room: TaskRoom, name: str) -> None:
+    async with Client(room.server) as client:
+        task = data(await ran(client))["task_id"]
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(f"browser://tasks/{task}/{name}")
+        assert refused.value.code == types.INVALID_PARAMS
+
+
+async def test_another_client_neither_sees_nor_reads_them(room: TaskRoom) -> None:
+    async with Client(room.server) as client:
+        task = data(await ran(client))["task_id"]
+        room.source.owned = False
+        assert (await client.list_resources()).resources == [], "it is another connection's"
+    nothing: Any = None
+    other = Caller(nothing, Principal(name="alice", id="alice"))
+    assert room.agent.files.listed(other) == []
+    with pytest.raises(NotFound):
+        await room.agent.files.read(other, f"browser://tasks/{task}/history.json")
+
+
+async def test_clients_hear_when_a_file_of_theirs_comes_or_changes(room: TaskRoom) -> None:
+    async with Client(room.server, mode="auto") as client:
+        first = data(await ran(client))["task_id"]
+        uri = f"browser://tasks/{first}/history.json"
+        room.desk.follow(done("Again."))
+        with anyio.fail_after(20):
+            async with client.listen(resources_list_changed=True, resource_subscriptions=[uri]) as changes:
+                await ran(client)
+                assert await anext(changes) == ResourcesListChanged()
+        room.desk.follow(FIND)
+        with anyio.fail_after(20):
+            task = await client.call_tool("run_task", {"task": "Look on and on.", "wait": False})
+            uri = data(task)["history"]
+            async with client.listen(resource_subscriptions=[uri]) as changes:
+                assert await anext(changes) == ResourceUpdated(uri)
