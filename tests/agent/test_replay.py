@@ -1,0 +1,227 @@
+"""Recorded runs are done again without a model, on pages that have changed since."""
+
+import asyncio
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_browser.actions import default_registry
+from mcp_browser.agent.control import NobodyWatches, Progress
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.replay import Replay
+from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.task import Task, TaskStatus
+from mcp_browser.agent.variables import Variables, entered_values
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import InvalidArguments
+from mcp_browser.llm.messages import Message
+from tests.agent.conftest import click, done, filling, index_of, make_agent, output
+from tests.support.site import Site
+
+SHOP = resources.files("mcp_browser").joinpath("assets", "try.html").read_text()
+
+
+def order(messages: Sequence[Message]) -> dict[str, Any]:
+    """The form of the shop, filled in and sent."""
+    day = {"select_option": {"index": index_of(messages, "combobox", "Day"), "options": ["Sunday"]}}
+    tea = {"set_checked": {"index": index_of(messages, "checkbox", "With tea"), "checked": False}}
+    send = {"click_element": {"index": index_of(messages, "button", "Reserve")}}
+    return output(filling(messages, "textbox", "Name", "Ann"), day, tea, send)
+
+
+async def record(session: BrowserSession, url: str | None, *script: Any, **options: Any) -> AgentHistory:
+    """The history of a run that did this."""
+    secrets = options.pop("secrets", Secrets())
+    task = Task(text="Do it.", start_url=url, secrets=secrets.names)
+    agent = make_agent(task, [*script, done()], session, secrets=secrets)
+    outcome = await agent.run()
+    assert outcome.succeeded, outcome
+    return agent.history
+
+
+def replay(session: BrowserSession, recorded: AgentHistory, **options: Any) -> Replay:
+    """A replay of a history in this session."""
+    variables = Variables(recorded, options.pop("variables", {}))
+    return Replay(
+        recorded=recorded,
+        history=AgentHistory(id="again", task=recorded.task, replay_of=recorded.id),
+        controller=Controller(default_registry(), session.settings),
+        session=session,
+        variables=variables,
+        **options,
+    )
+
+
+async def said(session: BrowserSession, selector: str = "output") -> str:
+    return await session.current_tab.page.locator(selector).first.inner_text()
+
+
+async def test_a_run_in_the_shop_is_done_again_with_other_values(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    recorded = await record(session, site.publish(SHOP.encode()), order)
+    assert await said(session) == "See you on Sunday, Ann."
+    assert entered_values(recorded) == {
+        "Name": ["Ann"],
+        "name": ["Ann"],
+        "Day": ["Sunday"],
+        "day": ["Sunday"],
+    }
+    outcome = await replay(session, recorded).run()
+    assert outcome.succeeded, outcome
+    assert outcome.data["departures"] == []
+    assert outcome.data["actions"] == 4
+    assert await said(session) == "See you on Sunday, Ann."
+    folder = TaskFolder(tmp_path)
+    again = replay(session, recorded, variables={"name": "Zoë", "Sunday": "Friday"}, folder=folder)
+    assert (await again.run()).succeeded
+    assert await said(session) == "See you on Friday, Zoë."
+    saved = folder.history()
+    assert saved.replay_of == recorded.id
+    assert saved.status is TaskStatus.SUCCEEDED
+    report = (tmp_path / "report.html").read_text()
+    assert "no model has checked" in report
+    assert "<img" in report
+
+
+async def test_unknown_variables_and_missing_secrets_are_told_before_anything_is_done(
+    session: BrowserSession, site: Site
+) -> None:
+    body = "<label>Name <input></label>"
+    secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
+    recorded = await record(
+        session,
+        site.page(body),
+        lambda page: output(filling(page, "textbox", "Name", "<secret>word</secret>")),
+        secrets=secrets,
+    )
+    with pytest.raises(InvalidArguments, match="no field and no value 'Town'"):
+        replay(session, recorded, variables={"Town": "Rome"})
+    with pytest.raises(InvalidArguments, match="types the secret 'word'"):
+        replay(session, recorded)
+    with pytest.raises(InvalidArguments, match="'Name' is filled from a secret"):
+        replay(session, recorded, variables={"Name": "plain"}, secrets=secrets)
+    outcome = await replay(session, recorded, secrets=secrets).run()
+    assert outcome.succeeded
+    assert await session.current_tab.page.locator("input").input_value() == "swordfish"
+    assert "swordfish" not in outcome.model_dump_json()
+
+
+CHANGED = {
+    "ids": ("id=who", "id=who-7f3"),
+    "names": (">Send<", ">Send it<"),
+    "order": ("<i></i>", "<button id=else type=button onclick=\"out.textContent = 'wrong'\">Else</button>"),
+}
+FORM = """<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + this.elements.name.value">
+<i></i><label>Name <input id=who name=name></label><button id=send>Send</button></form><p id=out></p>"""
+
+
+async def test_it_says_where_it_departs_on_a_changed_page(session: BrowserSession, site: Site) -> None:
+    def send(page: Sequence[Message]) -> dict[str, Any]:
+        click = {"click_element": {"index": index_of(page, "button", "Send")}}
+        return output(filling(page, "textbox", "Name", "Ann"), click)
+
+    url = site.page(FORM, path="/changing")
+    recorded = await record(session, url, send)
+    told: dict[str, list[str]] = {}
+    for change, (old, new) in CHANGED.items():
+        site.page(FORM.replace(old, new), path="/changing")
+        outcome = await replay(session, recorded).run()
+        assert outcome.succeeded, (change, outcome)
+        assert await said(session, "#out") == "Hello Ann", change
+        told[change] = outcome.data["departures"]
+    (by_name,) = told["ids"]
+    assert by_name.startswith('input_text: textbox "Name" was found by an attribute')
+    (by_id,) = told["names"]
+    assert by_id.startswith('click_element: button "Send" was found by an attribute that has stayed, as [')
+    assert by_id.endswith('button "Send it"')
+    (moved,) = told["order"]
+    assert 'button "Send"' in moved
+
+
+async def test_it_waits_for_an_element_and_stops_at_one_that_does_not_come(
+    session: BrowserSession, site: Site
+) -> None:
+    url = site.page(FORM, path="/late")
+    recorded = await record(session, url, click("button", "Send"))
+    late = (
+        f"<script>addEventListener('load', () => setTimeout(() => document.body.innerHTML = `{FORM}`, 900))"
+    )
+    site.page(f"{late}</script>", path="/late")
+    outcome = await replay(session, recorded).run()
+    assert outcome.succeeded, outcome
+    assert await said(session, "#out") == "Hello"
+    site.page("<button>Cancel</button>", path="/late")
+    outcome = await replay(session, recorded, element_seconds=0.2).run()
+    assert outcome.status is TaskStatus.FAILED
+    assert outcome.obstacle is not None
+    assert 'Nothing on the page is like button "Send".' in outcome.obstacle
+    assert "Step 1, click_element" in outcome.obstacle
+    assert outcome.data["actions"] == 0
+
+
+async def test_tabs_points_and_failed_actions_are_followed(session: BrowserSession, site: Site) -> None:
+    second = site.page("<button onclick=\"this.textContent = 'Pressed'\">Press</button>")
+    url = site.page(
+        f"<p style='margin-top:99px'><a href='{second}' target=_blank>Open</a><button onclick="
+        "\"this.textContent = event.offsetX > 50 ? 'right' : 'left'\" style='width:80px'>Side</button></p>"
+    )
+
+    def wrong(_page: Sequence[Message]) -> dict[str, Any]:
+        return output({"click_element": {"index": 9999}})
+
+    async def point(_page: Sequence[Message]) -> dict[str, Any]:
+        box = await session.current_tab.page.get_by_text("Side").bounding_box()
+        assert box is not None
+        view = session.current_tab.page.viewport_size
+        assert view is not None
+        at = f"{box['x'] + 70:.0f},{box['y'] + 8:.0f}@{view['width']}x{view['height']}"
+        return output({"mouse_click": {"at": at}})
+
+    async def back(_page: Sequence[Message]) -> dict[str, Any]:
+        first = next(iter(session.tabs))
+        return output({"switch_tab": {"tab": first}})
+
+    recorded = await record(session, url, wrong, click("link", "Open"), click("button", "Press"), back, point)
+    assert [action.call.name for action in recorded.actions()][-2:] == ["mouse_click", "done"]
+    site.page(
+        f"<p style='margin:20px 300px'><a href='{second}' target=_blank>Open</a><button onclick="
+        "\"this.textContent = event.offsetX > 50 ? 'right' : 'left'\" style='width:80px'>Side</button></p>",
+        path=url.removeprefix(site.url),
+    )
+    before = set(session.tabs)
+    outcome = await replay(session, recorded).run()
+    assert outcome.succeeded, outcome
+    assert len(set(session.tabs) - before) == 1
+    assert await said(session, "button") == "right"
+    newest = session.tabs[max(session.tabs)]
+    assert await newest.page.locator("button").inner_text() == "Pressed"
+
+
+async def test_a_replay_is_cancelled_at_once_and_leaves_the_session(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    url = site.page(FORM, path="/cancelled")
+    recorded = await record(session, url, click("button", "Send"))
+    site.page("Nothing", path="/cancelled")
+    running = replay(session, recorded, folder=TaskFolder(tmp_path), element_seconds=60)
+    told = asyncio.Event()
+
+    class Watching(NobodyWatches):
+        async def progressed(self, progress: Progress) -> None:
+            told.set()
+
+    running.watcher = Watching()
+    task = asyncio.create_task(running.run())
+    await told.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert running.folder is not None
+    assert running.folder.history().status is TaskStatus.CANCELLED
+    result = await running.controller.execute("get_state", {}, session)
+    assert result.observation is not None
