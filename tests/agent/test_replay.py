@@ -19,7 +19,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import click, done, filling, index_of, make_agent, output
+from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
 from tests.support.site import Site
 
 SHOP = resources.files("mcp_browser").joinpath("assets", "try.html").read_text()
@@ -96,7 +96,7 @@ async def test_unknown_variables_and_missing_secrets_are_told_before_anything_is
     recorded = await record(
         session,
         site.page(body),
-        lambda page: output(filling(page, "textbox", "Name", "<secret>word</secret>")),
+        fill("textbox", "Name", "<secret>word</secret>"),
         secrets=secrets,
     )
     with pytest.raises(InvalidArguments, match="no field and no value 'Town'"):
