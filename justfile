@@ -38,7 +38,7 @@ scripts:
 
 # The tests with branch coverage, in two processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -n 2 --dist loadfile -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
+    pytest -n 2 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
 
 # The tests that drive real applications from packages.
 apps *arguments:

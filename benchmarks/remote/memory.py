@@ -10,7 +10,11 @@ from tests.support.process import MarkedProcesses
 
 @dataclass(frozen=True)
 class Memory:
-    """Megabytes in proportional set size: shared pages are counted in proportion."""
+    """Megabytes in proportional set size, without what is mapped from files.
+
+    Pages that processes share are counted in proportion. Those of the programs' own files are left out: how
+    many others run the same program would change what one of them seems to hold.
+    """
 
     server: float
     """Of the server's own process."""
@@ -42,5 +46,5 @@ def memory(processes: MarkedProcesses, root: int) -> Memory:
 def _held(pid: int) -> float:
     with contextlib.suppress(OSError):
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        return sum(int(number) for number in re.findall(r"^Pss:\s+(\d+)", rollup, re.M)) / 1024
+        return sum(int(number) for number in re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", rollup, re.M)) / 1024
     return 0

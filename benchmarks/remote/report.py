@@ -16,7 +16,7 @@ HEAD = """# Reliability
 
 Written by `just remote load` and `just remote soak`, a section each; see
 [benchmarks](../benchmarks/README.md). Memory is the proportional set size (PSS) of a server and all
-that it has started.
+that it has started, without what is mapped from files: programs that run more than once share those.
 """
 
 

@@ -32,7 +32,14 @@ async def browser(site: Site) -> AsyncIterator[Browser]:
     """A client that has come to the page: its first call."""
     body = "<script>tell = words => done.textContent = words</script>" + "".join(map(part, range(PARTS)))
     async with browsing() as connected:
-        await connected.open(site.page(f"<h1>Orders</h1><p id=done role=status>Nothing done</p>{body}"))
+        told = await connected.open(
+            site.page(f"<h1>Orders</h1><p id=done role=status>Nothing done</p>{body}")
+        )
+        if "still loading" in told:
+            # A busy machine: the first call had its limit of time.
+            await connected.do("wait_for", text=f"Close store {PARTS - 1}", timeout=60)
+            await connected.snapshot()
+            del connected.transcript[:-1]
         yield connected
         assert all(len(result.text) < BUDGET * 1.1 for _, _, result in connected.transcript)
 

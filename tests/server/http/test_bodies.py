@@ -1,5 +1,7 @@
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 
@@ -42,15 +44,18 @@ async def test_a_body_that_does_not_come_is_not_waited_for(serve: Serve) -> None
 
 
 async def test_a_body_that_trickles_is_not_waited_for(serve: Serve) -> None:
+    loop = asyncio.get_running_loop()
     async with serve(client_timeout=0.3) as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-        writer.write(HEAD + b"Content-Length: 100000\r\n\r\n")
-        answer = asyncio.create_task(reader.read(-1))
-        while not answer.done():
-            writer.write(b"x")
-            await asyncio.sleep(0.01)
-        assert b" 408 " in await answer
-        writer.close()
+        with socket.create_connection(("127.0.0.1", served.port)) as client:
+            client.setblocking(False)
+            await loop.sock_sendall(client, HEAD + b"Content-Length: 100000\r\n\r\n")
+            answer = asyncio.create_task(loop.sock_recv(client, 1000))
+            # What comes after the answer meets a closed connection.
+            with suppress(ConnectionError):
+                while not answer.done():
+                    await loop.sock_sendall(client, b"x")
+                    await asyncio.sleep(0.01)
+            assert b" 408 " in await answer
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_body_is_let_go(serve: Serve) -> None:
