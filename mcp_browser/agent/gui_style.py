@@ -153,7 +153,7 @@ def _scroll(given: Arguments, point: Point) -> ActionCall:
 
 
 def _wait(_given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="wait", arguments={"seconds": WAIT_SECONDS})
+    return ActionCall(name="wait_for", arguments={"seconds": WAIT_SECONDS})
 
 
 def _navigate(given: Arguments, _point: Point) -> ActionCall:

@@ -113,7 +113,7 @@ class Hands:
             tab = session.current_tab
         except ActionError:
             tab = None
-        tabs = set(session.tabs)
+        tabs, files = set(session.tabs), len(session.downloads)
         # Before the action: it may take its element off the page.
         elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
         started = time.monotonic()
@@ -125,6 +125,7 @@ class Hands:
                 elements=elements,
                 tab=tab.id if tab is not None else None,
                 opened=tuple(sorted(set(session.tabs) - tabs)),
+                downloads=tuple(self._secrets.hide(file.name) for file in session.downloads[files:]),
                 seconds=round(time.monotonic() - started, 3),
                 **outcome,
             )

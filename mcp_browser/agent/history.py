@@ -25,8 +25,8 @@ class ActionRecord(Frozen):
     """One action of a step: what was called, with names in the places of secrets, and what came of it.
 
     `elements` are those that its indexes and points meant, as they were before it. `tab` is the number of the
-    tab it was done in, `opened` those of the tabs it opened; `url` is the page after it. `seconds` is how
-    long it took.
+    tab it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to
+    come; `url` is the page after it. `seconds` is how long it took.
     """
 
     call: ActionCall
@@ -36,6 +36,7 @@ class ActionRecord(Frozen):
     url: str = ""
     tab: int | None = None
     opened: tuple[int, ...] = ()
+    downloads: tuple[str, ...] = ()
     seconds: float = 0
 
 

@@ -1,4 +1,4 @@
-"""The command line: flags to settings, then serve, try, install, doctor or token."""
+"""The command line: flags to settings, then serve, or one of the other commands."""
 
 import os
 import sys
@@ -50,6 +50,12 @@ def _run(words: Sequence[str]) -> int:
             from mcp_browser.cli.token import token
 
             return token(loaded.settings.access, arguments.name)
+        case "export-task" | "report-task" as command:
+            from mcp_browser.cli.tasks import export_task, report_task
+
+            # The parser has seen to it that there is one.
+            assert arguments.folder is not None
+            return (export_task if command == "export-task" else report_task)(arguments.folder)
 
 
 def _fail(error: Exception, code: int) -> int:

@@ -12,16 +12,25 @@ from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
 
-CommandName = Literal["serve", "try", "install", "doctor", "token"]
+CommandName = Literal["serve", "try", "install", "doctor", "token", "export-task", "report-task"]
 
 _COMMANDS: dict[CommandName, str] = {
     "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
     "install": "find a browser, or get one",
     "doctor": "show what was found on this machine and which settings are in force",
     "token": "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
+    "export-task": "print a Playwright script that does what a run of run_task has done",
+    "report-task": "print the report of a run of run_task as HTML, also of one that was killed",
 }
 
-_POSITIONALS: dict[CommandName, str] = {"try": "[URL] ", "token": "[NAME] "}
+_OF_FOLDERS: frozenset[CommandName] = frozenset(("export-task", "report-task"))
+
+_POSITIONALS: dict[CommandName, str] = {
+    "try": "[URL] ",
+    "token": "[NAME] ",
+    "export-task": "FOLDER ",
+    "report-task": "FOLDER ",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +42,7 @@ class Arguments:
     config: Path | None
     url: str | None
     name: str | None
+    folder: Path | None
 
 
 def parse_arguments(words: Sequence[str]) -> Arguments:
@@ -64,6 +74,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         config=values.get("config"),
         url=values.get("url"),
         name=values.get("name"),
+        folder=values.get("folder"),
     )
 
 
@@ -93,7 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
-        "       mcp-browser try [URL] | install | doctor | token [NAME] [SETTINGS]",
+        "       mcp-browser try [URL] | install | doctor | token [NAME] [SETTINGS]\n"
+        "       mcp-browser export-task FOLDER | report-task FOLDER",
         description="Give an MCP client a real browser. Without a command, serve MCP: over standard "
         "input and output, or over HTTP with --http or --sse.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
@@ -124,6 +136,8 @@ def _parser() -> argparse.ArgumentParser:
             )
         if name == "token":
             command.add_argument("name", nargs="?", metavar="NAME", help="whose it is; default: default")
+        if name in _OF_FOLDERS:
+            command.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, below --tasks-dir")
         _add_settings(command)
     _add_settings(parser)
     return parser

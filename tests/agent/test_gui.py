@@ -110,7 +110,7 @@ def read(text: str, **options: object) -> list[ActionCall]:
             {"direction": "left", "at": "5,6@1288x728"},
         ),
         ("scroll(direction='up')", "mouse_wheel", {"direction": "up"}),
-        ("wait()", "wait", {"seconds": 5}),
+        ("wait()", "wait_for", {"seconds": 5}),
         ("navigate(url='https://a.org/?x=1,y=2')", "go_to_url", {"url": "https://a.org/?x=1,y=2"}),
         ("navigate_back()", "go_back", {}),
         ("finished()", "done", {"success": True, "text": "Done."}),
@@ -129,7 +129,7 @@ def test_the_whole_action_space_becomes_our_actions(
 
 def test_several_actions_are_done_in_order() -> None:
     calls = read("Thought: t\nAction: click(start_box='(1,2)')\n\ntype(content='a\nb()\n')\n\nwait()")
-    assert [call.name for call in calls] == ["mouse_click", "type_text", "wait"]
+    assert [call.name for call in calls] == ["mouse_click", "type_text", "wait_for"]
     assert calls[1].arguments["text"] == "a\nb()\n"
 
 
