@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 DONE = "done"
 
+SMALL_WINDOW = 16_384
+"""Tokens of a model's window up to which it is told its rules briefly, and shown no example.
+
+Small models take the example for their task: of the first steps that a model of 1.5 billion parameters was asked
+for, it copied the example's goal and index into each, and into none without it (docs/agent-benchmark.md)."""
+
 
 class Turn(Protocol):
     """One request to the model: what it is to fill in, and how its answer is read."""
@@ -98,18 +104,20 @@ class StructuredStyle:
     needs_vision = False
     shows_snapshot = True
 
-    def __init__(self) -> None:
-        """Nothing has been asked for yet."""
+    def __init__(self, *, window: int | None = None) -> None:
+        """Work with a model that takes `window` tokens, None where that is not known."""
+        self._brief = window is not None and window <= SMALL_WINDOW
         self._turns: dict[tuple[str, ...], StructuredTurn] = {}
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
         """The rules; the actions stand in the form."""
         del registry
-        return prompt("structured").replace("{max_actions}", str(max_actions))
+        rules = prompt("structured_brief" if self._brief else "structured")
+        return rules.replace("{max_actions}", str(max_actions))
 
     def example(self) -> OutputCall | str | None:
         """A filled-in form."""
-        return example_output()
+        return None if self._brief else example_output()
 
     def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> StructuredTurn:
         """A request with the actions of this page; the models are made once for each set of actions."""

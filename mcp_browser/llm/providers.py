@@ -341,6 +341,10 @@ def _price(response: "pai.ModelResponse") -> Decimal | None:
     """US dollars: what the provider itself has said, or what its price list makes of the tokens."""
     if response.usage.cost is not None:
         return response.usage.cost
+    told: object = (response.provider_details or {}).get("cost")
+    if isinstance(told, int | float):
+        # OpenRouter's bill
+        return Decimal(str(told))
     try:
         return response.cost().total_price
     except (LookupError, AssertionError, ValueError):

@@ -114,7 +114,11 @@ class RunMaker:
         taken_up: bool = False,
     ) -> Run:
         settings, task = self._settings.agent, history.task
-        style: PlannerStyle = GuiStyle(settings.gui_scale) if task.style == "gui" else StructuredStyle()
+        style: PlannerStyle = (
+            GuiStyle(settings.gui_scale)
+            if task.style == "gui"
+            else StructuredStyle(window=model.model.info.context_window)
+        )
         path = self.saved.folder_of(history.id)
         agent = Agent(
             task=task,
