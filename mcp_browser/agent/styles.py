@@ -17,8 +17,8 @@ DONE = "done"
 SMALL_WINDOW = 16_384
 """Tokens of a model's window up to which it is told its rules briefly, and shown no example.
 
-Small models take the example for their task: of the first steps that a model of 1.5 billion parameters was asked
-for, it copied the example's goal and index into each, and into none without it (docs/agent-benchmark.md)."""
+With the example, a model of 1.5 billion parameters copied its goal and its index into steps of its own; without
+it, it did not."""
 
 
 class Turn(Protocol):
