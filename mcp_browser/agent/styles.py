@@ -17,8 +17,8 @@ DONE = "done"
 SMALL_WINDOW = 16_384
 """Tokens of a model's window up to which it is told its rules briefly, and shown no example.
 
-With the example, a model of 1.5 billion parameters copied its goal and its index into steps of its own; without
-it, it did not."""
+With the example, a model of 1.5 billion parameters copied its goal and its index into steps of its own;
+without it, it did not."""
 
 
 class Turn(Protocol):

@@ -32,11 +32,11 @@ class Gym:
         self._url = url
         self._ended: dict[str, queue.Queue[Outcome]] = {}
 
-    def episode(self, task: str, seed: int) -> str:
-        """Prepare an episode and tell the URL that starts it."""
+    def episode(self, task: str, seed: int, *, once: bool = False) -> str:
+        """Prepare an episode and tell the URL that starts it; with `once`, its page is empty at the end."""
         key = f"{task}/{seed}"
         self._ended[key] = queue.Queue()
-        return f"{self._url}/miniwob/{task}.html?seed={seed}&episode={key}"
+        return f"{self._url}/miniwob/{task}.html?seed={seed}&episode={key}{'&once=1' if once else ''}"
 
     def outcome(self, task: str, seed: int, *, seconds: float = 5) -> Outcome:
         """How the episode ended.

@@ -12,6 +12,8 @@
       const report = { reward: WOB_RAW_REWARD_GLOBAL, reason: WOB_REWARD_REASON ?? null };
       navigator.sendBeacon(`/reward?episode=${encodeURIComponent(asked.get("episode"))}`, JSON.stringify(report));
       document.title = "The episode has ended.";
+      // Without the START cover, which invites to another episode.
+      if (asked.has("once")) document.body.textContent = "This page has nothing more to do.";
     };
   }
 

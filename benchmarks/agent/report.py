@@ -1,0 +1,99 @@
+"""Reads and tells results; writes docs/agent-benchmark.md."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.agent import model
+from benchmarks.agent.episodes import Limits, Result
+
+PAGE = Path(__file__).parents[2] / "docs" / "agent-benchmark.md"
+
+Results = Mapping[tuple[str, str], Result]
+"""Results by agent and task."""
+
+
+def read(path: Path) -> dict[tuple[str, str], Result]:
+    """The results of earlier, broken-off runs."""
+    found: dict[tuple[str, str], Result] = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        entry = json.loads(line)
+        agent = entry.pop("agent")
+        found[agent, entry["task"]] = Result(**entry)
+    return found
+
+
+def progress(agent: str, result: Result) -> None:
+    """Tell one result to whoever watches."""
+    solved = "solved" if result.solved else "not solved"
+    print(  # noqa: T201 - a command's output
+        f"{agent}: {result.task}: {solved}, {result.steps} steps, {result.seconds:.0f} s: {result.note}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def write(results: Results, limits: Limits) -> None:
+    """Write the page."""
+    agents = list(dict.fromkeys(agent for agent, _ in results))
+    tasks = list(dict.fromkeys(task for _, task in results))
+    head = " | ".join(f"{agent}: solved | says so | steps | tokens asked | answered | s" for agent in agents)
+    lines = [
+        "# The agent with a small model",
+        "",
+        "Written by `python -m benchmarks.agent` (benchmarks/README.md). Both agents do the same MiniWoB++ "
+        f"tasks, one seed each, with the same model, {model.NAME}, at temperature 0 with a window of "
+        f"{model.CONTEXT:,} tokens, by its OpenAI-compatible server with JSON schemas, and at most "
+        f"{limits.steps} steps and {limits.seconds:.0f} s a task. A fresh browser for each task; its page is "
+        "open before the first step; the same kinds of actions are offered to both; no pictures. *Solved* is "
+        "the page's own reward, *says so* whether the agent claims success. Tokens are those that the "
+        "model's server has counted, those from its cache included.",
+        "",
+        f"browser-use {model.browser_use_version()} works in its flash mode (short rules, no plan, no "
+        "judge), with the schema in words. mcp-browser is asked through `run_task` over MCP; for so small a "
+        "window it takes its brief rules by itself.",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores, without a graphics card, with other work on "
+        "them: the times are what they were, and say little about an idle machine.",
+        "",
+        f"| task | {head} |",
+        "|---|" + "---|---|---:|---:|---:|---:|" * len(agents),
+    ]
+    for task in tasks:
+        lines.append(
+            f"| {task} | " + " | ".join(_cells(results.get((agent, task))) for agent in agents) + " |"
+        )
+    lines.append("| all | " + " | ".join(_sums(results, agent) for agent in agents) + " |")
+    lines += ["", *_notes(results)]
+    PAGE.write_text("\n".join(lines) + "\n")
+
+
+def _cells(result: Result | None) -> str:
+    if result is None:
+        return " | ".join("-" * 6)
+    solved, claimed = ("yes" if fact else "no" for fact in (result.solved, result.claimed))
+    counts = (f"{count:,.0f}" for count in (result.steps, result.asked, result.answered, result.seconds))
+    return " | ".join((solved, claimed, *counts))
+
+
+def _sums(results: Results, agent: str) -> str:
+    own = [result for (whose, _), result in results.items() if whose == agent]
+    solved = sum(result.solved for result in own)
+    honest = sum(result.solved == result.claimed for result in own)
+    return (
+        f"{solved} of {len(own)} | {honest} of {len(own)} rightly | {sum(result.steps for result in own)} | "
+        f"{sum(result.asked for result in own):,} | {sum(result.answered for result in own):,} | "
+        f"{sum(result.seconds for result in own):,.0f}"
+    )
+
+
+def _notes(results: Results) -> list[str]:
+    unsolved = [
+        f"* {task}, {agent}: {' '.join(result.note.split())}"
+        for (agent, task), result in results.items()
+        if not result.solved
+    ]
+    return ["What the agents said of what was not solved:", "", *unsolved] if unsolved else []
