@@ -16,11 +16,14 @@ from mcp_browser.server.agent_tools import GetTaskParams, InstructParams, RunTas
 from mcp_browser.server.ask import capabilities, is_modern
 from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
 from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.long_calls import handle_of
 from mcp_browser.server.run_answers import answer, saved_answer, told
+from mcp_browser.server.run_calls import RunCalls
 from mcp_browser.server.run_client import ClientWatcher
 from mcp_browser.server.run_maker import RunMaker
 from mcp_browser.server.runs import Run, Runs
 from mcp_browser.server.saved_runs import not_found
+from mcp_browser.server.task_extension import takes_tasks
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -45,6 +48,7 @@ class AgentRuns:
         self._sessions = sessions
         self._maker = RunMaker(settings, registry, wrote)
         self.runs = Runs()
+        self.calls = RunCalls(self.runs, self._maker.saved)
 
     # -- the tools
 
@@ -57,15 +61,19 @@ class AgentRuns:
                 raise not_found(call.params.request_state)
             run.mailbox.deliver(call.params.input_responses)
             return await self._attend(call, run)
-        if not params.wait and not self._can_be_polled:
+        goes_on = takes_tasks(call.request)
+        if not params.wait and not self._can_be_polled and not goes_on:
             raise NotActionable(
                 "wait=false is of no use here: get_task is not offered.",
                 hint="Wait for the task, or start the server with --tools core,agent.",
             )
+        attended = params.wait or goes_on
         if params.task_id is None:
-            run = await self._start(call, params)
+            run = await self._start(call, params, attended=attended)
         else:
-            run = await self._take_up(call, params.task_id, text=params.task, attended=params.wait)
+            run = await self._take_up(call, params.task_id, text=params.task, attended=attended)
+        if goes_on:
+            return handle_of(self.calls.add(run))
         return await self._attend(call, run) if params.wait else await answer(run)
 
     async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
@@ -114,12 +122,13 @@ class AgentRuns:
     async def close(self) -> None:
         """Break off what still runs."""
         await self.runs.close()
+        self.calls.close()
 
     # -- starting, and going on
 
-    async def _start(self, call: Call, params: RunTaskParams) -> Run:
+    async def _start(self, call: Call, params: RunTaskParams, *, attended: bool) -> Run:
         # First, so that no session is opened where there is no model.
-        model = await self._maker.model(call.request, params.model, attended=params.wait)
+        model = await self._maker.model(call.request, params.model, attended=attended)
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
             run = self._maker.new(call, lease, params, model)
             self._begin(call, run)
@@ -194,6 +203,8 @@ class AgentRuns:
         self.runs.add(run)
         request, principal = call.request, run.principal
         run.begin(lambda: self._sessions.lease(request, principal, run.handle))
+        if run.turn > 1:
+            self._maker.keep_turn(run)
 
     def _working(self, call: Call, params: TaskParams) -> Run:
         run = self.runs.find(params.task_id, call.principal)

@@ -11,6 +11,7 @@ from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
 from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.long_calls import LongCall
 from mcp_browser.server.task_files import TaskFiles
 from mcp_browser.settings import Settings
 
@@ -95,6 +96,10 @@ class AgentTools:
             server_tool(self.stop_task, param_model=TaskParams, in_session=False),
             server_tool(self.add_instructions, param_model=InstructParams, in_session=False),
         )
+
+    async def find(self, identifier: str, principal: Principal) -> LongCall | None:
+        """The long call of that identifier; None where this caller has none."""
+        return await self._agent.calls.find(identifier, principal)
 
     async def run_task(self, call: Call, params: RunTaskParams) -> Answer:
         """Let the built-in agent do a whole task in this browser, and report."""

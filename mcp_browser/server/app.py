@@ -13,8 +13,10 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, principal_of_request
+from mcp_browser.server.long_calls import LongCalls
 from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.resources import ResourceProvider, Resources
+from mcp_browser.server.task_extension import TaskExtension
 from mcp_browser.server.tools import Tools
 
 INSTRUCTIONS = """\
@@ -54,13 +56,14 @@ class BrowserServer(Server[Any]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-def create_server(
+def create_server(  # noqa: PLR0913 - the parts of a server, most of them by keyword
     controller: Controller,
     sessions: SessionSource,
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
     *,
     observer: CallObserver | None = None,
+    long_calls: LongCalls | None = None,
 ) -> BrowserServer:
     """A server that offers the controller's actions, and tools of its own.
 
@@ -70,6 +73,7 @@ def create_server(
         tools: tools that are not actions of a page.
         resources: what clients can read besides.
         observer: is told of each call.
+        long_calls: calls that go on after their answer, for clients that declare the tasks extension.
 
     Raises:
         ValueError: two tools have one name, or an action has an argument `session` of its own.
@@ -94,10 +98,13 @@ def create_server(
         Resources(resources),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
         cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope="public")},
         get_tool_input_schema=offered.schema_of,
     )
+    # Not by the constructor, which knows no handles of long calls.
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    if long_calls is not None:
+        TaskExtension(long_calls, server.resources.listen).install(server)
     # What a client brings back between the rounds of a call is sealed: it names a run of the agent.
     server.middleware.append(
         RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="mcp-browser")

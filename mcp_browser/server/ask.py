@@ -47,33 +47,32 @@ class Question:
 
 
 class Mailbox:
-    """Questions to a client, from work that outlives its single calls."""
+    """Questions to a client, from work that outlives its single calls.
+
+    `news` wakes who waits when there is a question, or none any more.
+    """
 
     def __init__(self) -> None:
         """Nothing is asked yet."""
         self._questions: dict[str, Question] = {}
         self._numbers = itertools.count(1)
-        self._news = Wakeup()
+        self.news = Wakeup()
 
     async def ask(self, request: Request) -> Response | None:
         """The client's answer; None where it will not or can not give one."""
         question = Question(f"q{next(self._numbers)}", request)
         self._questions[question.key] = question
-        self._news.wake()
+        self.news.wake()
         try:
             return await question.answer
         finally:
             self._questions.pop(question.key, None)
+            self.news.wake()
 
     @property
     def waiting(self) -> list[Question]:
         """The questions that have no answer yet, oldest first."""
         return [question for question in self._questions.values() if not question.answer.done()]
-
-    async def news(self) -> None:
-        """Wait for a question."""
-        while not self.waiting:
-            await self._news.wait()
 
     def requests(self) -> dict[str, Request]:
         """The open questions by their keys, for a client that answers with its next call."""

@@ -13,9 +13,10 @@ from pydantic import BaseModel
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.principals import ANONYMOUS, Principal, principal_of
+from mcp_browser.server.long_calls import TaskHandle
 
-Answer = types.CallToolResult | types.InputRequiredResult
-"""What a call is answered with: a result, or questions to the caller, who then calls again."""
+Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
+"""What a call is answered with: a result, questions to the caller, who then calls again, or a handle."""
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 Handler = Callable[["Call", ParamsT], Awaitable[Answer]]

@@ -101,7 +101,19 @@ class RunMaker:
             InvalidArguments: an action or a secret that it had is not there any more.
         """
         state: AgentState = TaskFolder(saved.folder).state(AgentState)
-        return self._run(call, lease, model, saved.history, state, taken_up=True)
+        run = self._run(call, lease, model, saved.history, state, taken_up=True)
+        run.turn = saved.record.turns
+        return run
+
+    def keep_turn(self, run: Run) -> None:
+        """Write down that a run goes on once more.
+
+        Raises:
+            NotFound: its folder has gone.
+        """
+        saved = self.saved.find(run.id, run.principal)
+        record = saved.record.model_copy(update={"turns": run.turn})
+        TaskFolder(saved.folder).write(RECORD_FILE, record.model_dump_json().encode())
 
     def _run(  # noqa: PLR0913 - the parts of a run
         self,

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
-from mcp_browser.browser.wakeup import Wakeup
 from mcp_browser.errors import ActionError
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.http.principals import Principal
@@ -62,7 +61,6 @@ class Run:
     outcome: TaskOutcome | None = None
     failure: str | None = None
     _task: asyncio.Task[None] | None = None
-    _news: Wakeup = field(default_factory=Wakeup)
 
     @property
     def id(self) -> str:
@@ -118,17 +116,11 @@ class Run:
         """Note that something has happened, and wake who waits for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
-        self._news.wake()
+        self.mailbox.news.wake()
 
     async def news(self) -> None:
-        """Wait until something happens: progress, a question, the end."""
-        happened = asyncio.ensure_future(self._news.wait())
-        asked = asyncio.ensure_future(self.mailbox.news())
-        try:
-            await asyncio.wait({happened, asked}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            happened.cancel()
-            asked.cancel()
+        """Wait until something happens: progress, a question or its answer, the end."""
+        await self.mailbox.news.wait()
 
     @asynccontextmanager
     async def attend(self) -> AsyncGenerator[None]:

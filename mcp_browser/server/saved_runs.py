@@ -28,12 +28,13 @@ class RunRecord(Frozen):
     """What a server has to know of a run besides its history; of no use to anybody else.
 
     `owner` is a digest of who may steer it; `model` is the model that it was told to ask, None where that
-    was the server's own or the client's.
+    was the server's own or the client's; `turns` is how often it has begun, or gone on.
     """
 
     format: Literal[1] = 1
     owner: str
     model: str | None = None
+    turns: int = 1
 
 
 @dataclass(frozen=True, slots=True)

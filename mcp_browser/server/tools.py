@@ -28,6 +28,7 @@ from mcp_browser.rendering.result import (
 )
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
+from mcp_browser.server.long_calls import TaskHandle
 from mcp_browser.server.observer import CallObserver, Outcome
 
 logger = logging.getLogger(__name__)
@@ -131,6 +132,8 @@ class Tools:
             answer = await own.handler(call, _validated(own, call.arguments))
             if isinstance(answer, types.InputRequiredResult):
                 raise NeedInput(answer)
+            if isinstance(answer, TaskHandle):
+                raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
             return answer
         result = await self._controller.execute(call.params.name, call.arguments, call.session)
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
@@ -159,7 +162,7 @@ async def _or_failure(
 def _outcome(answer: Answer) -> Outcome:
     if isinstance(answer, types.InputRequiredResult):
         return "input_required"
-    if not answer.is_error:
+    if isinstance(answer, TaskHandle) or not answer.is_error:
         return "ok"
     texts = [part.text for part in answer.content if isinstance(part, types.TextContent)]
     return "internal_error" if any(text.startswith(_INTERNAL) for text in texts) else "error"

@@ -44,6 +44,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
         source,
         tools=agent.tools(),
         resources=[SessionFiles(manager, source), agent.files],
+        long_calls=agent,
     )
     try:
         async with stdio_server() as (requests, answers):

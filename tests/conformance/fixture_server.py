@@ -6,9 +6,11 @@
 import asyncio
 import base64
 import json
+import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import mcp_types as types
@@ -22,12 +24,17 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import create_server
+from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
 from mcp_browser.server.http.app import http_app
+from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.http.serving import http_doors, listen
+from mcp_browser.server.long_calls import CallState, LongCall, handle_of
 from mcp_browser.server.resources import Caller, Changed, Contents
 from mcp_browser.server.session_tools import session_tools
 from mcp_browser.server.sessions import Sessions
+from mcp_browser.server.task_extension import require_tasks, takes_tasks
+from mcp_browser.server.tools import failed
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
 
@@ -376,6 +383,186 @@ async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
     return text("Asked.")
 
 
+# -- calls that go on
+
+
+class Job:
+    """A long call of the suite's."""
+
+    seconds = 3600.0
+
+    def __init__(self, work: Callable[["Job"], Awaitable[types.CallToolResult]]) -> None:
+        """Begin some work."""
+        self.id = secrets.token_urlsafe(16)
+        self.created = self.updated = datetime.now(UTC)
+        self.mailbox = Mailbox()
+        self._work: asyncio.Task[types.CallToolResult] = asyncio.ensure_future(or_failed(work(self)))
+        self._work.add_done_callback(lambda _work: self.mailbox.news.wake())
+
+    @property
+    def state(self) -> CallState:
+        """How it stands."""
+        if not self._work.done():
+            questions = dict(self.mailbox.requests())
+            return CallState(status="input_required" if questions else "working", questions=questions)
+        if self._work.cancelled():
+            return CallState(status="cancelled")
+        error = self._work.exception()
+        if error is not None:
+            assert isinstance(error, MCPError)
+            return CallState(status="failed", error=error.error, message=str(error))
+        return CallState(status="completed", result=self._work.result())
+
+    def deliver(self, responses: Mapping[str, Any]) -> None:
+        """Take answers."""
+        self.mailbox.deliver(responses)
+
+    async def cancel(self) -> None:
+        """End it."""
+        self._work.cancel()
+
+    async def changed(self) -> None:
+        """Wait for something new."""
+        await self.mailbox.news.wait()
+
+    async def ask(self, message: str, **fields: str) -> bool:
+        """Whether the person says yes."""
+        said = await self.mailbox.ask(form(message, **fields))
+        return isinstance(said, types.ElicitResult) and said.action == "accept"
+
+
+async def or_failed(work: Awaitable[types.CallToolResult]) -> types.CallToolResult:
+    """What some work comes to; what a tool cannot do is a result."""
+    try:
+        return await work
+    except NotActionable as error:
+        return failed(str(error))
+
+
+class Jobs:
+    """The suite's long calls, each for whoever has its identifier."""
+
+    def __init__(self) -> None:
+        """There is none yet."""
+        self._jobs: dict[str, Job] = {}
+
+    async def find(self, identifier: str, _principal: Principal) -> LongCall | None:
+        """One of them."""
+        return self._jobs.get(identifier)
+
+    async def run(self, call: Call, work: Callable[[Job], Awaitable[types.CallToolResult]]) -> Answer:
+        """Do some work: at once, or while the client asks for it."""
+        job = Job(work)
+        if takes_tasks(call.request):
+            self._jobs[job.id] = job
+            return handle_of(job)
+        while (state := job.state).result is None:
+            await job.changed()
+        return state.result
+
+
+JOBS = Jobs()
+
+
+class Name(BaseModel):
+    """Somebody's name."""
+
+    name: str
+
+
+class Effort(BaseModel):
+    """How long something takes."""
+
+    seconds: float = 0
+    label: str = ""
+
+
+class File(BaseModel):
+    """A file's name."""
+
+    filename: str = ""
+
+
+async def greet(_call: Call, params: Name) -> Answer:
+    """Greet at once."""
+    return text(f"Hello, {params.name}!")
+
+
+async def slow_compute(call: Call, params: Effort) -> Answer:
+    """Take some time."""
+
+    async def work(_job: Job) -> types.CallToolResult:
+        await asyncio.sleep(params.seconds)
+        return text(f"Computed {params.label}.")
+
+    return await JOBS.run(call, work)
+
+
+async def failing_job(call: Call, _params: Nothing) -> Answer:
+    """Fail as a tool does, to clients only that can be answered with a handle."""
+    require_tasks(call.request)
+
+    async def work(_job: Job) -> types.CallToolResult:
+        await asyncio.sleep(1)
+        raise NotActionable("The job has failed.")
+
+    return await JOBS.run(call, work)
+
+
+async def protocol_error_job(call: Call, _params: Nothing) -> Answer:
+    """Fail as the protocol does."""
+
+    async def work(_job: Job) -> types.CallToolResult:
+        await asyncio.sleep(0)
+        raise MCPError(types.INTERNAL_ERROR, "The job has broken.")
+
+    return await JOBS.run(call, work)
+
+
+async def confirm_delete(call: Call, params: File) -> Answer:
+    """Ask once."""
+
+    async def work(job: Job) -> types.CallToolResult:
+        said = await job.ask(f"Delete {params.filename}?", confirm="boolean")
+        return text("Deleted." if said else "Kept.")
+
+    return await JOBS.run(call, work)
+
+
+async def multi_input(call: Call, _params: Nothing) -> Answer:
+    """Ask two things at once."""
+
+    async def work(job: Job) -> types.CallToolResult:
+        await asyncio.gather(job.ask("Your name?", name="string"), job.ask("Your city?", name="string"))
+        return text("Both are known.")
+
+    return await JOBS.run(call, work)
+
+
+async def tool_with_task(call: Call, _params: Nothing) -> Answer:
+    """Ask first, then take some time."""
+    said = answered(call.params.input_responses, "user_name")
+    name = cast("dict[str, Any]", (said or {}).get("content") or {}).get("name")
+    if not isinstance(name, str):
+        raise ask(dict(NAME))
+
+    async def work(_job: Job) -> types.CallToolResult:
+        await asyncio.sleep(0)
+        return text(f"Done for {name}.")
+
+    return await JOBS.run(call, work)
+
+
+JOB_HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseModel]]] = (
+    (greet, Name),
+    (slow_compute, Effort),
+    (failing_job, Nothing),
+    (protocol_error_job, Nothing),
+    (confirm_delete, File),
+    (multi_input, Nothing),
+)
+
+
 async def logging_tool(call: Call, params: Nothing) -> Answer:
     """Log, where the client wants that."""
     return await tool_with_logging(call, params)
@@ -408,13 +595,16 @@ HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseMode
     (missing_capability, Nothing),
     (streaming_elicitation, Nothing),
     (logging_tool, Nothing),
+    (tool_with_task, Nothing),
 )
 
 
 def fixture_tools() -> list[ServerTool]:
     """The suite's tools."""
     tools = [server_tool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
-    return [tool if tool.name == SCHEMA_TOOL else replace(tool, name=f"test_{tool.name}") for tool in tools]
+    jobs = [server_tool(handler, param_model=model, in_session=False) for handler, model in JOB_HANDLERS]
+    named = [tool if tool.name == SCHEMA_TOOL else replace(tool, name=f"test_{tool.name}") for tool in tools]
+    return [*named, *jobs]
 
 
 # -- resources and prompts
@@ -573,6 +763,7 @@ async def main() -> None:
         sessions,
         (*session_tools(sessions), *fixture_tools()),
         resources=[FixtureResources()],
+        long_calls=JOBS,
     )
     add_the_rest(server)
     app = http_app(

@@ -59,6 +59,26 @@ def test_a_revision_of_the_protocol_is_kept(address: str, revision: str) -> None
     assert failures(printed) == set(), printed[-6000:]
 
 
+TASKS = [
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-mrtr-input",
+    "tasks-mrtr-composition",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+    "tasks-required-task-error",
+]
+"""Every scenario of the tasks extension but tasks-status-notifications, which the suite skips itself."""
+
+
+@pytest.mark.parametrize("scenario", TASKS)
+def test_the_tasks_extension_is_kept(address: str, scenario: str) -> None:
+    printed = run(CURRENT, "--url", address, "--scenario", scenario)
+    assert re.search(r"Passed: ([1-9]\d*)/\1, 0 failed, 0 warnings", printed), printed[-3000:]
+
+
 def test_the_suite_before_passes_too(address: str) -> None:
     printed = run(BEFORE, "--url", address)
     assert failures(printed) == set(), printed[-6000:]

@@ -1,43 +1,97 @@
 """run_task over HTTP: in the client's own session, and steered by its client only."""
 
-import json
-from pathlib import Path
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import mcp_types as types
 import pytest
 
+from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
 from tests.support.client import ERAS, Era
-from tests.support.remote import client_of, serving
+from tests.support.long_calls import LongCallsExtension
+from tests.support.remote import RemoteServer, client_of, serving
 from tests.support.site import Site
 
-pytestmark = pytest.mark.parametrize("era", ERAS)
+QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
 
 
-def output(**action: Any) -> dict[str, Any]:
-    thoughts = {"evaluation_previous_goal": "", "memory": "", "next_goal": "go on"}
-    return {"current_state": thoughts, "action": [action]}
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """Where the server's agent works."""
+    return Desk(tmp_path_factory.mktemp("agent"))
 
 
-def text(result: types.CallToolResult) -> str:
-    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
+@pytest.fixture(scope="module")
+async def server(desk: Desk) -> AsyncGenerator[RemoteServer]:
+    """A server for everybody."""
+    async with serving("--http", *desk.flags) as server:
+        yield server
 
 
-async def test_a_task_works_in_its_clients_session(era: Era, site: Site, tmp_path: Path) -> None:
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps([output(done={"success": True, "text": "Seen."})]))
-    flags = ("--http", "--model", f"scripted:{script}", "--tasks-dir", str(tmp_path / "tasks"))
-    url = site.page("<h1>Here</h1>")
-    async with serving(*flags) as server, client_of(server.url, era) as client:
+def named(result: types.CallToolResult) -> dict[str, Any]:
+    """The argument that names the session of a result."""
+    return {"session": data(result)["session"]}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_task_works_in_its_clients_session(
+    server: RemoteServer, desk: Desk, era: Era, site: Site
+) -> None:
+    desk.follow(done("Seen."))
+    async with client_of(server.url, era) as client:
         await client.list_tools()
-        result = await client.call_tool("run_task", {"task": "Look.", "start_url": url})
+        arguments = {"task": "Look.", "start_url": site.page("<h1>Here</h1>")}
+        result = await client.call_tool("run_task", arguments)
         assert not result.is_error, text(result)
-        data = result.structured_content
-        assert data is not None
-        handle = {"session": data["session"]} if "session" in data else {}
-        state = await client.call_tool("get_state", handle)
+        state = await client.call_tool("get_state", named(result))
         assert "Here" in text(state), "the tools and the agent share one browser"
         async with client_of(server.url, era) as other:
             await other.list_tools()
             begun = await other.call_tool("get_state", {})
             assert "Here" not in text(begun)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_task_that_asks_goes_on_in_its_session(
+    server: RemoteServer, desk: Desk, era: Era, site: Site
+) -> None:
+    desk.follow(QUESTION, done("Red."))
+
+    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"answer": "Red"})
+
+    async with client_of(server.url, era, elicitation_callback=elicit) as client:
+        await client.list_tools()
+        arguments = {"task": "Choose.", "start_url": site.page("<h1>Colours</h1>")}
+        result = await client.call_tool("run_task", arguments)
+        assert text(result).endswith("."), text(result)
+        assert data(result)["answer"] == "Red."
+        state = await client.call_tool("get_state", named(result))
+        assert "Colours" in text(state)
+
+
+async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
+    server: RemoteServer, desk: Desk, site: Site
+) -> None:
+    desk.follow(FIND, QUESTION, done("Red."))
+    asked: list[dict[str, Any]] = []
+
+    async def answer(question: dict[str, Any]) -> dict[str, Any]:
+        asked.append(question)
+        return {"action": "accept", "content": {"answer": "Red"}}
+
+    async def elicit(_context: Any, _params: types.ElicitRequestParams) -> types.ElicitResult:
+        raise AssertionError("the question comes with the state of the task")
+
+    extension = LongCallsExtension(answer)
+    async with client_of(server.url, extensions=[extension], elicitation_callback=elicit) as client:
+        await client.list_tools()
+        arguments = {"task": "Choose.", "start_url": site.page(COUNTER)}
+        result = await client.call_tool("run_task", arguments)
+        assert data(result)["answer"] == "Red."
+        assert [question["params"]["message"] for question in asked] == ["Which colour?"]
+        statuses = list(dict.fromkeys(state["status"] for state in extension.states))
+        assert statuses == ["working", "input_required", "completed"]
+        assert "New browser session" in extension.states[0]["statusMessage"]
+        state = await client.call_tool("get_state", named(result))
+        assert "Count 0" in text(state)

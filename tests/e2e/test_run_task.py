@@ -16,6 +16,7 @@ from mcp import Client
 from mcp_browser.actions.catalog import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
 from tests.support.client import ERAS, Era
+from tests.support.long_calls import LongCallsExtension
 from tests.support.site import Site
 
 VALUE = "correct horse battery"
@@ -288,3 +289,15 @@ async def test_a_task_of_a_killed_server_goes_on_in_another_one(fresh: Desk, sit
         assert "Count 0" in text(await client.call_tool("get_state", {}))
         told = (fresh.tasks / task["task_id"] / "state.json").read_text()
         assert f"the page {url} was opened again" in told
+
+
+async def test_a_client_of_the_tasks_extension_gets_the_result_as_soon_as_there_is_one(
+    fresh: Desk, site: Site
+) -> None:
+    fresh.follow(FIND, done("Found."))
+    extension = LongCallsExtension()
+    async with fresh.client("auto", extensions=[extension]) as client:
+        result = await client.call_tool("run_task", {"task": "Look.", "start_url": site.page(COUNTER)})
+        assert text(result).startswith("Found.")
+        assert extension.states[0]["status"] == "working"
+        assert "Count 0" in text(await client.call_tool("get_state", {}))

@@ -51,6 +51,7 @@ class TaskRoom:
         settings = manager.settings.model_copy(update={"agent": agent})
         registry = default_registry().only({"core"})
         self.desk = desk
+        self.manager = manager
         self.session = session
         self.source = Lending(session)
         self.agent = AgentTools(settings, self.source, registry)
@@ -59,4 +60,5 @@ class TaskRoom:
             self.source,
             tools=self.agent.tools(),
             resources=[self.agent.files],
+            long_calls=self.agent,
         )

@@ -12,7 +12,7 @@ from typing import Any
 import mcp_types as types
 from mcp import Client, StdioServerParameters
 
-from tests.support.client import Era
+from tests.support.client import Era, held
 
 COUNTER = """<button onclick="out.textContent = 'Count ' + ++n">More</button><p id=out>Count 0</p>
 <script>let n = 0</script>"""
@@ -86,23 +86,9 @@ class Desk:
             name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")
         }
         server = StdioServerParameters(command=sys.executable, args=command, env=environment)
-        connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        finished = asyncio.Event()
-
-        async def hold() -> None:
-            async with Client(server, mode=era, read_timeout_seconds=60, **callbacks) as client:
-                connected.set_result(client)
-                await finished.wait()
-
-        holder = asyncio.create_task(hold())
-        await asyncio.wait({holder, connected}, return_when=asyncio.FIRST_COMPLETED)
-        if holder.done():
-            await holder
-        try:
-            yield connected.result()
-        finally:
-            finished.set()
-            await holder
+        connected = Client(server, mode=era, read_timeout_seconds=60, **callbacks)
+        async with held(connected) as client:
+            yield client
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -146,15 +146,20 @@ async def serving(*flags: str, environment: Mapping[str, str] | None = None) -> 
 
 @asynccontextmanager
 async def client_of(
-    url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None
+    url: str, era: Era = "auto", *, headers: Mapping[str, str] | None = None, **options: Any
 ) -> AsyncGenerator[Client]:
-    """The SDK's client, connected to a server's `/mcp` or `/sse`; fixtures of any scope may hold it."""
-    async with held(_client(url, era, headers=headers)) as client:
+    """The SDK's client, connected to a server's `/mcp` or `/sse`; fixtures of any scope may hold it.
+
+    `options` are the client's: its callbacks, its extensions.
+    """
+    async with held(_client(url, era, headers=headers, **options)) as client:
         yield client
 
 
 @asynccontextmanager
-async def _client(url: str, era: Era, *, headers: Mapping[str, str] | None) -> AsyncGenerator[Client]:
+async def _client(
+    url: str, era: Era, *, headers: Mapping[str, str] | None, **options: Any
+) -> AsyncGenerator[Client]:
     async with contextlib.AsyncExitStack() as stack:
         if url.endswith("/sse"):
             transport: Any = sse_client(url, headers=dict(headers or {}))
@@ -163,7 +168,7 @@ async def _client(url: str, era: Era, *, headers: Mapping[str, str] | None) -> A
             transport = streamable_http_client(url, http_client=http)
         else:
             transport = url
-        async with Client(transport, mode=era, read_timeout_seconds=120) as client:
+        async with Client(transport, mode=era, read_timeout_seconds=120, **options) as client:
             yield client
 
 

@@ -69,6 +69,7 @@ class HttpServer:
                 [*session_tools(self.sessions), *self._agent.tools()],
                 resources=[SessionFiles(manager, self.sessions), self._agent.files],
                 observer=metrics,
+                long_calls=self._agent,
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
