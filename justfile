@@ -64,7 +64,7 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
-# Many clients over HTTP at once (`load`), or many calls for long (`soak`); writes docs/reliability.md.
+# Many clients over HTTP: `load`, `soak`, `chaos`, `replicas`; each writes its section of docs/reliability.md.
 remote *arguments:
     python -m benchmarks.remote {{ arguments }}
 

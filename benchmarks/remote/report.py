@@ -11,10 +11,15 @@ from mcp_browser.browser.launch import find_browser
 from mcp_browser.settings import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
-HEADINGS = {"load": "Many clients at once", "soak": "Many calls in one process"}
+HEADINGS = {
+    "load": "Many clients at once",
+    "soak": "Many calls in one process",
+    "chaos": "Faults",
+    "replicas": "Several replicas",
+}
 HEAD = """# Reliability
 
-Written by `just remote load` and `just remote soak`, a section each; see
+Written by `just remote load`, `soak`, `chaos` and `replicas`, a section each; see
 [benchmarks](../benchmarks/README.md). Memory is the proportional set size (PSS) of a server and all
 that it has started, without what is mapped from files: programs that run more than once share those.
 """

@@ -1,31 +1,21 @@
 """A server for many clients while browsers, renderers and connections are killed at random.
 
-`BROWSER_TEST_FAULTS=100 pytest tests/e2e/test_remote_faults.py` does it a hundred times; `BROWSER_TEST_SEED`
-chooses another order.
+`just remote chaos` does it a hundred times; `BROWSER_TEST_SEED` chooses another order.
 """
 
 import asyncio
-import itertools
 import logging
 import os
-import random
-import shutil
 import signal
 import sys
-import tempfile
-from collections import Counter
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
 
-import psutil
 import pytest
-from mcp.shared.exceptions import MCPError
 
-from mcp_browser.browser.profile import profile_holder
-from tests.support.client import Era, Result
-from tests.support.gates import GatedSite, Relay, gated_site, holder_of, relay
-from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
+from tests.support.gates import gated_site, relay
+from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
+from tests.support.remote import serving, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,325 +24,28 @@ pytestmark = [
 
 logger = logging.getLogger(__name__)
 
-FAULTS = int(os.environ.get("BROWSER_TEST_FAULTS", "12"))
+FAULTS = 12
 SEED = int(os.environ.get("BROWSER_TEST_SEED", "4"))
 
-WHAT = ("browser", "connection", "renderer")
-WHEN = ("idle", "call", "download", "navigation")
 
-KINDS: list[tuple[str, bool, Era, str | None]] = [
-    ("modern", False, "auto", None),
-    ("legacy", False, "legacy", None),
-    ("events", True, "legacy", None),
-    ("profiled", False, "auto", "logins"),
-]
-"""The visitors: name, whether by Server-Sent Events, era, profile."""
-
-BUSY_SECONDS = 0.3
-BUSY = """let worked = 0, before = performance.now();
-while (worked < 400) { const now = performance.now(); worked += Math.min(now - before, 1); before = now }"""
-"""Works for 0.4 s of the processor's time: a pause in which others have the processor does not count."""
-
-ANSWER_SECONDS = 60
-"""How long a call may go on when something has been killed under it; no call of the server is longer."""
-
-
-def page(path: str) -> str:
-    """A page that tells who has been there, and begins what does not end."""
-    rest = path.removeprefix("/page")
-    return f"""<title>Notes</title><p id=kept></p>
-    <label>Note <input></label>
-    <button onclick="localStorage.who = document.cookie = document.querySelector('input').value;
-      tell()">Keep</button>
-    <button onclick="fetch('/never/call{rest}')">Ask</button>
-    <a href="/part{rest}" download>Part</a>
-    <script>function tell() {{
-      kept.textContent = `Kept: ${{localStorage.who || "nobody"}}, ${{document.cookie || "nobody"}}.` }}
-    tell()</script>"""
-
-
-class Visitor:
-    """A client behind a relay of its own, its session, and what there should be in it."""
-
-    def __init__(  # noqa: PLR0913 - what a client is, by keyword
-        self,
-        *,
-        name: str,
-        sse: bool,
-        era: Era,
-        profile: str | None,
-        line: Relay,
-        site: GatedSite,
-        stack: AsyncExitStack,
-    ) -> None:
-        self.name = name
-        self.sse = sse
-        self.profile = profile
-        self.site = site
-        self.line = line
-        self._era: Era = era
-        self._stack = stack
-        self._loads = itertools.count(1)
-        self._load = 0
-        self._handle: str | None = None
-
-    @property
-    def rest(self) -> str:
-        """What the paths of the page that is open end with."""
-        return f"/{self.name}/{self._load}"
-
-    async def connect(self) -> None:
-        """Come in, and go on in the session of an earlier connection where that goes on."""
-        url = f"http://127.0.0.1:{self.line.port}/{'sse' if self.sse else 'mcp'}"
-        self.browser = await self._stack.enter_async_context(_surviving(url, self._era))
-        if self._handle is not None:
-            self.browser.session = self._handle
-        elif self.profile is not None:
-            await self.browser.do("new_session", profile=self.profile)
-
-    async def arrive(self, *, known: bool) -> None:
-        """Open the page, which has to know the visitor or not to, and leave a note there."""
-        self._load = next(self._loads)
-        await self.browser.open(f"{self.site.url}/page{self.rest}")
-        kept = self.name if known else "nobody"
-        assert self.browser.shows(f"Kept: {kept}, {kept}."), self.browser.last()
-        await self.browser.fill("textbox", "Note", self.name)
-        if not known:
-            await self.browser.click("button", "Keep")
-            assert self.browser.shows(f"Kept: {self.name}, {self.name}."), self.browser.last()
-        if not self.sse and self._handle is None:
-            listed = (await self.browser.call("list_sessions")).structured
-            assert listed is not None
-            self._handle = self.browser.session = self.browser.session or listed["sessions"][0]["session"]
-
-    async def look(self) -> Result:
-        """The page as it is."""
-        return await self.browser.call("get_state", screenshot=False)
-
-    def is_untouched(self, seen: Result) -> bool:
-        """Whether a look shows the page as the visitor has left it."""
-        return (
-            not seen.is_error
-            and f"Kept: {self.name}, {self.name}." in seen.text
-            and f'value="{self.name}"' in seen.text
-        )
-
-    async def begin(self, when: str) -> "asyncio.Task[Result] | None":
-        """Start what is to be disturbed, and return in the middle of it."""
-        work, path = None, ""
-        if when == "call":
-            work, path = ("click_element", {"index": self.browser.find("button", "Ask")}), "/never/call"
-        elif when == "download":
-            work, path = ("click_element", {"index": self.browser.find("link", "Part")}), "/part"
-        elif when == "navigation":
-            path = "/never/navigation"
-            work = ("go_to_url", {"url": f"{self.site.url}{path}{self.rest}"})
-        if work is None:
-            return None
-        call = asyncio.create_task(self.browser.call(work[0], **work[1]))
-        await self.site.asked(path + self.rest)
-        return call
-
-
-@asynccontextmanager
-async def _surviving(url: str, era: Era) -> AsyncGenerator[RemoteBrowser]:
-    """A connection that may have been cut when it is closed."""
-    client = connected(url, era)
-    browser = await client.__aenter__()
-    try:
-        yield browser
-    finally:
-        with suppress(Exception):
-            await client.__aexit__(None, None, None)
-
-
-class Havoc:
-    """A server with visitors, and what is done to them."""
-
-    def __init__(self, server: RemoteServer, site: GatedSite, visitors: list[Visitor]) -> None:
-        self.server = server
-        self.site = site
-        self.visitors = visitors
-        self.random = random.Random(SEED)
-        self.told: Counter[str] = Counter()
-        self._browsers: dict[str, psutil.Process] = {}
-        site.on_page = self._loaded
-
-    def _loaded(self, path: str, port: int) -> None:
-        process = holder_of(port, self.server.process.pid)
-        while _is_browser(parent := process.parent()):
-            assert parent is not None
-            process = parent
-        self._browsers[path.split("/")[2]] = process
-
-    def browser_of(self, visitor: Visitor) -> psutil.Process:
-        """The main process of the browser in which a visitor's page was loaded last."""
-        return self._browsers[visitor.name]
-
-    def browsers(self) -> set[psutil.Process]:
-        """The main processes of all browsers that run."""
-        everything = psutil.Process(self.server.process.pid).children(recursive=True)
-        return {one for one in everything if _is_browser(one) and not _is_browser(one.parent())}
-
-    async def strike(self, what: str, when: str) -> None:
-        """Kill something in the middle of something; see that all goes on."""
-        victim = self.random.choice(self.visitors)
-        browser = self.browser_of(victim)
-        neighbours = [one for one in self.visitors if self.browser_of(one) == browser]
-        target = await self._renderer_of(victim) if what == "renderer" else browser
-        call = await victim.begin(when)
-        if what == "connection":
-            victim.line.cut()
-        else:
-            target.kill()
-        answer = await _answered(call)
-        self.site.hang_up()
-        logger.info("%s at %s of %s: %s", what, when, victim.name, answer)
-
-        bereft = neighbours if what == "browser" else []
-        if what == "connection":
-            # The session of Server-Sent Events ends with its connection, the others' goes on.
-            bereft = [victim] if victim.sse else []
-            await victim.connect()
-        elif when == "idle":
-            assert not victim.is_untouched(await victim.look()), "what was killed was not the victim's"
-        await victim.arrive(known=victim not in bereft or victim.profile is not None)
-        await self._see_to_the_others(victim, bereft)
-        self.told[f"{what}, {when}: {answer}"] += 1
-
-    async def _see_to_the_others(self, victim: Visitor, bereft: list[Visitor]) -> None:
-        """Each of the others has all it had, save those of a dead browser."""
-        for other in self.visitors:
-            if other is victim:
-                continue
-            seen = await other.look()
-            if other in bereft:
-                assert not other.is_untouched(seen)
-                await other.arrive(known=other.profile is not None)
-            else:
-                assert other.is_untouched(seen), (other.name, seen.text)
-
-    async def _renderer_of(self, visitor: Visitor) -> psutil.Process:
-        """The process that runs the scripts of a visitor's page: it alone works each time a script does."""
-        guess: psutil.Process | None = None
-        async with asyncio.timeout(ANSWER_SECONDS):
-            while True:
-                children = self.browser_of(visitor).children(recursive=True)
-                before = {child: _worked(child) for child in children if "--type=renderer" in _command(child)}
-                await visitor.browser.do("evaluate_script", script=BUSY)
-                busy = [child for child, so_far in before.items() if _worked(child) - so_far >= BUSY_SECONDS]
-                if busy == [guess]:
-                    return busy[0]
-                guess = busy[0] if len(busy) == 1 else None
-
-    async def only_browsers_in_use_run(self) -> bool:
-        """Whether no browser is left of those that nobody uses."""
-        return self.browsers() == {self.browser_of(visitor) for visitor in self.visitors}
-
-
-def _is_browser(process: psutil.Process | None) -> bool:
-    return process is not None and "chrom" in _command(process)[0]
-
-
-def _worked(process: psutil.Process) -> float:
-    """The processor's time that a process has taken, seconds; 0 for one that has ended."""
-    try:
-        times = process.cpu_times()
-    except psutil.Error:
-        return 0
-    return times.user + times.system
-
-
-def _command(process: psutil.Process) -> list[str]:
-    """The words of a process's command; one empty word for a process that has ended."""
-    try:
-        return process.cmdline() or [""]
-    except psutil.Error:
-        return [""]
-
-
-async def _answered(call: "asyncio.Task[Result] | None") -> str:
-    """How a call was answered; it has to be."""
-    if call is None:
-        return "no call"
-    async with asyncio.timeout(ANSWER_SECONDS):
-        try:
-            result = await call
-        except MCPError as error:
-            return f"not reached: {error}"[:80]
-    return "error" if result.is_error else "result"
-
-
-@asynccontextmanager
-async def visited(profiles: Path, temporary: Path) -> AsyncGenerator[Havoc]:
-    """A server with four visitors in two browsers, one of them with a profile."""
-    flags = ("--tools", "core,scripting", "--sessions-per-browser", "2", "--profiles", str(profiles))
-    environment = {"TMPDIR": str(temporary)}
-    async with (
-        serving(*flags, environment=environment) as server,
-        gated_site(page) as site,
-        AsyncExitStack() as stack,
-    ):
-        visitors: list[Visitor] = []
-        havoc = Havoc(server, site, visitors)
-        for name, sse, era, profile in KINDS:
-            line = await stack.enter_async_context(relay(server.port))
-            visitor = Visitor(name=name, sse=sse, era=era, profile=profile, line=line, site=site, stack=stack)
-            await visitor.connect()
-            await visitor.arrive(known=False)
-            visitors.append(visitor)
-        yield havoc
-
-
-def kept_in(profiles: Path) -> str:
-    """What is kept in the only profile."""
-    return "".join(file.read_text("utf-8") for file in profiles.glob("*/*/state.json"))
-
-
-async def is_free(profile: Path) -> bool:
-    """Whether nobody holds a profile."""
-    return await asyncio.to_thread(profile_holder, profile) is None
-
-
-def left_in(temporary: Path) -> list[str]:
-    """What is left in the folder for temporary files, which is removed.
-
-    A Chromium that is killed leaves the folder of its socket and files it was writing; only it knows of them.
-    """
-    left = [path.name for path in temporary.iterdir() if "org.chromium.Chromium." not in path.name]
-    shutil.rmtree(temporary)
-    return left
+@pytest.fixture
+def folders() -> Iterator[Folders]:
+    with havoc_folders() as folders:
+        yield folders
 
 
 async def test_whatever_is_killed_each_call_is_answered_and_nobody_else_loses_anything(
-    tmp_path: Path,
+    folders: Folders,
 ) -> None:
-    profiles = tmp_path / "profiles"
-    # A browser makes a socket below it, whose path must be short.
-    temporary = Path(tempfile.mkdtemp(prefix="faults-"))
-    async with visited(profiles, temporary) as havoc:
-
-        async def is_kept() -> bool:
-            return kept_in(profiles).count("profiled") > 1
-
-        await until(is_kept)
-        order = list(itertools.product(WHAT, WHEN))
-        for number in range(FAULTS):
-            if number % len(order) == 0:
-                havoc.random.shuffle(order)
-            await havoc.strike(*order[number % len(order)])
+    async with visited(folders, SEED) as havoc:
+        await havoc.rage(FAULTS)
         logger.warning("%d faults: %s", FAULTS, dict(sorted(havoc.told.items())))
-
-        await until(havoc.only_browsers_in_use_run)
-        profiled = next(visitor for visitor in havoc.visitors if visitor.profile)
-        await profiled.browser.do("close_session", session=profiled.browser.session)
-        (folder,) = profiles.glob("*/logins")
-        await until(lambda: is_free(folder))
-    assert await asyncio.to_thread(left_in, temporary) == []
+        assert havoc.told.total() == FAULTS
+    assert await asyncio.to_thread(folders.left) == []
 
 
-async def test_clients_that_go_without_a_word_are_reaped(tmp_path: Path) -> None:
-    flags = ("--idle-timeout", "2", "--tools", "core", "--profiles", str(tmp_path / "profiles"))
+async def test_clients_that_go_without_a_word_are_reaped(folders: Folders) -> None:
+    flags = ("--idle-timeout", "2", "--tools", "core", "--profiles", str(folders.profiles))
     async with serving(*flags) as server, gated_site(page) as site, AsyncExitStack() as stack:
         for name, sse, era, profile in KINDS[1:]:
             line = await stack.enter_async_context(relay(server.port))
@@ -366,7 +59,6 @@ async def test_clients_that_go_without_a_word_are_reaped(tmp_path: Path) -> None
             return "mcp_browser_sessions 0.0" in figures
 
         await until(none_is_left)
-        (folder,) = (tmp_path / "profiles").glob("*/logins")
-        await until(lambda: is_free(folder))
+        await until(folders.profile_is_free)
         assert server.process.poll() is None
         assert await asyncio.to_thread(server.stop, signal.SIGTERM) == 128 + signal.SIGTERM
