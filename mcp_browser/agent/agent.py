@@ -10,6 +10,7 @@ import anyio
 from pydantic import BaseModel, Field
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
+from mcp_browser.agent import spans
 from mcp_browser.agent.asking import Asked, Asker
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
@@ -103,6 +104,13 @@ class Agent:
 
         The history is saved after each step and at the end, however the run ends.
         """
+        with spans.of_run(self.history.id, self.asker.model.info.name, self.task.style) as span:
+            try:
+                return await self._run()
+            finally:
+                spans.end_run(span, self.outcome())
+
+    async def _run(self) -> TaskOutcome:
         self._set(TaskStatus.WORKING)
         self._since = time.monotonic()
         try:
@@ -119,7 +127,9 @@ class Agent:
                 if self.control.stopping:
                     self._end(TaskStatus.STOPPED, "It was stopped.")
                     break
-                await self._step()
+                with spans.of_step(self.state.step + 1) as span:
+                    await self._step()
+                    spans.end_step(span, self.history.steps[-1])
         except anyio.get_cancelled_exc_class():
             self.break_off()
             raise

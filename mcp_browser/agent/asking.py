@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from mcp_browser.agent import spans
 from mcp_browser.agent.output import Decision
 from mcp_browser.errors import (
     ContextTooLong,
@@ -115,8 +116,9 @@ class Asker:
     ) -> Reply:
         for attempt in range(TRIES):
             try:
-                with anyio.fail_after(self.seconds):
+                with spans.of_request(model.info.name) as span, anyio.fail_after(self.seconds):
                     reply = await model.ask(messages, form=form, seconds=self.seconds)
+                    spans.end_request(span, reply)
             except TimeoutError as error:
                 failure: ModelError = ModelTimedOut(
                     f"{model.info.name} did not answer within {self.seconds:g} s."

@@ -11,6 +11,7 @@ from PIL import Image
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.agent import spans
 from mcp_browser.agent.history import ActionRecord
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.recording import record_elements, small_picture
@@ -134,7 +135,8 @@ class Hands:
             self._check_address(call)
             arguments = self._secrets.fill_in(call.arguments, url=tab.url if tab is not None else "")
             session.hidden.update(self._secrets.values)
-            result = await self.controller.execute(call.name, arguments, session)
+            with spans.of_action(call.name):
+                result = await self.controller.execute(call.name, arguments, session)
             await self._stay_within(tabs)
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)

@@ -15,6 +15,7 @@ import anyio.to_thread
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.exposure import check_exposure
+from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,9 @@ def run_stdio(settings: Settings) -> NoReturn:
 
     Raises:
         ExceptionGroup: the server could not be started.
+        SettingsError: traces cannot be sent as the environment wants it.
     """
+    TRACES.start()
     try:
         anyio.run(_serve_until_stopped, settings)
     except ExceptionGroup as group:
@@ -51,6 +54,7 @@ def run_http(settings: Settings) -> NoReturn:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
     check_exposure(settings.access, settings.server.host)
+    TRACES.start()
     anyio.run(_serve_http_until_stopped, settings)
     _end(0)
 
@@ -119,5 +123,6 @@ async def _close(manager: BrowserManager) -> None:
 
 
 def _end(code: int) -> NoReturn:
+    TRACES.finish()
     sys.stderr.flush()
     os._exit(code)

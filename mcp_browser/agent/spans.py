@@ -1,0 +1,122 @@
+"""OpenTelemetry spans of runs, steps, model calls and actions, by its conventions for generative AI.
+
+There is nothing in them that a page, a person or a model has said: names, counts, kinds of failure, hosts.
+They go nowhere until the server is started with an exporter (`server.telemetry`).
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
+from opentelemetry.util.types import AttributeValue
+
+from mcp_browser import __version__
+from mcp_browser.agent.history import StepRecord
+from mcp_browser.agent.task import TaskOutcome
+from mcp_browser.llm.messages import Reply, Usage
+
+AGENT = "mcp-browser"
+
+_PROVIDERS = {"google": "gcp.gemini"}
+"""Providers that the conventions call by another name."""
+
+_tracer = get_tracer("mcp_browser.agent", __version__)
+
+
+@contextmanager
+def of_run(task_id: str, model: str, style: str) -> Generator[Span]:
+    """A whole run, or the part of one that goes on after a pause."""
+    attributes: dict[str, AttributeValue] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": AGENT,
+        "mcp_browser.task.id": task_id,
+        "mcp_browser.task.style": style,
+        **_of_model(model),
+    }
+    with _span(f"invoke_agent {AGENT}", SpanKind.INTERNAL, attributes) as span:
+        yield span
+
+
+def end_run(span: Span, outcome: TaskOutcome) -> None:
+    """Say what a run has come to."""
+    span.set_attribute("mcp_browser.task.status", outcome.status.value)
+    span.set_attribute("mcp_browser.task.steps", outcome.steps)
+    _set_usage(span, outcome.usage)
+    if outcome.status.is_final and not outcome.succeeded:
+        _fail(span, outcome.status.value)
+
+
+@contextmanager
+def of_step(number: int) -> Generator[Span]:
+    """One step."""
+    with _span(f"step {number}", SpanKind.INTERNAL, {"mcp_browser.step.number": number}) as span:
+        yield span
+
+
+def end_step(span: Span, step: StepRecord) -> None:
+    """Say on which host a step was, and whether nothing came of it."""
+    if host := urlsplit(step.url).hostname:
+        span.set_attribute("server.address", host)
+    if all(action.error for action in step.actions):
+        _fail(span, "step_failed")
+
+
+@contextmanager
+def of_request(model: str) -> Generator[Span]:
+    """One request to a model."""
+    attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "chat", **_of_model(model)}
+    with _span(f"chat {model.partition(':')[2] or model}", SpanKind.CLIENT, attributes) as span:
+        yield span
+
+
+def end_request(span: Span, reply: Reply) -> None:
+    """Say what a request has used."""
+    span.set_attribute("gen_ai.response.model", reply.model)
+    span.set_attribute("gen_ai.response.finish_reasons", [reply.finish])
+    _set_usage(span, reply.usage)
+
+
+@contextmanager
+def of_action(name: str) -> Generator[Span]:
+    """One action of a step."""
+    attributes: dict[str, AttributeValue] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": name,
+    }
+    with _span(f"execute_tool {name}", SpanKind.INTERNAL, attributes) as span:
+        yield span
+
+
+@contextmanager
+def _span(name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> Generator[Span]:
+    """A span whose failure is told by its kind alone: messages may hold what a page says."""
+    with _tracer.start_as_current_span(
+        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as span:
+        try:
+            yield span
+        except BaseException as error:
+            _fail(span, type(error).__name__)
+            raise
+
+
+def _of_model(model: str) -> dict[str, AttributeValue]:
+    provider, colon, name = model.partition(":")
+    return {
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": name if colon else model,
+    }
+
+
+def _set_usage(span: Span, usage: Usage) -> None:
+    span.set_attribute("gen_ai.usage.input_tokens", usage.input_tokens)
+    span.set_attribute("gen_ai.usage.output_tokens", usage.output_tokens)
+    span.set_attribute("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens)
+    if usage.cost is not None:
+        span.set_attribute("mcp_browser.usage.cost", float(usage.cost))
+
+
+def _fail(span: Span, kind: str) -> None:
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR))
