@@ -56,7 +56,10 @@ AGENT = "agent"
 """The group of the tools that start and steer the built-in agent: the server's, not actions of a page."""
 
 RUN_TASK = "run_task"
-AGENT_TOOLS = (RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions")
+AGENT_TOOLS = (
+    *(RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions"),
+    "replay_task",
+)
 """Their names, so that they can be excluded as actions can."""
 
 

@@ -10,9 +10,18 @@ import mcp_types as types
 
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.history import HISTORY_FILE
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskStatus
 from mcp_browser.errors import NotActionable, UnknownSession
-from mcp_browser.server.agent_tools import GetTaskParams, InstructParams, RunTaskParams, TaskParams
+from mcp_browser.server.agent_tools import (
+    GetTaskParams,
+    InstructParams,
+    ReplayTaskParams,
+    RunTaskParams,
+    TaskParams,
+)
 from mcp_browser.server.ask import capabilities, is_modern
 from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
 from mcp_browser.server.http.principals import Principal
@@ -24,6 +33,7 @@ from mcp_browser.server.run_maker import RunMaker
 from mcp_browser.server.runs import Run, Runs
 from mcp_browser.server.saved_runs import not_found
 from mcp_browser.server.task_extension import takes_tasks
+from mcp_browser.server.task_files import URI
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -96,7 +106,7 @@ class AgentRuns:
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
         """Let a task go on: a paused one, or one that the end of a server broke off."""
         run = await self._take_up(call, params.task_id)
-        if run.agent.taken_up:
+        if isinstance(run.agent, Agent) and run.agent.taken_up:
             return told(run, "It goes on: its last page is opened again, and elements have new indexes.")
         return told(run, "It goes on.")
 
@@ -110,6 +120,25 @@ class AgentRuns:
         """Tell a task something, or answer its question; it then goes on."""
         run = await self._take_up(call, params.task_id, text=params.text, resume=False)
         return told(run, "It is told before its next step.")
+
+    async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
+        """Do a recorded task again, without a model: as a run of its own."""
+        saved = None
+        identifier = params.task_id or _task_of(params.history or "")
+        if identifier is not None:
+            run = self.runs.find(identifier, call.principal)
+            if run is not None and run.is_working:
+                why = f"The task has not ended ({run.status.value})."
+                raise NotActionable(why, hint="Wait with get_task.")
+            saved = self._maker.saved.find(identifier, call.principal)
+        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            if saved is not None:
+                recorded = saved.history
+            else:
+                recorded = await self._maker.history_in(lease.session, params.history or "")
+            run = self._maker.replay(call, lease, params, recorded)
+            self._begin(call, run)
+        return await self._attend(call, run) if params.wait else await answer(run)
 
     def folder_for(self, identifier: str, principal: Principal) -> Path:
         """The folder of a run of the caller's, of this server's or of an earlier one's.
@@ -157,6 +186,8 @@ class AgentRuns:
             NotActionable: it has ended, or cannot go on here; the message says why.
         """
         run = self.runs.find(identifier, call.principal)
+        if run is not None and isinstance(run.agent, Replay):
+            _check_takes_up_replay(run, told_more=text is not None)
         if run is None or not await self._has_its_session(call, run):
             run = await self._from_folder(call, identifier, attended=attended)
         _check_not_ended(run.status)
@@ -187,6 +218,8 @@ class AgentRuns:
 
     async def _from_folder(self, call: Call, identifier: str, *, attended: bool) -> Run:
         saved = self._maker.saved.find(identifier, call.principal)
+        if saved.history.replay_of is not None:
+            raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
         _check_not_ended(saved.history.status)
         model = await self._maker.model(call.request, saved.record.model, attended=attended)
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
@@ -240,6 +273,20 @@ class AgentRuns:
 
 
 RESULT = "get_task tells its result."
+AGAIN = "Start it again with replay_task."
+
+
+def _task_of(address: str) -> str | None:
+    """The task whose history has this address; None for what is no such address."""
+    found = URI.fullmatch(address)
+    return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
+
+
+def _check_takes_up_replay(run: Run, *, told_more: bool) -> None:
+    if told_more:
+        raise NotActionable("A replay does what was recorded: it cannot be told more.", hint="Use run_task.")
+    if not run.is_working:
+        raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
 
 
 def _check_not_ended(status: TaskStatus) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
@@ -66,6 +66,23 @@ class InstructParams(TaskParams):
     text: str = Field(min_length=1, description="what to change, or the answer to its question")
 
 
+class ReplayTaskParams(Params):
+    """Arguments of replay_task."""
+
+    task_id: str | None = None
+    history: str | None = Field(None, description="or its history.json: path, browser:// or data: URI")
+    variables: dict[str, str] = Field({}, description="new values by field or old value")
+    secrets: list[str] = []
+    element_seconds: float = Field(10, ge=0, le=120, description="for an element to appear")
+    wait: bool = Field(True, description="false: only start it")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if (self.task_id is None) == (self.history is None):
+            raise ValueError("give either task_id or history")
+        return self
+
+
 class AgentTools:
     """The tools of the agent, for one server."""
 
@@ -95,6 +112,7 @@ class AgentTools:
             server_tool(self.resume_task, param_model=TaskParams, in_session=False, takes_session=True),
             server_tool(self.stop_task, param_model=TaskParams, in_session=False),
             server_tool(self.add_instructions, param_model=InstructParams, in_session=False),
+            server_tool(self.replay_task, param_model=ReplayTaskParams, in_session=False, takes_session=True),
         )
 
     async def find(self, identifier: str, principal: Principal) -> LongCall | None:
@@ -124,6 +142,10 @@ class AgentTools:
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
         """Tell a task something, or answer its question; it then goes on."""
         return await self._agent.add_instructions(call, params)
+
+    async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
+        """Do a recorded task again, without a model."""
+        return await self._agent.replay_task(call, params)
 
     async def close(self) -> None:
         """End what still runs."""

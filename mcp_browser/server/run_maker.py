@@ -7,21 +7,27 @@ from pathlib import Path
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from platformdirs import user_state_path
+from pydantic import ValidationError
 
 from mcp_browser.actions.agent import DONE
 from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import Agent, AgentState
 from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.gui_style import GuiStyle
 from mcp_browser.agent.history import AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets import Secrets, load_secrets
 from mcp_browser.agent.styles import PlannerStyle, StructuredStyle
 from mcp_browser.agent.task import Budget, Task
+from mcp_browser.agent.variables import Variables
+from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, ModelError, NotActionable
 from mcp_browser.llm.model import ChatModel
-from mcp_browser.server.agent_tools import RunTaskParams
+from mcp_browser.server.agent_tools import ReplayTaskParams, RunTaskParams
 from mcp_browser.server.ask import Mailbox, capabilities
 from mcp_browser.server.calls import Call, Lease
 from mcp_browser.server.runs import Run
@@ -88,10 +94,61 @@ class RunMaker:
         task = self._task(params)
         history = AgentHistory(id=new_task_id(), task=task, model=model.model.info.name)
         run = self._run(call, lease, model, history, AgentState())
-        folder = TaskFolder(self.saved.folder_of(history.id))
-        record = RunRecord(owner=owner_of(call.principal), model=params.model)
-        folder.write(RECORD_FILE, record.model_dump_json().encode())
+        self._write_record(call, history, model=params.model)
         return run
+
+    def replay(self, call: Call, lease: Lease, params: ReplayTaskParams, recorded: AgentHistory) -> Run:
+        """A run that does a recorded one again, in the session lent to the call.
+
+        Raises:
+            InvalidArguments: there is no such variable or secret, or one is missing.
+        """
+        task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
+        history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
+        path = self.saved.folder_of(history.id)
+        replay = Replay(
+            recorded=recorded,
+            history=history,
+            controller=Controller(self._actions(recorded.task), self._settings),
+            session=lease.session,
+            variables=Variables(recorded, params.variables),
+            secrets=self._all_secrets().only(params.secrets),
+            step_pictures=self._settings.agent.step_pictures,
+            element_seconds=params.element_seconds,
+        )
+        # Only now: what cannot be begun leaves nothing behind.
+        replay.folder = TaskFolder(path, lambda name: self._wrote(run, name))
+        self._write_record(call, history)
+        run = Run(
+            agent=replay,
+            principal=call.principal,
+            mailbox=Mailbox(),
+            claim=Claim(path),
+            handle=lease.handle,
+            told=lease.told,
+        )
+        return run
+
+    async def history_in(self, session: BrowserSession, file: str) -> AgentHistory:
+        """The history that a file holds: one that the session may upload.
+
+        Raises:
+            ActionError: there is no such file, it may not be read, or it holds no history.
+        """
+        (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
+        content = await anyio.to_thread.run_sync(path.read_bytes)
+        try:
+            return AgentHistory.model_validate_json(content)
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise InvalidArguments(
+                f"{path.name} holds no history of a task: {where or 'it'}: {problem['msg']}."
+            ) from None
+
+    def _write_record(self, call: Call, history: AgentHistory, *, model: str | None = None) -> None:
+        record = RunRecord(owner=owner_of(call.principal), model=model)
+        TaskFolder(self.saved.folder_of(history.id)).write(RECORD_FILE, record.model_dump_json().encode())
 
     def again(self, call: Call, lease: Lease, saved: SavedRun, model: Model) -> Run:
         """A run that goes on where the saved one ended, in the session lent to the call.

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import Progress
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.errors import ActionError
 from mcp_browser.server.ask import Mailbox
@@ -33,7 +34,7 @@ class Run:
     """One run: its agent, who may steer it, and how it stands.
 
     Attributes:
-        agent: does the work.
+        agent: does the work; a replay does it without a model.
         principal: who may steer it.
         mailbox: asks the client.
         claim: keeps other servers from the run's folder.
@@ -45,7 +46,7 @@ class Run:
         attended: how many calls wait for it now: only while there is one can the client be asked.
     """
 
-    agent: Agent
+    agent: Agent | Replay
     principal: Principal
     mailbox: Mailbox
     claim: Claim

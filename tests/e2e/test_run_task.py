@@ -1,6 +1,7 @@
 """run_task as a client meets it, over stdio: a scripted model, the client's own, and none."""
 
 import asyncio
+import base64
 import json
 import os
 import re
@@ -301,3 +302,55 @@ async def test_a_client_of_the_tasks_extension_gets_the_result_as_soon_as_there_
         assert text(result).startswith("Found.")
         assert extension.states[0]["status"] == "working"
         assert "Count 0" in text(await client.call_tool("get_state", {}))
+
+
+async def test_a_task_is_done_again_without_a_model(client: Client, desk: Desk, site: Site) -> None:
+    url = site.page(COUNTER, path="/counted")
+    shown = text(await client.call_tool("go_to_url", {"url": url}))
+    (index,) = re.findall(r'\[(\d+)\] button "More"', shown)
+    desk.follow(output({"click_element": {"index": int(index)}}, goal="count"), done("Counted."))
+    recorded = data(await client.call_tool("run_task", {"task": "Count."}))["task_id"]
+    told: list[str] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    site.page(COUNTER.replace("<button", "<p><button id=more"), path="/counted")
+    again = await client.call_tool("replay_task", {"task_id": recorded}, progress_callback=note)
+    assert not again.is_error, text(again)
+    assert data(again)["data"]["replay_of"] == recorded
+    (departure,) = data(again)["data"]["departures"]
+    assert departure.startswith('click_element: button "More" was found by its role and name, as [')
+    assert departure in text(again)
+    assert any("count" in line for line in told)
+    assert "Count 1" in text(await client.call_tool("get_state", {}))
+    history = await client.read_resource(f"browser://tasks/{recorded}/history.json")
+    (content,) = history.contents
+    assert isinstance(content, types.TextResourceContents)
+    site.page("Closed", path="/counted")
+    given = f"data:application/json;base64,{base64.b64encode(content.text.encode()).decode()}"
+    failed = await client.call_tool("replay_task", {"history": given, "element_seconds": 0.1})
+    assert failed.is_error
+    assert 'Nothing on the page is like button "More".' in text(failed)
+    replay = data(failed)["task_id"]
+    assert desk.history(replay)["replay_of"] == recorded
+    assert (desk.tasks / replay / "report.html").exists()
+    for tool in ("resume_task", "add_instructions"):
+        arguments = {"task_id": replay} | ({"text": "More."} if tool == "add_instructions" else {})
+        assert "replay" in text(await client.call_tool(tool, arguments))
+
+
+async def test_what_cannot_be_replayed_is_told(client: Client, desk: Desk) -> None:
+    desk.tasks.mkdir(exist_ok=True)
+    before = set(desk.tasks.iterdir())
+    for arguments, why in [
+        ({}, "either task_id or history"),
+        ({"task_id": "no-such-task"}, "There is no task"),
+        ({"history": "data:,nothing"}, "holds no history"),
+        ({"history": "/etc/passwd"}, "not in a folder that files may be uploaded from"),
+        ({"history": "browser://tasks/no-such-task/history.json"}, "There is no task"),
+    ]:
+        result = await client.call_tool("replay_task", arguments)
+        assert result.is_error
+        assert why in text(result), arguments
+    assert set(desk.tasks.iterdir()) == before
