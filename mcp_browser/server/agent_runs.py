@@ -138,6 +138,8 @@ class AgentRuns:
                 recorded = await self._maker.history_in(lease.session, params.history or "")
             run = self._maker.replay(call, lease, params, recorded)
             self._begin(call, run)
+        if takes_tasks(call.request):
+            return handle_of(self.calls.add(run))
         return await self._attend(call, run) if params.wait else await answer(run)
 
     def folder_for(self, identifier: str, principal: Principal) -> Path:
