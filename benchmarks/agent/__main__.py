@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import subprocess
 import time
@@ -39,13 +40,14 @@ def main() -> None:
         contextlib.nullcontext(asked.model_url) if asked.model_url else model.served(threads=asked.threads)
     )
     with serving as url, running_gym() as gym, asked.results.open("a") as file:
-        for agent in asked.agents.split(","):
-            todo = [task for task in asked.tasks.split(",") if (agent, task) not in results]
-            for task in todo:
-                result = asyncio.run(_attempt(agent, task, url, gym, limits))
-                results[agent, task] = result
-                print(json.dumps({"agent": agent, **asdict(result)}), file=file, flush=True)
-                report.progress(agent, result)
+        # Agent after agent on each task, so that a busy hour of the machine is shared.
+        for task, agent in itertools.product(asked.tasks.split(","), asked.agents.split(",")):
+            if (agent, task) in results:
+                continue
+            result = asyncio.run(_attempt(agent, task, url, gym, limits))
+            results[agent, task] = result
+            print(json.dumps({"agent": agent, **asdict(result)}), file=file, flush=True)
+            report.progress(agent, result)
     if not asked.no_write:
         report.write(results, limits)
 
