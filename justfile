@@ -68,6 +68,10 @@ tasks *arguments:
 remote *arguments:
     python -m benchmarks.remote {{ arguments }}
 
+# A small language model does tasks by run_task and by browser-use's agent; see benchmarks/README.md.
+small-model *arguments:
+    python -m benchmarks.agent {{ arguments }}
+
 # Put style and form right where a tool can.
 fix:
     ruff check --fix

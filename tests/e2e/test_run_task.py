@@ -201,6 +201,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"task": "x", "model": "nobody:nothing"}, "nobody"),
     ({"task": "x", "model": "scripted:/etc/passwd"}, "where the server is started"),
     ({"task": "x", "task_id": "nothing"}, "no task"),
+    ({"task": "x", "max_cost": 1}, "so max_cost cannot be kept"),
 ]
 
 

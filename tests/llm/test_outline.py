@@ -1,0 +1,66 @@
+"""A schema in few words."""
+
+import json
+
+import pytest
+from inline_snapshot import snapshot
+
+from mcp_browser.actions.agent import agent_actions
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.agent.output import AgentOutput, output_form
+from mcp_browser.llm.outline import outline
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "string"}, "text"),
+        ({"type": ["integer", "null"]}, "integer | null"),
+        ({"enum": ["left", 2]}, '"left" | 2'),
+        ({"const": "x"}, '"x"'),
+        ({"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "string"}]}, "text | true or false"),
+        ({"type": "array", "items": {"type": "number"}}, "[number, …]"),
+        ({"type": "object", "properties": {}}, "{}"),
+        ({}, "anything"),
+        (
+            {
+                "$defs": {
+                    "Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+                },
+                "type": "object",
+                "properties": {
+                    "at": {"$ref": "#/$defs/Point"},
+                    "why": {"type": "string", "description": "in short"},
+                },
+                "required": ["at"],
+            },
+            '{"at": {"x": integer}, "why"?: text (in short)}',
+        ),
+    ],
+)
+def test_a_schema_is_told_by_names_types_and_choices(schema: dict[str, object], words: str) -> None:
+    assert outline(schema) == words
+
+
+def test_the_form_of_a_step_takes_less_than_half_of_its_schema() -> None:
+    registry = default_registry().only({"core"}).without(())
+    registry.include(agent_actions(None))
+    form = output_form(AgentOutput.type_with_custom_actions(registry.create_action_model(None)))
+    told = outline(form.json_schema)
+    assert len(told) < len(json.dumps(form.json_schema)) / 2
+    assert '"click_element"?: {"index": integer,' in told
+    for action in registry:
+        assert f'"{action.name}"' in told
+
+
+def test_the_example_of_its_documentation_holds() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string"},
+            "count": {"type": "integer", "description": "how many"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["answer"],
+    }
+    assert outline(schema) == snapshot('{"answer": text, "count"?: integer (how many), "tags"?: [text, …]}')
