@@ -112,6 +112,7 @@ class Agent:
 
     async def _run(self) -> TaskOutcome:
         self._set(TaskStatus.WORKING)
+        self.history.ended = None
         self._since = time.monotonic()
         try:
             if self.style.needs_vision and not self.asker.model.info.sees:

@@ -11,7 +11,7 @@ from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.locators import quoted
 from mcp_browser.agent.secrets import PLACEHOLDER
-from mcp_browser.agent.statements import READING, STATEMENTS, NoEquivalent, Words, text_of
+from mcp_browser.agent.statements import READING, STATEMENTS, NoEquivalent, Words, address_of, text_of
 
 SCRIPT_FILE = "script.py"
 
@@ -38,7 +38,7 @@ def export_script(history: AgentHistory) -> str:
         made_from=_in_docstring(f"mcp-browser {history.version} from the run {history.id}"),
         viewport=history.settings.viewport,
         lines=lines,
-        variables=[variable_of(name) for name in secrets],
+        variables={name: variable_of(name) for name in secrets},
         finds="the(" in text,
         dialogs="answer_dialogs(" in text,
         secrets=bool(secrets),
@@ -95,7 +95,7 @@ class _Body:
 
     def _statements(self, action: ActionRecord) -> list[str]:
         page = self._page(action)
-        if action.call.name == OPEN_TAB:
+        if _opens_tab(action):
             return []
         make = STATEMENTS.get(action.call.name)
         try:
@@ -114,10 +114,14 @@ class _Body:
     ) -> list[str]:
         """The statements with what has to be there before them: for dialogs, downloads and new tabs."""
         page = self._page(action)
-        if action.call.name == OPEN_TAB:
+        if _opens_tab(action):
             new = self._new_tab(action)
-            url = action.call.arguments.get("url")
-            return [f"{new} = {page}.context.new_page()", *([f"{new}.goto({text_of(url)})"] if url else [])]
+            given = action.call.arguments
+            url = given.get("url") if "query" not in given else action.url
+            return [
+                f"{new} = {page}.context.new_page()",
+                *([f"{new}.goto({text_of(address_of(url))})"] if url else []),
+            ]
         answers: list[str] = []
         for later in after:
             if later.call.name != HANDLE_DIALOG:
@@ -153,6 +157,10 @@ class _Body:
 
     def _comment(self, text: str) -> None:
         self._lines.append(f"# {_one_line(text)}")
+
+
+def _opens_tab(action: ActionRecord) -> bool:
+    return action.call.name == OPEN_TAB or bool(action.call.arguments.get("new_tab"))
 
 
 def _one_line(text: str) -> str:

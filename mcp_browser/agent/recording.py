@@ -43,6 +43,15 @@ def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterato
                     yield from element_arguments(cast("dict[str, Any]", part), f"{prefix}{name}.{number}.")
 
 
+def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
+    """What holds such an argument, and its name in there."""
+    holder: Any = arguments
+    *way, last = argument.split(".")
+    for step in way:
+        holder = holder[int(step)] if step.isdigit() else holder[step]
+    return holder, last
+
+
 async def record_elements(
     session: BrowserSession, arguments: Mapping[str, Any], *, hide: Callable[[Any], Any]
 ) -> tuple[ElementRecord, ...]:
@@ -90,7 +99,7 @@ async def small_picture(session: BrowserSession) -> ImageBlock | None:
     async with session.lock:
         try:
             raw = await session.current_tab.screenshot(kind="jpeg")
-        except (ActionError, PlaywrightError):
+        except _UNKNOWN:
             return None
     picture = await anyio.to_thread.run_sync(
         lambda: make_picture(raw, format="jpeg", quality=SHOT_QUALITY, max_side=SHOT_SIDE)

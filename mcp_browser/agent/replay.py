@@ -16,7 +16,7 @@ from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
 from mcp_browser.agent.hands import Hands, Look
 from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord, TaskFolder
 from mcp_browser.agent.output import ActionCall
-from mcp_browser.agent.recording import element_arguments
+from mcp_browser.agent.recording import element_arguments, place_of
 from mcp_browser.agent.secrets import PLACEHOLDER, Secrets
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.variables import Variables
@@ -298,10 +298,7 @@ class Replay:
         self, arguments: dict[str, Any], argument: str, record: ElementRecord, located: Located
     ) -> None:
         """Put an element's index, or a point in it, in the place of the recorded one."""
-        holder: Any = arguments
-        *way, last = argument.split(".")
-        for step in way:
-            holder = holder[int(step)] if step.isdigit() else holder[step]
+        holder, last = place_of(arguments, argument)
         assert located.node.index is not None
         if record.point is None:
             holder[last] = located.node.index

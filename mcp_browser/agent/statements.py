@@ -104,10 +104,11 @@ def _options(words: Words, **names: str) -> str:
 
 
 def _go_to_url(words: Words) -> list[str]:
-    return [f"{words.page}.goto({text_of(_address(words.given['url']))})"]
+    return [f"{words.page}.goto({text_of(address_of(words.given['url']))})"]
 
 
-def _address(url: str) -> str:
+def address_of(url: str) -> str:
+    """An address as a browser's address field takes it."""
     known = ("http:", "https:", "file:", "data:", "about:")
     return url if url.startswith(known) or url.startswith("<secret>") else f"https://{url}"
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
 from mcp_browser.agent.history import ActionRecord, AgentHistory
+from mcp_browser.agent.recording import place_of
 from mcp_browser.agent.secrets import PLACEHOLDER
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import InvalidArguments
@@ -38,14 +39,11 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
 def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
     """The elements that an action has put texts into, and the texts."""
     for record in action.elements:
-        holder: Any = action.call.arguments
-        *way, last = record.argument.split(".")
-        if last != "index":
+        holder, name = place_of(action.call.arguments, record.argument)
+        if name != "index":
             continue
-        for step in way:
-            holder = holder[int(step)] if step.isdigit() else holder[step]
-        for name in ENTERED:
-            value = holder.get(name)
+        for entered in ENTERED:
+            value = holder.get(entered)
             for text in cast("list[object]", value) if isinstance(value, list) else [value]:
                 if isinstance(text, str) and text:
                     yield record, text

@@ -23,11 +23,13 @@ from mcp_browser.browser.playwright_errors import (
 )
 from mcp_browser.browser.travel import Arrival, Travel
 from mcp_browser.dom.service import DomService
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
     DialogOpen,
+    NotActionable,
 )
 from mcp_browser.settings import Settings
 
@@ -295,15 +297,21 @@ class Tab:
         Raises:
             DialogOpen: a dialog is open.
             DeadlineExceeded: the page could not be painted in time.
+            NotActionable: the page went away, so that it is not known what to paint over.
         """
         limit = limit or self._settings.limits.action_timeout
         if not self._hidden:
             return await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
         # The page may move while it is pictured: what is to be covered is so before and after.
         values = tuple(self._hidden.values())
-        before = await self.ask(self.dom.covers(values))
-        raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
-        after = await self.ask(self.dom.covers(values))
+        try:
+            before = await self.ask(self.dom.covers(values))
+            raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
+            after = await self.ask(self.dom.covers(values))
+        except FrameGone as error:
+            raise NotActionable(
+                "The page went to another address while it was pictured.", hint="Try again."
+            ) from error
         part = (clip["x"], clip["y"], clip["width"], clip["height"]) if clip is not None else None
         return await asyncio.to_thread(masked, raw, (before, after), full_page=full_page, clip=part)
 

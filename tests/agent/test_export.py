@@ -181,6 +181,12 @@ EQUIVALENTS: list[tuple[str, dict[str, Any], list[dict[str, Any]], list[str]]] =
     ("evaluate_script", {"script": "return 1 + 1"}, [], ["page.evaluate('() => { return 1 + 1 }')"]),
     ("evaluate_script", {"script": "document.title"}, [], ["page.evaluate('document.title')"]),
     (
+        "go_to_url",
+        {"url": "127.0.0.1/2", "new_tab": True},
+        [],
+        ["page_2 = page.context.new_page()", "page_2.goto('https://127.0.0.1/2')"],
+    ),
+    (
         "open_tab",
         {"url": "http://127.0.0.1/2"},
         [],
@@ -193,7 +199,7 @@ EQUIVALENTS: list[tuple[str, dict[str, Any], list[dict[str, Any]], list[str]]] =
 def test_an_action_is_a_statement(
     name: str, arguments: dict[str, Any], elements: list[dict[str, Any]], wanted: list[str]
 ) -> None:
-    opened = [2] if name == "open_tab" else []
+    opened = [2] if name == "open_tab" or "new_tab" in arguments else []
     action = {
         "call": {"name": name, "arguments": arguments},
         "elements": elements,
