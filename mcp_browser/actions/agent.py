@@ -29,6 +29,11 @@ class CallUserParams(ActionParams):
 
     question: str = Field(min_length=1)
     choices: list[str] = Field(default_factory=list[str])
+    secret: str | None = Field(
+        default=None,
+        pattern=r"^[\w.-]{1,40}$",
+        description="for a password or code: a name for it; you then type <secret>name</secret>",
+    )
 
 
 def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
@@ -54,7 +59,7 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
         """Ask the person, where only they can go on."""
         return ActionResult(
             extracted_content=params.question,
-            data={"question": params.question, "choices": params.choices},
+            data={"question": params.question, "choices": params.choices, "secret": params.secret},
         )
 
     return registry

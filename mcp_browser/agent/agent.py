@@ -1,10 +1,12 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import anyio
 from pydantic import BaseModel, Field
@@ -19,7 +21,7 @@ from mcp_browser.agent.history import AgentHistory, RunSettings, StepRecord, Tas
 from mcp_browser.agent.loops import LoopDetector
 from mcp_browser.agent.message_manager import MessageManager, MessageManagerState
 from mcp_browser.agent.output import AgentBrain
-from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.secrets import Secret, Secrets
 from mcp_browser.agent.styles import PlannerStyle
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.agent.thinking import judge, make_plan, sum_up
@@ -33,6 +35,21 @@ from mcp_browser.settings import AgentSettings
 logger = logging.getLogger(__name__)
 
 PERSON_ANSWERED = "The person answered: {answer}"
+
+ASKS_FOR_SECRET = re.compile(
+    r"\b(pass(word|code|phrase)|(one-time|verification|security|2fa|pin)[ -]code|otp|cvv|cvc)\b",
+    re.IGNORECASE,
+)
+"""What a question is about whose answer no model may read, whether the model has thought of that or not."""
+
+ANSWER = "answer"
+"""The name of a secret that the model has not given one."""
+
+NO_WAY_FOR_SECRETS = (
+    "(It is secret, and the client cannot show its person a page of this server's, which takes elicitation "
+    "by URL. Type it into the browser yourself and say so with add_instructions; or name it in the file of "
+    "--secrets. Do not write it into a message.)"
+)
 
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
@@ -390,17 +407,38 @@ class Agent:
     async def _ask_person(self, deed: Deed) -> None:
         assert deed.result is not None
         data = deed.result.data or {}
-        question = str(data.get("question", ""))
+        question, choices = str(data.get("question", "")), tuple(data.get("choices", ()))
+        name = data.get("secret") or (ANSWER if not choices and ASKS_FOR_SECRET.search(question) else None)
         self._set(TaskStatus.NEEDS_PERSON)
-        self._obstacle = question
+        self._obstacle = question if name is None else f"{question} {NO_WAY_FOR_SECRETS}"
         await self._told()
-        answer = await self.watcher.ask_person(question, tuple(data.get("choices", ())))
-        if answer is None and self.control.has_instructions:
-            answer = " ".join(self.control.take_instructions())
-        if answer is not None:
+        if name is None:
+            answer = await self.watcher.ask_person(question, choices)
+            told = PERSON_ANSWERED.format(answer=self.secrets.hide(answer)) if answer is not None else None
+        else:
+            told = await self._ask_secret(question, name)
+        if told is None and self.control.has_instructions:
+            told = PERSON_ANSWERED.format(
+                answer=self.secrets.hide(" ".join(self.control.take_instructions()))
+            )
+        if told is not None:
             self._obstacle = None
             self._set(TaskStatus.WORKING)
-            self.messages.add_task(PERSON_ANSWERED.format(answer=self.secrets.hide(answer)))
+            self.messages.add_task(told)
+
+    async def _ask_secret(self, question: str, name: str) -> str | None:
+        """Have the person give a secret for the page that is open; what the model is told of that."""
+        site = urlsplit(self.history.urls_in_order[-1]).hostname if self.history.urls else None
+        if not site:
+            return "The person was not asked: open the page first on which the secret is to be typed."
+        value = await self.watcher.ask_secret(question, site)
+        if value is None:
+            return None
+        self.secrets.add(name, Secret(value=value, domains=(site,)))
+        return (
+            f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
+            f"pages of {site} only."
+        )
 
     # -- around the steps
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from mcp_browser.agent.task import TaskStatus
 from mcp_browser.browser.wakeup import Wakeup
@@ -35,6 +35,13 @@ class Watcher(Protocol):
         """The person's answer; None where nobody can be asked now."""
         ...
 
+    async def ask_secret(self, question: str, site: str) -> SecretStr | None:
+        """The person's password or code for pages of `site`, by a way on which no model can read it.
+
+        None where there is no such way now.
+        """
+        ...
+
 
 class NobodyWatches:
     """A run by itself."""
@@ -43,6 +50,10 @@ class NobodyWatches:
         """Nobody is told."""
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        """Nobody answers."""
+        return None
+
+    async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """Nobody answers."""
         return None
 

@@ -63,6 +63,13 @@ class Secrets:
         """Whether there are any."""
         return bool(self._secrets)
 
+    def add(self, name: str, secret: Secret) -> None:
+        """Keep one more, in the place of an earlier one of its name, whose value stays hidden."""
+        earlier = self._secrets.get(name)
+        if earlier is not None and earlier.value is not None:
+            self._shown.setdefault(name, set()).add(earlier.value.get_secret_value())
+        self._secrets[name] = secret
+
     @property
     def names(self) -> tuple[str, ...]:
         """Their names."""

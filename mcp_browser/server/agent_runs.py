@@ -22,7 +22,7 @@ from mcp_browser.server.agent_tools import (
     RunTaskParams,
     TaskParams,
 )
-from mcp_browser.server.ask import capabilities, is_modern
+from mcp_browser.server.ask import is_modern
 from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
 from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.long_calls import handle_of
@@ -32,6 +32,7 @@ from mcp_browser.server.run_client import ClientWatcher
 from mcp_browser.server.run_maker import RunMaker
 from mcp_browser.server.runs import Run, Runs
 from mcp_browser.server.saved_runs import not_found
+from mcp_browser.server.secret_forms import FormPlace
 from mcp_browser.server.task_extension import takes_tasks
 from mcp_browser.server.task_files import URI
 from mcp_browser.settings import Settings
@@ -52,8 +53,18 @@ class AgentRuns:
         registry: Registry,
         *,
         wrote: Callable[[Run, str], None],
+        forms: FormPlace | None = None,
     ) -> None:
-        """Let agents use the actions of `registry`; `wrote` is told each file that a run has written."""
+        """Let agents use the actions of `registry`.
+
+        Args:
+            settings: of the server.
+            sessions: where the browser sessions come from.
+            registry: the actions.
+            wrote: is told each file that a run has written.
+            forms: where people give what is secret; None where they cannot.
+        """
+        self._forms = forms
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
         self._maker = RunMaker(settings, registry, wrote)
@@ -234,7 +245,7 @@ class AgentRuns:
         return run
 
     def _begin(self, call: Call, run: Run) -> None:
-        run.agent.watcher = ClientWatcher(run, capabilities(call.request))
+        run.agent.watcher = ClientWatcher(run, call.request, self._forms)
         self.runs.add(run)
         request, principal = call.request, run.principal
         run.begin(lambda: self._sessions.lease(request, principal, run.handle))

@@ -12,6 +12,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
 from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.long_calls import LongCall
+from mcp_browser.server.secret_forms import FormPlace
 from mcp_browser.server.task_files import TaskFiles
 from mcp_browser.settings import Settings
 
@@ -86,8 +87,16 @@ class ReplayTaskParams(Params):
 class AgentTools:
     """The tools of the agent, for one server."""
 
-    def __init__(self, settings: Settings, sessions: SessionSource, registry: Registry) -> None:
-        """Offer them; the agent may use the actions of `registry`."""
+    def __init__(
+        self,
+        settings: Settings,
+        sessions: SessionSource,
+        registry: Registry,
+        *,
+        forms: FormPlace | None = None,
+    ) -> None:
+        """Offer them; the agent may use the actions of `registry`, and ask for secrets in `forms`."""
+        self._forms = forms
         self._settings = settings
         self._sessions = sessions
         self._registry = registry
@@ -161,7 +170,11 @@ class AgentTools:
         if self._runs is None:
             module = import_module("mcp_browser.server.agent_runs")
             runs: AgentRuns = module.AgentRuns(
-                self._settings, self._sessions, self._registry, wrote=self.files.written
+                self._settings,
+                self._sessions,
+                self._registry,
+                wrote=self.files.written,
+                forms=self._forms,
             )
             self._runs = runs
         return self._runs

@@ -1,10 +1,13 @@
 """How clients reach the server."""
 
 import sys
-from contextlib import redirect_stdout
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
@@ -14,6 +17,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.server.agent_tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
+from mcp_browser.server.secret_forms import SecretForm
 from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.settings import Settings
 
@@ -38,7 +42,7 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
-    agent = AgentTools(settings, source, registry)
+    agent = AgentTools(settings, source, registry, forms=_Loopback())
     server = create_server(
         Controller(registry, settings),
         source,
@@ -51,6 +55,20 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()
+
+
+class _Loopback:
+    """Forms for secrets on the loopback, imported when one is wanted: most servers never ask for any."""
+
+    @asynccontextmanager
+    async def asking(
+        self, request: ServerRequestContext[Any, Any], question: str, site: str
+    ) -> AsyncGenerator[SecretForm]:
+        """A form, as long as the question stands."""
+        from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
+
+        async with asking_on_loopback(request, question, site) as form:
+            yield form
 
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:

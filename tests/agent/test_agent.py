@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from mcp_browser.agent.agent import AgentState
-from mcp_browser.agent.control import Progress
+from mcp_browser.agent.control import NobodyWatches, Progress
 from mcp_browser.agent.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task, TaskStatus
@@ -266,6 +267,9 @@ async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession
             self.asked.append((question, choices))
             return "Red"
 
+        async def ask_secret(self, question: str, site: str) -> SecretStr | None:
+            raise AssertionError(f"{question} is no secret of {site}")
+
     person = Person()
     ask = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
     agent = make_agent("Choose.", [ask, done("Red it is.")], session, watcher=person)
@@ -471,3 +475,53 @@ async def test_a_vision_agent_needs_a_model_that_sees(session: BrowserSession, s
     outcome = await agent.run()
     assert outcome.status is TaskStatus.FAILED
     assert "pictures" in (outcome.obstacle or "")
+
+
+SECRET_QUESTION = output({"call_user": {"question": "Your password, please.", "secret": "login"}})
+
+
+async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
+    session: BrowserSession, site: Site
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Person(NobodyWatches):
+        async def ask_secret(self, question: str, site: str) -> SecretStr | None:
+            asked.append((question, site))
+            return SecretStr("correct horse")
+
+    url = site.page("<label>Password <input id=word></label>")
+    script_lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
+    agent = make_agent(Task(text="Log in.", start_url=url), script_lines, session, watcher=Person())
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert asked == [("Your password, please.", "127.0.0.1")]
+    assert await session.current_tab.page.input_value("#word") == "correct horse"
+    told = "".join(message.text for request in script(agent).requests for message in request)
+    assert "type <secret>login</secret> in its place" in told
+    assert "correct horse" not in told
+    assert "correct horse" not in agent.history.model_dump_json()
+    assert "correct horse" not in agent.state.model_dump_json()
+
+
+@pytest.mark.parametrize("given", [{"secret": "login"}, {}])
+async def test_a_secret_is_never_asked_for_in_the_open(
+    session: BrowserSession, site: Site, given: dict[str, str]
+) -> None:
+    class Person(NobodyWatches):
+        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+            raise AssertionError("the answer would be read by the model")
+
+    ask = output({"call_user": {"question": "What is your password?", **given}})
+    task = Task(text="Log in.", start_url=site.page("Log in"))
+    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.NEEDS_PERSON
+    assert outcome.obstacle is not None
+    assert "--secrets" in outcome.obstacle
+
+
+async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSession) -> None:
+    agent = make_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
+    await agent.run()
+    assert "open the page first" in script(agent).requests[1][-2].text

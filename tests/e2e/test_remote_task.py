@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
 from tests.support.client import ERAS, Era
+from tests.support.forms import Page, get, post
 from tests.support.long_calls import LongCallsExtension
 from tests.support.remote import RemoteServer, client_of, serving
 from tests.support.site import Site
@@ -95,3 +96,38 @@ async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
         assert "New browser session" in extension.states[0]["statusMessage"]
         state = await client.call_tool("get_state", named(result))
         assert "Count 0" in text(state)
+
+
+SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_secret_is_given_on_the_server_itself_and_once_only(
+    server: RemoteServer, desk: Desk, era: Era, site: Site
+) -> None:
+    value = "correct horse battery"
+    typed = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
+    desk.follow(SECRET_QUESTION, typed, done("In."))
+    urls: list[str] = []
+    pages: list[Page] = []
+
+    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
+        urls.append(params.url)
+        pages.append(await get(params.url + "x"))
+        pages.append(await post(params.url, answer=value))
+        pages.append(await post(params.url, answer="another one"))
+        return types.ElicitResult(action="accept")
+
+    async with client_of(server.url, era, elicitation_callback=elicit) as client:
+        await client.list_tools()
+        url = site.page("<label>Password <input id=word></label>")
+        result = await client.call_tool("run_task", {"task": "Log in.", "start_url": url})
+        assert data(result)["answer"] == "In.", text(result)
+        assert [page.status for page in pages] == [410, 200, 410]
+        assert urls[0].startswith(f"{server.base}/ask/")
+        assert (await get(urls[0])).status == 410
+        state = await client.call_tool("get_state", named(result))
+        assert "<secret>login</secret>" in text(state)
+        assert value not in state.model_dump_json() + result.model_dump_json()
+    assert not [line for line in server.stderr if value in line or "/ask/" in line]

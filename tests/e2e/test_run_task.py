@@ -17,6 +17,7 @@ from mcp import Client
 from mcp_browser.actions.catalog import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
 from tests.support.client import ERAS, Era
+from tests.support.forms import Page, get, post
 from tests.support.long_calls import LongCallsExtension
 from tests.support.site import Site
 
@@ -355,3 +356,61 @@ async def test_what_cannot_be_replayed_is_told(client: Client, desk: Desk) -> No
         assert result.is_error
         assert why in text(result), arguments
     assert set(desk.tasks.iterdir()) == before
+
+
+SECRET_QUESTION = output({"call_user": {"question": "Your <b>password</b>?", "secret": "login"}})
+LOGIN = "<label>Password <input id=word autofocus></label>"
+TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era, site: Site) -> None:
+    fresh.follow(SECRET_QUESTION, TYPED, done("In."))
+    urls: list[str] = []
+    pages: list[Page] = []
+    completed: list[Any] = []
+
+    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
+        urls.append(params.url)
+        pages.append(await get(params.url))
+        pages.append(await post(params.url, answer=""))
+        pages.append(await post(params.url, answer=VALUE))
+        return types.ElicitResult(action="accept")
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ElicitCompleteNotification):
+            completed.append(message.params.elicitation_id)
+
+    async with fresh.client(era, elicitation_callback=elicit, message_handler=hear) as client:
+        result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
+        assert data(result)["answer"] == "In.", text(result)
+        shown, empty, thanks = pages
+        assert (shown.status, empty.status, thanks.status) == (200, 400, 200)
+        assert "Your &lt;b&gt;password&lt;/b&gt;?" in shown.text
+        assert "127.0.0.1" in shown.text
+        assert shown.headers["cache-control"] == "no-store"
+        assert len(completed) == (era == "legacy")
+        state = await client.call_tool("get_state", {})
+        for told in (result.model_dump_json(), state.model_dump_json(), shown.text, thanks.text):
+            assert VALUE not in told
+        for file in fresh.tasks.rglob("*.*"):
+            assert VALUE.encode() not in file.read_bytes()
+        (url,) = urls
+        assert len(url.rpartition("/")[2]) == 32, "192 bits of chance"
+        with pytest.raises(OSError, match="refused"):
+            await get(url)
+
+
+async def test_a_secret_that_the_person_does_not_want_to_give_is_not_waited_for(
+    fresh: Desk, site: Site
+) -> None:
+    fresh.follow(SECRET_QUESTION, done("In."))
+
+    async def elicit(_context: Any, _params: types.ElicitRequestParams) -> types.ElicitResult:
+        return types.ElicitResult(action="decline")
+
+    async with fresh.client("auto", elicitation_callback=elicit) as client:
+        result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
+        assert data(result)["status"] == "needs_person"
+        assert "--secrets" in text(result)

@@ -22,11 +22,12 @@ MIB = 1024 * 1024
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
 
 
-def doors(
+def doors(  # noqa: PLR0913 - options, all by keyword
     settings: AccessSettings,
     *,
     endpoints: Sequence[str],
     open_paths: Sequence[str],
+    open_folders: Sequence[str] = (),
     listens_at: str = "",
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
@@ -37,6 +38,7 @@ def doors(
         endpoints: the paths, prefix included, at which MCP is served.
         listens_at: the name or number that the server was told to listen at, by which it may be reached too.
         open_paths: the paths that are for everybody, such as `/healthz`.
+        open_folders: with what the paths begin that are for everybody, too.
         on_refusal: is told of each request that is refused.
 
     Raises:
@@ -46,7 +48,7 @@ def doors(
 
     def is_open(path: str) -> bool:
         # A client without a token looks there for how to get one.
-        return path in everybodys or path.startswith(WELL_KNOWN)
+        return path in everybodys or path.startswith((WELL_KNOWN, *open_folders))
 
     found = [
         Middleware(ProxyHeaders, trusted=settings.trusted_proxies),

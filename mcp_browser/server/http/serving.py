@@ -7,8 +7,6 @@ import os
 import socket
 import ssl
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import anyio
 import uvicorn
@@ -26,6 +24,9 @@ from mcp_browser.server.http.doors import doors, uvicorn_options
 from mcp_browser.server.http.exposure import asks_who_calls, is_loopback
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.refusals import OnRefusal
+from mcp_browser.server.http.secret_pages import HostedForms, secret_route
+from mcp_browser.server.http.signals import ServerWithoutSignals
+from mcp_browser.server.secret_forms import PATH
 from mcp_browser.server.session_files import SessionFiles
 from mcp_browser.server.session_tools import session_tools
 from mcp_browser.server.sessions import Sessions
@@ -61,7 +62,8 @@ class HttpServer:
             most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
         )
         controller = Controller(registry_of(settings), settings)
-        self._agent = AgentTools(settings, self.sessions, controller.registry)
+        forms = HostedForms(settings)
+        self._agent = AgentTools(settings, self.sessions, controller.registry, forms=forms)
         try:
             self._server = create_server(
                 controller,
@@ -79,7 +81,10 @@ class HttpServer:
             sessions=self.sessions,
             manager=manager,
             middleware=http_doors(settings, metrics.refused),
-            routes=[Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"])],
+            routes=[
+                Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"]),
+                secret_route(forms, prefix=settings.server.path_prefix),
+            ],
         )
         config = uvicorn.Config(
             app,
@@ -93,7 +98,7 @@ class HttpServer:
             config.load()
         except (ssl.SSLError, OSError) as error:
             raise SettingsError(f"tls-cert or tls-key cannot be used: {error}.") from error
-        self._uvicorn = _Uvicorn(config)
+        self._uvicorn = ServerWithoutSignals(config)
         in_the_open = settings.server.tls_cert is None and not access.trusted_proxies
         if in_the_open and asks_who_calls(access) and not is_loopback(settings.server.host):
             logger.warning(
@@ -131,17 +136,11 @@ def http_doors(settings: Settings, on_refusal: OnRefusal) -> list[Middleware]:
         settings.access,
         endpoints=[prefix + path for path in endpoints],
         open_paths=[prefix + path for path in everybodys],
+        # People come there, whose browsers have no token; the address itself is the secret.
+        open_folders=[prefix + PATH],
         listens_at=settings.server.host,
         on_refusal=on_refusal,
     )
-
-
-class _Uvicorn(uvicorn.Server):
-    """uvicorn, leaving the signals to us."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
 
 
 def listen(settings: ServerSettings) -> socket.socket:

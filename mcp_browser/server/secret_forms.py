@@ -1,0 +1,73 @@
+"""Asking a person for something secret: on a page of this server's, never through the client or its model."""
+
+import asyncio
+import secrets
+import time
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from mcp.server.context import ServerRequestContext
+from pydantic import SecretStr
+
+TOKEN_BYTES = 24
+"""How much of a form's address is chance: 192 bits."""
+
+FORM_SECONDS = 600.0
+"""How long a form can be used."""
+
+PATH = "/ask/"
+"""Where forms are, below the server's own prefix."""
+
+
+@dataclass(slots=True, eq=False)
+class SecretForm:
+    """A form for one answer, at an address that is used once.
+
+    `site` names the pages on which the answer may be typed; `url` is the whole address, once it is known.
+    """
+
+    question: str
+    site: str
+    url: str = ""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+    expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
+    answer: asyncio.Future[SecretStr] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class SecretForms:
+    """The forms that are open now, by the secret part of their addresses."""
+
+    def __init__(self) -> None:
+        """None is open."""
+        self._forms: dict[str, SecretForm] = {}
+
+    def open(self, question: str, site: str) -> SecretForm:
+        """A new form."""
+        form = SecretForm(question, site)
+        self._forms[form.token] = form
+        return form
+
+    def close(self, form: SecretForm) -> None:
+        """Forget a form; its address leads nowhere from now on."""
+        self._forms.pop(form.token, None)
+        form.answer.cancel()
+
+    def find(self, token: str) -> SecretForm | None:
+        """The form of an address, as long as it can be used."""
+        form = self._forms.get(token)
+        if form is None or form.answer.done() or time.monotonic() >= form.expires:
+            return None
+        return form
+
+
+class FormPlace(Protocol):
+    """Where a person reaches a form."""
+
+    def asking(
+        self, request: ServerRequestContext[Any, Any], question: str, site: str, /
+    ) -> AbstractAsyncContextManager[SecretForm]:
+        """A form that can be reached from where the client is, for as long as the question stands."""
+        ...
