@@ -31,7 +31,7 @@ ELEMENT_SECONDS = 10.0
 """How long an element may take to appear."""
 
 SURE_SECONDS = 0.7
-"""How long the element itself is waited for before another one is taken for it."""
+"""How long an element that is quite as recorded is waited for before another one is taken for it."""
 
 POLL_SECONDS = 0.1
 
@@ -50,7 +50,7 @@ class Replay:
     """One repetition of a recorded run in one session; a run of its own, with a history of its own.
 
     `recorded` is what is done again, `history` what comes of it. `element_seconds` is how long an element may
-    take to appear.
+    take to appear, `sure_seconds` how long it is waited for before another one is taken for it.
     """
 
     recorded: AgentHistory
@@ -62,6 +62,7 @@ class Replay:
     folder: TaskFolder | None = None
     step_pictures: bool = True
     element_seconds: float = ELEMENT_SECONDS
+    sure_seconds: float = SURE_SECONDS
     watcher: Watcher = field(default_factory=NobodyWatches)
     control: Control = field(default_factory=Control)
 
@@ -284,7 +285,7 @@ class Replay:
             except (ActionError, PlaywrightError, FrameGone) as error:
                 problem = error
             waited = time.monotonic() - started
-            if located is not None and (located.level == "exact" or waited >= SURE_SECONDS):
+            if located is not None and (located.level == "exact" or waited >= self.sure_seconds):
                 return located
             if waited >= self.element_seconds:
                 why = problem.message if isinstance(problem, ActionError) else f"{wanted} was not found."

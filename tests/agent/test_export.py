@@ -89,6 +89,7 @@ async def run_script(script: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 async def test_the_script_of_a_run_comes_to_the_same_end(
     session: BrowserSession, site: Site, tmp_path: Path, folders: FileSettings
 ) -> None:

@@ -20,6 +20,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.llm.messages import Message
 from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
+from tests.agent.test_history import written
 from tests.support.site import Site
 
 SHOP = resources.files("mcp_browser").joinpath("assets", "try.html").read_text()
@@ -80,6 +81,7 @@ async def test_a_run_in_the_shop_is_done_again_with_other_values(
     again = replay(session, recorded, variables={"name": "Zoë", "Sunday": "Friday"}, folder=folder)
     assert (await again.run()).succeeded
     assert await said(session) == "See you on Friday, Zoë."
+    written(tmp_path)
     saved = folder.history()
     assert saved.replay_of == recorded.id
     assert saved.status is TaskStatus.SUCCEEDED
@@ -130,7 +132,7 @@ async def test_it_says_where_it_departs_on_a_changed_page(session: BrowserSessio
     told: dict[str, list[str]] = {}
     for change, (old, new) in CHANGED.items():
         site.page(FORM.replace(old, new), path="/changing")
-        outcome = await replay(session, recorded).run()
+        outcome = await replay(session, recorded, sure_seconds=0).run()
         assert outcome.succeeded, (change, outcome)
         assert await said(session, "#out") == "Hello Ann", change
         told[change] = outcome.data["departures"]
@@ -149,7 +151,7 @@ async def test_it_waits_for_an_element_and_stops_at_one_that_does_not_come(
     url = site.page(FORM, path="/late")
     recorded = await record(session, url, click("button", "Send"))
     late = (
-        f"<script>addEventListener('load', () => setTimeout(() => document.body.innerHTML = `{FORM}`, 900))"
+        f"<script>addEventListener('load', () => setTimeout(() => document.body.innerHTML = `{FORM}`, 400))"
     )
     site.page(f"{late}</script>", path="/late")
     outcome = await replay(session, recorded).run()
