@@ -1,6 +1,7 @@
 """Browsers, renderers and connections killed at random under clients that work: what is lost?"""
 
 import asyncio
+import logging
 import os
 import time
 
@@ -18,6 +19,10 @@ async def measure(faults: int, seed: int) -> str:
     Raises:
         AssertionError: a call was not answered, or somebody else's state was lost.
     """
+    logging.basicConfig(level=logging.WARNING)
+    logging.getLogger("tests.support.havoc").setLevel(logging.INFO)
+    # The SDK's client reports each connection that is cut.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
     began = time.monotonic()
     with havoc_folders() as folders:
         async with visited(folders, seed) as havoc:

@@ -36,6 +36,7 @@ KINDS: list[tuple[str, bool, Era, str | None]] = [
 ]
 """The visitors: name, whether by Server-Sent Events, era, profile."""
 
+RENDERER_TRIES = 40
 BUSY_SECONDS = 0.3
 BUSY = """let worked = 0, before = performance.now();
 while (worked < 400) { const now = performance.now(); worked += Math.min(now - before, 1); before = now }"""
@@ -280,15 +281,18 @@ class Havoc:
     async def _renderer_of(self, visitor: Visitor) -> psutil.Process:
         """The process that runs the scripts of a visitor's page: it alone works each time a script does."""
         guess: psutil.Process | None = None
-        async with asyncio.timeout(ANSWER_SECONDS):
-            while True:
-                children = self.browser_of(visitor).children(recursive=True)
-                before = {child: _worked(child) for child in children if "--type=renderer" in _command(child)}
-                await visitor.browser.do("evaluate_script", script=BUSY)
-                busy = [child for child, so_far in before.items() if _worked(child) - so_far >= BUSY_SECONDS]
-                if busy == [guess]:
-                    return busy[0]
-                guess = busy[0] if len(busy) == 1 else None
+        looks: list[dict[int, float]] = []
+        for _ in range(RENDERER_TRIES):
+            children = self.browser_of(visitor).children(recursive=True)
+            before = {child: _worked(child) for child in children if "--type=renderer" in _command(child)}
+            await visitor.browser.do("evaluate_script", script=BUSY)
+            worked = {child: _worked(child) - so_far for child, so_far in before.items()}
+            busy = [child for child, seconds in worked.items() if seconds >= BUSY_SECONDS]
+            if busy == [guess]:
+                return busy[0]
+            guess = busy[0] if len(busy) == 1 else None
+            looks.append({child.pid: round(seconds, 2) for child, seconds in worked.items()})
+        raise AssertionError(f"no renderer of {visitor.name} alone works when its page does: {looks}")
 
     async def only_browsers_in_use_run(self) -> bool:
         """Whether no browser is left of those that nobody uses."""
