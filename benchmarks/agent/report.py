@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,6 +40,7 @@ def write(results: Results, limits: Limits) -> None:
     """Write the page."""
     agents = list(dict.fromkeys(agent for agent, _ in results))
     tasks = list(dict.fromkeys(task for _, task in results))
+    shared = [task for task in tasks if all((agent, task) in results for agent in agents)]
     head = " | ".join(f"{agent}: solved | says so | steps | tokens asked | answered | s" for agent in agents)
     lines = [
         "# The agent with a small model",
@@ -66,7 +67,8 @@ def write(results: Results, limits: Limits) -> None:
         lines.append(
             f"| {task} | " + " | ".join(_cells(results.get((agent, task))) for agent in agents) + " |"
         )
-    lines.append("| all | " + " | ".join(_sums(results, agent) for agent in agents) + " |")
+    sums = (_sums([results[agent, task] for task in shared]) for agent in agents)
+    lines.append(f"| the {len(shared)} that all have tried | " + " | ".join(sums) + " |")
     lines += ["", *_notes(results)]
     PAGE.write_text("\n".join(lines) + "\n")
 
@@ -79,8 +81,7 @@ def _cells(result: Result | None) -> str:
     return " | ".join((solved, claimed, *counts))
 
 
-def _sums(results: Results, agent: str) -> str:
-    own = [result for (whose, _), result in results.items() if whose == agent]
+def _sums(own: Sequence[Result]) -> str:
     solved = sum(result.solved for result in own)
     honest = sum(result.solved == result.claimed for result in own)
     return (

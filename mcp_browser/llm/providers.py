@@ -8,14 +8,12 @@ import json
 import logging
 import os
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 import anyio.to_thread
 
 from mcp_browser.errors import ModelTimedOut, NoModel
-from mcp_browser.llm import tokens
 from mcp_browser.llm.failures import as_model_error, cause
 from mcp_browser.llm.messages import (
     Block,
@@ -25,12 +23,12 @@ from mcp_browser.llm.messages import (
     OutputCall,
     OutputForm,
     Reply,
-    Usage,
     as_json,
     assistant,
     system,
 )
 from mcp_browser.llm.outline import outline
+from mcp_browser.llm.prices import is_priced, usage_of
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as pai
@@ -84,7 +82,7 @@ class ProviderModel:
             name=f"{model.system}:{model.model_name}",
             context_window=context_window or profile.get("context_window"),
             sees=profile.get("supports_image_input", True),
-            priced=_is_priced(model),
+            priced=is_priced(model),
         )
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
@@ -162,7 +160,7 @@ class ProviderModel:
             text=text,
             call=call,
             model=response.model_name or self.info.name,
-            usage=_usage(response, messages, assistant(text, call=call), form),
+            usage=usage_of(response, messages, assistant(text, call=call), form),
             finish=_FINISHES.get(response.finish_reason or "stop", "other"),
         )
 
@@ -314,53 +312,3 @@ def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
         if isinstance(read, dict):
             return cast("dict[str, Any]", read)
     return given
-
-
-def _usage(
-    response: "pai.ModelResponse", messages: Sequence[Message], said: Message, form: OutputForm | None
-) -> Usage:
-    """What a request has used, as the provider counted it; an estimate without a price where it did not."""
-    used = response.usage
-    if used.unmeasured_requests or not used.input_tokens:
-        return Usage(
-            input_tokens=tokens.of_messages(messages, form),
-            output_tokens=tokens.of_message(said),
-            requests=1,
-            estimated=True,
-        )
-    return Usage(
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        cached_tokens=used.cache_read_tokens,
-        requests=1,
-        cost=_price(response),
-    )
-
-
-def _price(response: "pai.ModelResponse") -> Decimal | None:
-    """US dollars: what the provider itself has said, or what its price list makes of the tokens."""
-    if response.usage.cost is not None:
-        return response.usage.cost
-    told: object = (response.provider_details or {}).get("cost")
-    if isinstance(told, int | float):
-        # OpenRouter's bill
-        return Decimal(str(told))
-    try:
-        return response.cost().total_price
-    except (LookupError, AssertionError, ValueError):
-        return None
-
-
-def _is_priced(model: "Model") -> bool:
-    """Whether the price of a model is known before it has been asked anything."""
-    from pydantic_ai.messages import ModelResponse  # noqa: PLC0415
-    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
-
-    asked = ModelResponse(
-        parts=[],
-        usage=RequestUsage(input_tokens=1_000),
-        model_name=model.model_name,
-        provider_name=model.system,
-        provider_url=model.base_url,
-    )
-    return _price(asked) is not None
