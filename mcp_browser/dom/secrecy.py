@@ -9,8 +9,11 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.readings import FrameState
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.worlds import FrameGone, IsolatedWorld, World
 from mcp_browser.errors import ActionError
+
+MOST_LOOKS = 8
+"""How often a document is looked at for closed shadow roots; each look finds some of them."""
 
 
 class Cover(Frozen):
@@ -39,10 +42,22 @@ class Covers(Frozen):
 async def find_covers(frames: Frames, values: Sequence[str]) -> Covers:
     """The boxes of what shows one of these texts, in all frames. A frame that does not tell is one box."""
     main = await frames.main()
-    answer = await main.world.run("covers", list(values))
+    answer = await _covers(main.world, values)
     boxes: list[Cover] = []
     await _add(frames, main, answer, values, (0.0, 0.0, 1.0, False), MOST_NESTED_FRAMES, boxes)
     return Covers(boxes=tuple(boxes), scroll=answer["scroll"], page=answer["page"], view=answer["view"])
+
+
+async def _covers(world: World, values: Sequence[str]) -> dict[str, Any]:
+    """What one document answers, closed shadow roots that came with its HTML included."""
+    answer: dict[str, Any] = {}
+    for _ in range(MOST_LOOKS):
+        answer = await world.run("covers", list(values))
+        hosts = answer["hosts"]
+        if not hosts or not isinstance(world, IsolatedWorld):
+            break
+        await world.open_hosts(hosts)
+    return answer
 
 
 async def _add(  # noqa: PLR0913, PLR0917 - one frame, and where it is
@@ -86,7 +101,7 @@ async def _ask(frame: FrameState, values: Sequence[str]) -> dict[str, Any] | Non
     """What a frame within the page answers; None where it does not."""
     try:
         async with asyncio.timeout(frame.patience):
-            return await frame.world.run("covers", list(values))
+            return await _covers(frame.world, values)
     except (TimeoutError, FrameGone, ActionError, PlaywrightError):
         frame.silent = True
         return None

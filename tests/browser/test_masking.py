@@ -59,6 +59,10 @@ SHOWN = {
     "an editor": f"<span contenteditable>{VALUE}</span>",
     "a pseudo-element": f"<b class=repeats data-word='{VALUE}'></b>",
     "an open shadow tree": f"<u-host><template shadowrootmode=open><span>{VALUE}</span></template></u-host>",
+    "a closed shadow tree that came with the page": (
+        f"<u-shut style='display:inline-block'><template shadowrootmode=closed><span>{VALUE}</span>"
+        "</template></u-shut>"
+    ),
     "a frame": f"<iframe srcdoc='<body style=margin:0><span>{VALUE}</span>'></iframe>",
 }
 

@@ -61,6 +61,7 @@ function placeOf(text, nth) {
  */
 function covers(values) {
   ask("nodes");
+  hosts = [];
   const needles = values.map(squeezed).filter(Boolean);
   /** @type {[number, number, number, number, boolean][]} */
   const boxes = [];
@@ -98,6 +99,7 @@ function covers(values) {
         if (FRAMES.has(tag)) frames.push(element);
         const root = shadowOf(element);
         if (root) trees.push(root);
+        else if (tag.includes("-") || !firstChild(element)) suspectHost(element, tag);
         if (shown === null && repeats(element, needles)) cover(rectOf(element), element, 1 + reachOf(element));
       } else if (nodeType(node) === 3) {
         const parent = parentNode(node);
@@ -139,6 +141,7 @@ function covers(values) {
   const high = Math.max(page?.scrollHeight || 0, inner?.scrollHeight || 0, page?.offsetHeight || 0, inner?.offsetHeight || 0, page?.clientHeight || 0);
   return {
     doc: documentKey,
+    hosts: hosts.map(keep),
     boxes,
     frames: frames.map((frame) => {
       const box = rectOf(frame);
