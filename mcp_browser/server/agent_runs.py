@@ -211,6 +211,9 @@ class AgentRuns:
             )
         if text is not None:
             run.agent.control.instruct(text)
+            if run.status is TaskStatus.NEEDS_PERSON:
+                # That is the answer: the person need not give it a second time.
+                run.mailbox.refuse_all()
         if resume:
             run.agent.control.resume()
         if not run.is_working:

@@ -72,7 +72,7 @@ class TaskFiles:
             resource_of(file)
             for run in self._runs()
             if self._is_listed(caller, run.principal, run.agent.session)
-            for file in files_in(self._folder_of(run.id, run.principal))
+            for file in self._files_of(run)
         ]
 
     async def read(self, caller: Caller, uri: str) -> Contents | None:
@@ -92,6 +92,13 @@ class TaskFiles:
         if file is None:
             raise NotFound(f"There is no file at {uri[:300]}.")
         return await contents_of(file, uri)
+
+    def _files_of(self, run: "Run") -> list[TaskFile]:
+        try:
+            return list(files_in(self._folder_of(run.id, run.principal)))
+        except NotFound:
+            # Somebody has deleted its folder.
+            return []
 
     def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
         """Tell when a file of the caller's tasks comes or changes."""

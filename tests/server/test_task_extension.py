@@ -87,6 +87,17 @@ async def test_a_question_is_answered_by_its_key(room: TaskRoom) -> None:
         assert "Red" in (room.desk.tasks / handle.task_id / "state.json").read_text()
 
 
+async def test_instructions_answer_a_question_too(room: TaskRoom) -> None:
+    room.desk.follow(QUESTION, done("Red."))
+    async with client_of(room, elicitation_callback=elicit) as client:
+        handle = await begun(client, task="Choose.")
+        await state_in(client.session, handle.task_id, "input_required")
+        await client.call_tool("add_instructions", {"task_id": handle.task_id, "text": "Take the red one."})
+        state = await ended(client.session, handle.task_id)
+        assert state["result"]["structuredContent"]["answer"] == "Red."
+        assert "Take the red one." in (room.desk.tasks / handle.task_id / "state.json").read_text()
+
+
 async def test_a_cancelled_call_stops_within_a_second(room: TaskRoom) -> None:
     room.desk.follow(WAIT)
     async with client_of(room) as client:

@@ -46,9 +46,10 @@ async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskR
         folder = f"browser://tasks/{data(result)['task_id']}"
         assert data(result)["history"] == f"{folder}/history.json"
         listed = {file.name: file for file in (await client.list_resources()).resources}
-        assert listed.keys() == {"history.json", "report.html", "step-001.jpg", "step-002.jpg"}
+        written = ["history.json", "report.html", "script.py"]
+        assert list(listed) == [*written, "step-001.jpg", "step-002.jpg"]
         links = [str(part.uri) for part in result.content if isinstance(part, types.ResourceLink)]
-        assert links == [f"{folder}/history.json", f"{folder}/report.html"]
+        assert links == [f"{folder}/{name}" for name in written]
         for name, file in listed.items():
             assert str(file.uri) == f"{folder}/{name}"
             (contents,) = (await client.read_resource(str(file.uri))).contents
