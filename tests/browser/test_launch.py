@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser
@@ -182,7 +183,7 @@ def test_no_feature_that_playwright_disables_is_enabled_again() -> None:
 
 
 async def test_a_new_window_loads_nothing_but_its_page(chromium: Browser) -> None:
-    session = await chromium.new_browser_cdp_session()
+    session: Any = await chromium.new_browser_cdp_session()
     context = await chromium.new_context()
     await context.new_page()
     told = await session.send("Target.getTargets", {"filter": [{}]})
