@@ -276,10 +276,7 @@ class Agent:
         if nudge:
             lines.append(nudge)
         if last_because is not None:
-            lines.append(
-                f"This is your last step: {last_because} Use done now: report what was reached, and success "
-                "only if all of it was."
-            )
+            lines.append(f"This is your last step: {last_because} {self.style.last_words}")
         return "\n".join(lines)
 
     async def _think_ahead(self, look: Look) -> None:

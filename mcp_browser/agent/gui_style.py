@@ -34,6 +34,10 @@ class GuiStyle:
     images_kept = IMAGES_KEPT
     needs_vision = True
     shows_snapshot = False
+    last_words = (
+        "Use finished now: report in content what was reached, and add success='true' only if all of the task "
+        "is done, else success='false'."
+    )
 
     def __init__(self, scale: Scale = "pixels") -> None:
         """Take the numbers of the model for `scale`."""
@@ -74,11 +78,17 @@ class GuiTurn:
             InvalidOutput: there is no action that can be done; the message tells the model how to write one.
         """
         prediction = parse_prediction(reply.text)
-        calls = tuple(as_call(action, self._point) for action in prediction.actions)
+        actions = prediction.actions
         if self._only_done:
-            calls = tuple(call for call in calls if call.name == "done")
-            if not calls:
-                raise InvalidOutput("Only finished(content='…') can be done now.")
+            # The action is forced here, so that it claims nothing by itself.
+            actions = tuple(
+                action.model_copy(update={"arguments": {"success": "false", **action.arguments}})
+                for action in actions
+                if action.name == "finished"
+            )
+            if not actions:
+                raise InvalidOutput("Only finished(content='…', success='false') can be done now.")
+        calls = tuple(as_call(action, self._point) for action in actions)
         brain = AgentBrain(next_goal=prediction.thought)
         return Decision(brain=brain, calls=calls)
 
@@ -165,7 +175,11 @@ def _back(_given: Arguments, _point: Point) -> ActionCall:
 
 
 def _finished(given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="done", arguments={"success": True, "text": given.get("content") or "Done."})
+    said = given.get("success", "true").strip().lower()
+    if said not in ("true", "false"):
+        raise InvalidOutput(f"success is 'true' or 'false', not {said!r}.")
+    text = given.get("content") or ("Done." if said == "true" else "Not all of it was done.")
+    return ActionCall(name="done", arguments={"success": said == "true", "text": text})
 
 
 def _call_user(given: Arguments, _point: Point) -> ActionCall:

@@ -54,6 +54,9 @@ class PlannerStyle(Protocol):
     shows_snapshot: bool
     """Whether the page's text is shown."""
 
+    last_words: str
+    """How to end, told in a step that can only report."""
+
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
         """The rules."""
         ...
@@ -103,6 +106,7 @@ class StructuredStyle:
     images_kept = 1
     needs_vision = False
     shows_snapshot = True
+    last_words = "Use done now: report what was reached, and success only if all of it was."
 
     def __init__(self, *, window: int | None = None) -> None:
         """Work with a model that takes `window` tokens, None where that is not known."""

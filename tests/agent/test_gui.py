@@ -115,6 +115,11 @@ def read(text: str, **options: object) -> list[ActionCall]:
         ("navigate_back()", "go_back", {}),
         ("finished()", "done", {"success": True, "text": "Done."}),
         ("finished(content='It\\'s 4.')", "done", {"success": True, "text": "It's 4."}),
+        (
+            "finished(content='It is sold out.', success='False')",
+            "done",
+            {"success": False, "text": "It is sold out."},
+        ),
         ("call_user()", "call_user", None),
     ],
 )
@@ -144,6 +149,7 @@ def test_several_actions_are_done_in_order() -> None:
         ("Action: click(start_box='')", "start_box is missing"),
         ("Action: click(start_box='[]')", "no point"),
         ("Action: hotkey(key='a b c d')", "one to 3 keys"),
+        ("Action: finished(content='x', success='partly')", "'true' or 'false'"),
         ("Action: scroll(start_box='(1,2)', direction='sideways')", "not 'sideways'"),
         ('Action: {"name": "click", "arguments": "{oops"}', "not JSON"),
     ],
@@ -157,7 +163,13 @@ def test_what_cannot_be_done_tells_the_model_how(text: str, told: str) -> None:
 def test_the_last_step_takes_only_the_end() -> None:
     with pytest.raises(InvalidOutput, match="finished"):
         read("Action: wait()", only_done=True)
-    assert read("Action: finished(content='x')", only_done=True)[0].name == "done"
+    (call,) = read("Action: finished(content='x', success='true')", only_done=True)
+    assert (call.name, call.arguments["success"]) == ("done", True)
+
+
+def test_an_end_in_the_last_step_is_no_success_unless_it_says_so() -> None:
+    (call,) = read("Action: finished(content='Got as far as the login page.')", only_done=True)
+    assert call.arguments == {"success": False, "text": "Got as far as the login page."}
 
 
 @pytest.mark.parametrize(
