@@ -35,8 +35,8 @@ class GuiStyle:
     needs_vision = True
     shows_snapshot = False
     last_words = (
-        "Use finished now: report in content what was reached, and add success='true' only if all of the task "
-        "is done, else success='false'."
+        "Use finished now: report in content what was reached, and add success='true' only if all of the "
+        "task is done, else success='false'."
     )
 
     def __init__(self, scale: Scale = "pixels") -> None:
