@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
@@ -32,7 +32,7 @@ class InputTextParams(ActionParams):
     """Arguments of input_text."""
 
     index: int
-    text: str
+    text: Annotated[str, TYPED_IN]
     append: bool = Field(False, description="keep what is there")
     submit: bool = Field(False, description="press Enter after")
     slowly: bool = Field(False, description="key by key")
@@ -62,7 +62,7 @@ class FormField(ActionParams):
     """One field of fill_form."""
 
     index: int
-    value: str | bool | list[str]
+    value: Annotated[str | bool | list[str], TYPED_IN]
 
 
 class FillFormParams(ActionParams):

@@ -1,11 +1,12 @@
 """Keys, combinations, sequences, and text where no key is meant."""
 
 import re
+from typing import Annotated
 
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.element import type_keys
 
@@ -79,7 +80,7 @@ _KEYS = {name.lower(): name for name in _NAMED} | _ALIASES
 class SendKeysParams(ActionParams):
     """Arguments of send_keys."""
 
-    keys: str = Field(min_length=1, description='"Control+A", "Tab Tab Enter", or text')
+    keys: Annotated[str, TYPED_IN] = Field(min_length=1, description='"Control+A", "Tab Tab Enter", or text')
     index: int | None = Field(None, description="focus this first")
 
 

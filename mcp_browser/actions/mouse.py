@@ -6,7 +6,7 @@ cursor in it, and tells where the cursor is.
 
 import math
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 import anyio
 from pydantic import Field
@@ -14,7 +14,7 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Coordinates, Point
 from mcp_browser.actions.keyboard import parse_hotkey
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.element import DROP_SECONDS, Button, Modifier, describe_element, held, type_keys
@@ -74,7 +74,7 @@ class MouseWheelParams(ActionParams):
 class TypeTextParams(ActionParams):
     """Arguments of type_text."""
 
-    text: str = Field(min_length=1, description="a line end presses Enter")
+    text: Annotated[str, TYPED_IN] = Field(min_length=1, description="a line end presses Enter")
 
 
 class HotkeyParams(ActionParams):

@@ -53,6 +53,17 @@ class ActionModel(BaseModel):
         return name, params.model_dump(exclude_unset=True)
 
 
+class TypedIn:
+    """What an `Annotated` parameter is marked with whose text is typed into the page.
+
+    It goes to the element of the `index` beside it, or to what has the keyboard where there is none. Only in
+    such a parameter may the built-in agent put a secret.
+    """
+
+
+TYPED_IN = TypedIn()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredAction:
     """An action as the registry keeps it.

@@ -183,7 +183,7 @@ class Agent:
             id=self.history.id,
             status=self.history.status,
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
-            data=(result.data or {}).get("data") if result else None,
+            data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
             obstacle=self._obstacle,
             steps=self.state.step,
             urls=self.history.urls,
@@ -403,7 +403,7 @@ class Agent:
 
     async def _ask_person(self, deed: Deed) -> None:
         assert deed.result is not None
-        data = deed.result.data or {}
+        data = self.secrets.hide_in(deed.result.data or {})
         question, choices = str(data.get("question", "")), tuple(data.get("choices", ()))
         name = data.get("secret") or (ANSWER if not choices and ASKS_FOR_SECRET.search(question) else None)
         self._set(TaskStatus.NEEDS_PERSON)

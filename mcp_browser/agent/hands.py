@@ -12,6 +12,7 @@ from PIL import Image
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.agent import spans
+from mcp_browser.agent.filling import fill_in
 from mcp_browser.agent.history import ActionRecord
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.recording import record_elements, small_picture
@@ -133,7 +134,7 @@ class Hands:
 
         try:
             self._check_address(call)
-            arguments = self._secrets.fill_in(call.arguments, url=tab.url if tab is not None else "")
+            arguments = await self._filled(call)
             session.hidden.update(self._secrets.values)
             with spans.of_action(call.name):
                 result = await self.controller.execute(call.name, arguments, session)
@@ -145,6 +146,13 @@ class Hands:
         notes = _notices(result.observation, self._secrets)
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
         return Deed(record(result=f"{told}{notes}"), result, memory, self._changes(result))
+
+    async def _filled(self, call: ActionCall) -> dict[str, Any]:
+        if call.name in (DONE, CALL_USER):
+            # What is reported or asked is read: it keeps the names.
+            return dict(call.arguments)
+        action = self.controller.registry[call.name]
+        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session)
 
     def _url(self) -> str:
         try:

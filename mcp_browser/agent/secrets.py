@@ -89,24 +89,21 @@ class Secrets:
             chosen[name] = self._secrets[name]
         return Secrets(chosen)
 
-    def fill_in(self, arguments: Mapping[str, Any], *, url: str) -> dict[str, Any]:
-        """The arguments with values in the places of their names.
+    def fill_in(self, value: Any, *, url: str) -> Any:
+        """A value of JSON with secrets in the places of their names, to be typed into the page at `url`.
 
         Raises:
             InvalidArguments: there is no secret of that name.
             BlockedUrl: the secret may not be typed into this page.
         """
-        return {name: self._filled(value, url) for name, value in arguments.items()}
-
-    def _filled(self, value: Any, url: str) -> Any:
         match value:
             case str():
                 return PLACEHOLDER.sub(lambda found: self._reveal(found[1], url), value)
             case list():
-                return [self._filled(part, url) for part in cast("list[Any]", value)]
+                return [self.fill_in(part, url=url) for part in cast("list[Any]", value)]
             case dict():
                 items = cast("dict[str, Any]", value).items()
-                return {key: self._filled(part, url) for key, part in items}
+                return {key: self.fill_in(part, url=url) for key, part in items}
             case _:
                 return value
 
@@ -146,7 +143,7 @@ class Secrets:
                 return [self.hide_in(part) for part in cast("list[Any]", value)]
             case dict():
                 items = cast("dict[str, Any]", value).items()
-                return {key: self.hide_in(part) for key, part in items}
+                return {self.hide(key): self.hide_in(part) for key, part in items}
             case _:
                 return value
 

@@ -7,6 +7,7 @@ from playwright.async_api import ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.models import (
@@ -322,6 +323,28 @@ class DomService:
                 return node
             frame = inner
         return node
+
+    async def address(self, index: int | None = None) -> str:
+        """The address of the document that gets what is typed.
+
+        Args:
+            index: the element that it is typed into; None for what has the keyboard.
+
+        Raises:
+            NotActionable: the frame that has the keyboard cannot be asked.
+        """
+        if index is not None:
+            return await address_of(await self.resolve(index).world.frame())
+        frame = await self._frames.main()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("focused")
+            if not answer.get("frame"):
+                return await address_of(await frame.world.frame())
+            inner = await self._within(frame, answer)
+            if inner is None:
+                break
+            frame = inner
+        raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
 
     async def break_off(self, index: int | None = None) -> bool:
         """Stop the script that keeps the page busy, or the frame of an element; False where none does."""

@@ -277,6 +277,8 @@ class IsolatedWorlds:
                 return frame
         owner = self._owners.get(world.frame_id)
         if owner is None:
+            if world is not await self.main():
+                raise FrameGone
             return self._page.main_frame
         parent, owner_id = owner
         handle = await handle_of(parent, owner_id)
