@@ -21,6 +21,9 @@ from pydantic import ValidationError
 
 from mcp_browser.browser.wakeup import Wakeup
 
+WITHDRAWING_SECONDS = 1.0
+"""How long it may take to tell a client that a question is withdrawn."""
+
 Request = types.CreateMessageRequest | types.ElicitRequest
 Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
 
@@ -91,11 +94,23 @@ class Mailbox:
             question.answer.set_result(None)
 
     async def pass_on(self, request: ServerRequestContext[Any, Any]) -> None:
-        """Send the open questions to a client of the handshake era, and deliver its answers."""
+        """Send the open questions to a client of the handshake era, and deliver its answers.
+
+        A question that is settled elsewhere, or withdrawn, is not waited for: its client is told that by a
+        `notifications/cancelled`, which the SDK sends.
+        """
         for question in self.waiting:
-            response = await _send(request, question.request)
-            if not question.answer.done():
-                question.answer.set_result(response)
+            if question.answer.done():
+                continue
+            sending = asyncio.create_task(_send(request, question.request))
+            try:
+                await asyncio.wait({sending, question.answer}, return_when=asyncio.FIRST_COMPLETED)
+                if not question.answer.done():
+                    question.answer.set_result(sending.result())
+            finally:
+                if not sending.done():
+                    sending.cancel()
+                    await asyncio.wait({sending}, timeout=WITHDRAWING_SECONDS)
 
 
 async def _send(request: ServerRequestContext[Any, Any], asked: Request) -> Response | None:

@@ -45,9 +45,10 @@ class Lending:
 class TaskRoom:
     """A server with all of the agent's tools."""
 
-    def __init__(self, manager: BrowserManager, session: BrowserSession, desk: Desk) -> None:
-        """Work in `session`, by the script of `desk`."""
-        agent = AgentSettings(model=f"scripted:{desk.script}", tasks_dir=desk.tasks)
+    def __init__(self, manager: BrowserManager, session: BrowserSession, desk: Desk, **more: Any) -> None:
+        """Work in `session`, by the script of `desk`; `more` are settings of the agent's."""
+        given = {"model": f"scripted:{desk.script}", "tasks_dir": desk.tasks, **more}
+        agent = AgentSettings.model_validate(given)
         settings = manager.settings.model_copy(update={"agent": agent})
         registry = default_registry().only({"core"})
         self.desk = desk
