@@ -447,8 +447,7 @@ class Agent:
         if self.task.start_url is None:
             return
         try:
-            arguments = {"url": self.task.start_url}
-            await self.controller.execute("go_to_url", arguments, self.session)
+            await self.hands.open(self.task.start_url)
         except ActionError as error:
             self.messages.add_results([f"The start page could not be opened: {error}"])
 
@@ -460,7 +459,7 @@ class Agent:
         if self.history.urls:
             url = self.history.urls_in_order[-1]
             try:
-                await self.controller.execute("go_to_url", {"url": url}, self.session)
+                await self.hands.open(url)
                 opened = f"The browser may be another one; the page {url} was opened again."
             except ActionError as error:
                 reason = self.secrets.hide(str(error))

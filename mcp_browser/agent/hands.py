@@ -5,24 +5,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from PIL import Image
 
 from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.agent import spans
+from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.filling import fill_in
 from mcp_browser.agent.history import ActionRecord
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.recording import record_elements, small_picture
 from mcp_browser.agent.secrets import Secrets
-from mcp_browser.browser.egress import is_on
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges, DomSnapshot
-from mcp_browser.errors import ActionError, BlockedUrl
+from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
 
@@ -62,11 +62,35 @@ class Hands:
         secrets: Secrets,
         allowed_domains: Sequence[str] = (),
     ) -> None:
-        """Act by `controller`, whose registry holds what the task allows, and `done`."""
+        """Act by `controller`, whose registry holds what the task allows, and `done`.
+
+        Looking, opening the first page and switching tabs need no such permission.
+        """
         self.controller = controller
         self.session = session
         self._secrets = secrets
-        self._domains = tuple(allowed_domains)
+        self._domains = Domains(allowed_domains)
+        self._own = Controller(default_registry(), controller.settings)
+        self._has_begun = False
+
+    async def open(self, url: str) -> None:
+        """Open an address that the task names.
+
+        Raises:
+            ActionError: it cannot be opened, or leads outside the task's domains.
+        """
+        self._domains.check(url, self.controller.settings)
+        await self._own.execute("go_to_url", {"url": url}, self.session)
+        self._has_begun = True
+        await self._stay_within(set(self.session.tabs))
+
+    async def switch_tab(self, tab_id: int) -> None:
+        """Go on in another tab.
+
+        Raises:
+            NotFound: there is no such tab.
+        """
+        await self._own.execute("switch_tab", {"tab": tab_id}, self.session)
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
         """The page's state, with a picture where one is wanted and can be had.
@@ -80,14 +104,22 @@ class Hands:
         """
         # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
         self.session.hidden.update(self._secrets.values)
-        looked = await self.controller.execute("get_state", {"screenshot": picture}, self.session)
+        left = await self._leave_outside()
+        looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+        if not self._within(looked):
+            # It went there meanwhile.
+            left = await self._leave_outside()
+            looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+            if not self._within(looked):
+                raise self._domains.outside(left or "The page")
         observation = looked.observation
         parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
         images = tuple(_image(part) for part in parts if isinstance(part, ImagePart))
+        note = (self._secrets.hide(f"{self._domains.outside(left)} It was left."),) if left else ()
         return Look(
             url=self._secrets.hide(observation.url) if observation else "",
             title=self._secrets.hide(observation.title) if observation else "",
-            text="\n".join(part.text for part in parts if isinstance(part, TextPart)),
+            text="\n".join((*note, *(part.text for part in parts if isinstance(part, TextPart)))),
             images=images,
             shot=images[0] if images else await small_picture(self.session) if shot else None,
         )
@@ -141,6 +173,11 @@ class Hands:
             await self._stay_within(tabs)
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)
+            try:
+                await self._stay_within(tabs)
+            except ActionError as outside:
+                if outside is not error:
+                    text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
             return Deed(record(error=text), None, f"{call} failed: {text}", "")
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
@@ -176,8 +213,10 @@ class Hands:
 
     def _check_address(self, call: ActionCall) -> None:
         address = call.arguments.get("url")
-        if isinstance(address, str) and self._domains and not self._is_allowed(address):
-            raise self._outside(address)
+        action = self.controller.registry[call.name]
+        if isinstance(address, str) and action.effect == "navigation":
+            tab = self.session.tab_in_use
+            self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
         """Leave a page outside the task's domains.
@@ -185,29 +224,23 @@ class Hands:
         Raises:
             BlockedUrl: there was one; it has been left.
         """
-        tab = self.session.current_tab
-        if not self._domains or self._is_allowed(tab.url):
-            return
-        url = tab.url
-        if tab.id not in tabs_before:
-            await self.controller.execute("close_tab", {"tab_id": tab.id}, self.session)
-        else:
-            await self.controller.execute("go_back", {}, self.session)
-        if not self._is_allowed(self.session.current_tab.url):
-            await self.session.current_tab.goto("about:blank")
-        raise self._outside(url)
+        left = await self._domains.leave(self.session, tabs=tabs_before)
+        if left is not None:
+            raise self._domains.outside(left)
 
-    def _is_allowed(self, url: str) -> bool:
-        address = url if "://" in url or url.startswith(("about:", "data:", "blob:")) else f"https://{url}"
-        parts = urlsplit(address)
-        if parts.scheme in ("about", "") or not url.strip() or url.startswith(("/", "?", "#", ".")):
-            return True
-        return is_on(address, self._domains)
+    async def _leave_outside(self) -> str | None:
+        """Leave the page that is open if it is outside; its address, or None where it is not."""
+        tab = self.session.tab_in_use
+        begins, self._has_begun = not self._has_begun, True
+        if begins and tab is not None and not self._domains.allow(tab.url):
+            # It was there before the task, which has no business with it.
+            async with self.session.lock:
+                await self.session.new_tab()
+            return None
+        return await self._domains.leave(self.session, tabs=set(self.session.tabs))
 
-    def _outside(self, url: str) -> BlockedUrl:
-        return BlockedUrl(
-            f"{url[:200]} is outside the domains of this task.", hint=f"Stay on {', '.join(self._domains)}."
-        )
+    def _within(self, looked: ActionResult) -> bool:
+        return looked.observation is None or self._domains.allow(looked.observation.url)
 
 
 def _image(part: ImagePart) -> ImageBlock:

@@ -163,7 +163,7 @@ class Replay:
         if not url or url == "about:blank":
             return
         try:
-            await self.controller.execute("go_to_url", {"url": url}, self.session)
+            await self.hands.open(url)
         except ActionError as error:
             self._end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
@@ -236,7 +236,7 @@ class Replay:
         wanted = self._tabs[action.tab]
         if wanted not in self.session.tabs:
             raise NotFound("The tab of this action is not open any more.")
-        await self.controller.execute("switch_tab", {"tab": wanted}, self.session)
+        await self.hands.switch_tab(wanted)
         self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
 
     async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:

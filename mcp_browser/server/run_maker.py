@@ -9,13 +9,14 @@ from mcp.server.context import ServerRequestContext
 from platformdirs import user_state_path
 from pydantic import ValidationError
 
-from mcp_browser.actions.agent import DONE
+from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import Agent, AgentState
 from mcp_browser.agent.asking import Asker
+from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.gui_style import GuiStyle
 from mcp_browser.agent.history import AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.replay import Replay
@@ -25,7 +26,7 @@ from mcp_browser.agent.task import Budget, Task
 from mcp_browser.agent.variables import Variables
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.errors import InvalidArguments, ModelError, NotActionable
+from mcp_browser.errors import ActionError, InvalidArguments, ModelError, NotActionable
 from mcp_browser.llm.model import ChatModel
 from mcp_browser.server.agent_tools import ReplayTaskParams, RunTaskParams
 from mcp_browser.server.ask import Mailbox, capabilities
@@ -48,6 +49,9 @@ HOW_TO_SET_UP = (
     "pip install 'mcp-browser[agent]'), with --model-url for a server of your own that speaks OpenAI's "
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
+
+ALWAYS = (DONE, CALL_USER)
+"""What every agent may do."""
 
 SCRIPTED = "scripted:"
 """Begins the name of a model that follows a script in a file."""
@@ -84,7 +88,8 @@ class RunMaker:
         """A run of what a call asks for, in the session lent to it.
 
         Raises:
-            InvalidArguments: there is no such action or secret, or a limit of cost that cannot be kept.
+            InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
+                start_url outside allowed_domains.
         """
         if params.max_cost is not None and not model.model.info.priced:
             raise InvalidArguments(
@@ -92,6 +97,7 @@ class RunMaker:
                 hint="Limit max_tokens instead.",
             )
         task = self._task(params)
+        self._check_start(task)
         history = AgentHistory(id=new_task_id(), task=task, model=model.model.info.name)
         run = self._run(call, lease, model, history, AgentState())
         self._write_record(call, history, model=params.model)
@@ -234,18 +240,26 @@ class RunMaker:
             planner_interval=params.planner_interval,
         )
 
+    def _check_start(self, task: Task) -> None:
+        if task.start_url is None:
+            return
+        try:
+            Domains(task.allowed_domains).check(task.start_url, self._settings)
+        except ActionError as error:
+            raise InvalidArguments(f"start_url: {error}") from error
+
     def _actions(self, task: Task) -> Registry:
         """The actions that a task may use."""
         registry = self._registry
         if task.style == "gui":
             excluded = self._settings.tools.exclude_actions
             registry = default_registry().only({"core", "mouse"}).without(excluded)
-        if unknown := [name for name in task.allowed_actions if name not in registry and name != DONE]:
+        if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
             known = ", ".join(action.name for action in registry)
             raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
         if task.allowed_actions:
-            needed = {*task.allowed_actions, "get_state", "go_back", "close_tab", "go_to_url"}
-            registry = registry.without(action.name for action in registry if action.name not in needed)
+            others = [action.name for action in registry if action.name not in task.allowed_actions]
+            registry = registry.without(others)
         return registry
 
     async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent, AgentState
 from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.control import NobodyWatches, Watcher
@@ -87,6 +88,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     watcher: Watcher | None = None,
     history: AgentHistory | None = None,
     state: AgentState | None = None,
+    registry: Registry | None = None,
     **settings: Any,
 ) -> Agent:
     """An agent with a model, or with a script of one."""
@@ -95,7 +97,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     return Agent(
         task=task,
         history=history or AgentHistory(id="t", task=task),
-        controller=Controller(default_registry(), session_settings(session)),
+        controller=Controller(registry or default_registry(), session_settings(session)),
         session=session,
         asker=Asker(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
         style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),

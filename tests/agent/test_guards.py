@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import NobodyWatches
+from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.secrets import Secret, Secrets
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import done, fill, index_of, make_agent, output, script
+from mcp_browser.settings import Settings
+from tests.agent.conftest import click, done, fill, index_of, make_agent, output, script
 from tests.support.site import Site
 
 VALUE = "p@ss word/1"
@@ -146,3 +151,122 @@ async def test_a_frame_without_an_address_is_judged_by_the_page_it_belongs_to(
     agent = make_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
     await agent.run()
     assert await session.current_tab.page.frames[1].input_value("#word") == typed
+
+
+# -- limits
+
+
+def only(*names: str) -> Registry:
+    """The actions of these names."""
+    every = default_registry()
+    return every.without(action.name for action in every if action.name not in names)
+
+
+OUTSIDE = "<title>Out</title><h1>Forbidden words</h1>"
+
+
+def outside(site: Site) -> str:
+    """A page of another host."""
+    return site.page(OUTSIDE).replace(site.url, site.other)
+
+
+async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
+    session: BrowserSession, site: Site
+) -> None:
+    inside = site.page(f"<title>In</title><a href='{outside(site)}'>Leave</a>")
+    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
+    back = output({"go_back": {}})
+    agent = make_agent(task, [click("link", "Leave"), back, done()], session, registry=only("click_element"))
+    outcome = await agent.run()
+    assert "outside the domains" in error_of(agent)
+    assert session.current_tab.url == inside
+    assert outcome.succeeded
+    assert "go_back" in "".join(agent.history.steps[1].notes), "the model may not do what the run does"
+    assert "Forbidden words" not in everything_told(agent)
+    form = script(agent).forms[0]
+    assert form is not None
+    actions = form.json_schema["properties"]["action"]["items"]["properties"]
+    assert set(actions) == {"click_element", "done", "call_user"}
+
+
+async def test_a_page_that_goes_outside_by_itself_is_not_shown(session: BrowserSession, site: Site) -> None:
+    inside = site.page("<title>In</title><p>Inside")
+    away = outside(site)
+
+    async def go_away(messages: Sequence[Message]) -> Any:
+        await session.current_tab.page.goto(away)
+        return output({"hover_element": {"index": 999}})
+
+    async def go_away_after(messages: Sequence[Message]) -> Any:
+        await session.current_tab.page.evaluate("url => setTimeout(() => location.href = url, 700)", away)
+        return output({"wait_for": {"seconds": 2}})
+
+    task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
+    agent = make_agent(task, [go_away, go_away_after, done()], session)
+    await agent.run()
+    assert "999" in error_of(agent, 0)
+    for step in (0, 1):
+        assert "outside the domains" in error_of(agent, step)
+    assert "Forbidden words" not in everything_told(agent)
+    assert session.current_tab.url == inside
+
+
+async def test_what_has_gone_outside_before_a_look_is_left_and_told(
+    session: BrowserSession, site: Site
+) -> None:
+    inside = site.page("<title>In</title><p>Inside")
+    agent = make_agent(
+        Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",)), [done()], session
+    )
+    await agent.hands.open(inside)
+    await session.current_tab.page.goto(outside(site))
+    look = await agent.hands.look(picture=False)
+    assert look.url == inside
+    assert "It was left." in look.text
+    assert "Forbidden words" not in look.text
+
+
+async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_shown(
+    session: BrowserSession, site: Site
+) -> None:
+    await session.ensure_open()
+    before = session.current_tab
+    await before.goto(outside(site))
+    agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert "Forbidden words" not in everything_told(agent)
+    assert before.url.startswith(site.other)
+    assert session.current_tab is not before
+
+
+async def test_a_start_outside_is_not_opened(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Stay.", start_url=outside(site), allowed_domains=("127.0.0.1",))
+    before = len(site.requests)
+    agent = make_agent(task, [done(success=False)], session)
+    await agent.run()
+    assert len(site.requests) == before
+    assert "outside the domains" in everything_told(agent)
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("http://127.0.0.1/x", True),
+        ("127.0.0.1/x", True),
+        ("/cart", True),
+        ("about:blank", True),
+        ("//localhost/x", False),
+        ("http:localhost/x", False),
+        ("localhost", False),
+        ("data:text/html,x", False),
+        ("http://127.0.0.1@localhost/", False),
+    ],
+)
+def test_an_address_is_judged_as_it_will_be_opened(address: str, allowed: bool) -> None:
+    domains = Domains(["127.0.0.1"])
+    if allowed:
+        domains.check(address, Settings(), base="http://127.0.0.1/")
+    else:
+        with pytest.raises(ActionError):
+            domains.check(address, Settings(), base="http://127.0.0.1/")
