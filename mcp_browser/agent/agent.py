@@ -42,6 +42,9 @@ ASKS_FOR_SECRET = re.compile(
 )
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
 
+JUDGED_STEPS = 30
+"""How many of the last actions the judge is told."""
+
 ANSWER = "answer"
 """The name of a secret that the model has not given one."""
 
@@ -69,6 +72,8 @@ class AgentState(BaseModel):
     usage: Usage = Usage()
     changes: str = ""
     started: bool = False
+    instructions: list[str] = Field(default_factory=list[str])
+    """What the agent is still to be told."""
 
 
 @dataclass(kw_only=True)
@@ -112,6 +117,8 @@ class Agent:
             state=self.state.messages if self.state.messages.messages else None,
         )
         self.state.messages = self.messages.state
+        for text in self.state.instructions:
+            self.control.instruct(text)
         self._since = time.monotonic()
         self._obstacle: str | None = None
         self._answer: Deed | None = None
@@ -131,6 +138,9 @@ class Agent:
         self._set(TaskStatus.WORKING)
         self.history.ended = None
         self._since = time.monotonic()
+        # A step that was broken off has left no record: its number is given again.
+        self.state.step = self.history.steps[-1].number if self.history.steps else 0
+        self._save()
         try:
             if self.style.needs_vision and not self.asker.model.info.sees:
                 self._end(
@@ -175,6 +185,12 @@ class Agent:
             self._end(TaskStatus.CANCELLED, "It was cancelled.")
         self._save()
         return self.outcome()
+
+    def instruct(self, text: str) -> None:
+        """Tell the agent something before its next step; a run at work saves it at once."""
+        self.control.instruct(text)
+        if self.history.status in (TaskStatus.WORKING, TaskStatus.PAUSED):
+            self._save()
 
     def outcome(self) -> TaskOutcome:
         """What the run has come to so far."""
@@ -222,26 +238,37 @@ class Agent:
         asked: Asked | None = None
         deeds: list[Deed] = []
         notes: list[str] = []
+        failure: str | None = None
         try:
             with anyio.fail_after(self.settings.step_timeout):
                 look = await self._look()
                 asked = await self._ask(look, reason, notes)
                 await self._tell(look, asked)
-                deeds = await self.hands.act(asked.decision.calls[: self.settings.max_actions])
+                await self.hands.act(asked.decision.calls[: self.settings.max_actions], deeds)
         except TimeoutError:
-            notes.append(f"The step took longer than {self.settings.step_timeout:g} s and was broken off.")
+            failure = f"The step took longer than {self.settings.step_timeout:g} s and was broken off."
         except (ActionError, ModelError) as error:
-            notes.append(self.secrets.hide(str(error)))
+            failure = self.secrets.hide(str(error))
             if not isinstance(error, ActionError | InvalidOutput) and not self._may_pass(error):
-                self._end(TaskStatus.FAILED, notes[-1])
+                self._end(TaskStatus.FAILED, failure)
+        if failure is not None:
+            notes.append(failure)
         self.messages.remove_state()
         used = self.asker.usage.since(before)
         state.usage = state.usage + used
-        self._remember(asked, deeds, notes)
+        self._remember(asked, deeds, failure)
         self._record(look=look, asked=asked, deeds=deeds, notes=notes, started=started, usage=used)
         if self.history.status is TaskStatus.WORKING:
-            await self._conclude(look, deeds, reason)
+            try:
+                await self._conclude(look, deeds, reason)
+            finally:
+                self._count_judge(self.asker.usage.since(before), before=used)
         self._save()
+
+    def _count_judge(self, used: Usage, *, before: Usage) -> None:
+        """Add what was asked of a model after the step was recorded to its record, and to the whole."""
+        self.state.usage = self.state.usage + used.since(before)
+        self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
 
     async def _look(self) -> Look:
         sees = self.asker.model.info.sees
@@ -252,10 +279,12 @@ class Agent:
     async def _ask(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
         for text in self.control.take_instructions():
             self.messages.add_task(text)
-        await self._think_ahead(look)
+        # Asked for once a step: it is told once at each stage.
+        state = self._state_text(look, last_because, self.state.loops.nudge())
+        await self._think_ahead(state, look)
         page = self.session.current_tab.page
         turn = self.style.turn(self.controller.registry, page, look, only_done=last_because is not None)
-        self.messages.add_state(self._state_text(look, last_because), look.images)
+        self.messages.add_state(state, look.images)
         self.asker.notice = lambda text: notes.append(self.secrets.hide(text))
         conversation = self.messages.messages(turn.form)
         asked = await self.asker.decide(conversation, form=turn.form, read=turn.read)
@@ -263,7 +292,7 @@ class Agent:
         self.messages.add_output(turn.remembered(asked.reply, asked.decision))
         return asked
 
-    def _state_text(self, look: Look, last_because: str | None) -> str:
+    def _state_text(self, look: Look, last_because: str | None, nudge: str | None) -> str:
         budget = self.task.budget
         lines = [f"Step {self.state.step} of at most {budget.steps}."]
         if self.state.changes:
@@ -272,14 +301,13 @@ class Agent:
             lines += ["The page now:", look.text]
         else:
             lines.append(f"The page now: {look.url}")
-        nudge = self.state.loops.nudge()
         if nudge:
             lines.append(nudge)
         if last_because is not None:
             lines.append(f"This is your last step: {last_because} {self.style.last_words}")
         return "\n".join(lines)
 
-    async def _think_ahead(self, look: Look) -> None:
+    async def _think_ahead(self, state: str, look: Look) -> None:
         """Sum up a long memory, and make a plan where one is due; a model that fails here is done without."""
         try:
             if self.messages.wants_compaction:
@@ -287,14 +315,14 @@ class Agent:
                 self.messages.replace_by_summary(await sum_up(self.asker, old, self.task))
             every = self.task.planner_interval
             due = every > 0 and self.state.step % every == 1 % every
-            if self.state.loops.wants_plan or due:
-                self.messages.add_state(self._state_text(look, None), look.images)
+            if self.state.loops.plan_is_due() or due:
+                self.messages.add_state(state, look.images)
                 plan = await make_plan(self.asker, self.messages.messages())
                 self.messages.add_note(f"A plan to follow from here:\n{plan}")
         except ModelError as error:
             logger.info("Thinking ahead failed: %s", error)
 
-    def _remember(self, asked: Asked | None, deeds: Sequence[Deed], notes: Sequence[str]) -> None:
+    def _remember(self, asked: Asked | None, deeds: Sequence[Deed], failure: str | None) -> None:
         state = self.state
         self.messages.add_results(deed.memory for deed in deeds)
         if asked is not None:
@@ -306,8 +334,8 @@ class Agent:
         state.changes = "\n".join(deed.changes for deed in deeds if deed.changes)
         failed = not deeds or all(deed.result is None for deed in deeds)
         state.failures = state.failures + 1 if failed else 0
-        if asked is None:
-            self.messages.add_results(f"The step failed: {note}" for note in notes[-1:])
+        if failure is not None:
+            self.messages.add_results([f"The step failed: {failure}"])
 
     def _record(  # noqa: PLR0913 - the parts of one record
         self,
@@ -391,11 +419,19 @@ class Agent:
     async def _judged(self, answer: str, look: Look | None) -> str | None:
         """What speaks against the claimed result, or None."""
         try:
-            now = await self.hands.look(picture=self.asker.model.info.sees and bool(look and look.images))
-            steps = [f"{action.call}: {action.error or action.result}" for action in self.history.actions()]
-            verdict = await judge(self.asker, self.task, answer, now, steps[-30:])
+            with anyio.fail_after(self.settings.step_timeout):
+                sees = self.asker.model.info.sees and bool(look and look.images)
+                now = await self.hands.look(picture=sees)
+                steps = [
+                    f"{action.call}: {action.error or action.result}" for action in self.history.actions()
+                ]
+                verdict = await judge(
+                    self.asker, self.task, answer, now, steps[-JUDGED_STEPS:], window=self.messages.window
+                )
+        except TimeoutError:
+            return f"it could not be judged: that took longer than {self.settings.step_timeout:g} s."
         except (ActionError, ModelError) as error:
-            return f"it could not be judged: {error}"
+            return f"it could not be judged: {self.secrets.hide(str(error))}"
         self.history.steps[-1] = self.history.steps[-1].model_copy(
             update={"notes": (*self.history.steps[-1].notes, f"Judged: {verdict.reason}")}
         )
@@ -414,7 +450,7 @@ class Agent:
             told = PERSON_ANSWERED.format(answer=self.secrets.hide(answer)) if answer is not None else None
         else:
             told = await self._ask_secret(question, name)
-        if told is None and self.control.has_instructions:
+        if told is None and self.control.instructions:
             told = PERSON_ANSWERED.format(
                 answer=self.secrets.hide(" ".join(self.control.take_instructions()))
             )
@@ -506,10 +542,13 @@ class Agent:
 
     def _may_pass(self, error: ModelError) -> bool:
         """Whether the next step may have more luck."""
-        if isinstance(error, ContextTooLong):
+        if not isinstance(error, ContextTooLong):
+            return False
+        try:
             self.messages.cut(self.messages.tokens // 2)
-            return True
-        return False
+        except ContextTooLong:
+            return False
+        return True
 
     def _set(self, status: TaskStatus) -> None:
         if status is not TaskStatus.WORKING:
@@ -524,6 +563,7 @@ class Agent:
 
     def _save(self) -> None:
         self.state.seconds, self._since = self._seconds, time.monotonic()
+        self.state.instructions = self.control.instructions
         self.history.outcome = self.outcome()
         if self.folder is not None:
             self.folder.save_history(self.history)

@@ -103,9 +103,9 @@ class Control:
         return told
 
     @property
-    def has_instructions(self) -> bool:
-        """Whether there is something to be told."""
-        return bool(self._instructions)
+    def instructions(self) -> list[str]:
+        """What the agent is still to be told."""
+        return list(self._instructions)
 
     async def changed(self) -> None:
         """Wait until something is asked of the run."""

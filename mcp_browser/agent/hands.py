@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
 from PIL import Image
 
 from mcp_browser.actions.agent import CALL_USER, DONE
@@ -26,7 +27,8 @@ from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
 
-NOTHING_DONE = "Nothing was done."
+BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
+"""What is told of an action that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +126,15 @@ class Hands:
             shot=images[0] if images else await small_picture(self.session) if shot else None,
         )
 
-    async def act(self, calls: Sequence[ActionCall]) -> list[Deed]:
-        """Carry out actions in order, until one fails, ends the task, asks a person or changes the page."""
-        deeds: list[Deed] = []
+    async def act(self, calls: Sequence[ActionCall], deeds: list[Deed]) -> None:
+        """Carry out actions in order, until one fails, ends the task, asks a person or changes the page.
+
+        Each is added to `deeds` as it is done, and so is the one that is broken off: what has been done is
+        known there however this ends.
+        """
         for number, call in enumerate(calls):
             rest = calls[number + 1 :]
-            deed = await self._do(call)
+            deed = await self._do(call, deeds)
             deeds.append(deed)
             if deed.result is None or call.name in (DONE, CALL_USER) or not rest:
                 break
@@ -139,9 +144,8 @@ class Hands:
                 told = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
                 deeds[-1] = Deed(deed.record, deed.result, f"{deed.memory}\n{told}", deed.changes)
                 break
-        return deeds
 
-    async def _do(self, call: ActionCall) -> Deed:
+    async def _do(self, call: ActionCall, deeds: list[Deed]) -> Deed:
         session = self.session
         try:
             tab = session.current_tab
@@ -179,6 +183,9 @@ class Hands:
                 if outside is not error:
                     text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
             return Deed(record(error=text), None, f"{call} failed: {text}", "")
+        except anyio.get_cancelled_exc_class():
+            deeds.append(Deed(record(error=BROKEN_OFF), None, f"{call}: {BROKEN_OFF}", ""))
+            raise
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""

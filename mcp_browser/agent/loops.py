@@ -63,9 +63,8 @@ class LoopDetector(BaseModel):
         """Whether it is no use to go on."""
         return self.repeats >= STOP_AT or self.same_pages >= STOP_AT_PAGES
 
-    @property
-    def wants_plan(self) -> bool:
-        """Whether a new plan is due: once for each time that the agent has got into a circle."""
+    def plan_is_due(self) -> bool:
+        """Whether a new plan is to be made now: said once for each time that the agent gets into a circle."""
         due = self.repeats >= REPLAN_AT
         if due and not self.told.get("plan"):
             self.told["plan"] = 1

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
-from mcp_browser.agent.hands import Hands, Look
+from mcp_browser.agent.hands import Deed, Hands, Look
 from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord, TaskFolder
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.recording import element_arguments, place_of
@@ -219,7 +219,9 @@ class Replay:
             notes.append(self.secrets.hide(str(error)))
             self._end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
             return ()
-        (deed,) = await self.hands.act([call])
+        deeds: list[Deed] = []
+        await self.hands.act([call], deeds)
+        (deed,) = deeds
         self._tabs.update(zip(action.opened, deed.record.opened, strict=False))
         if deed.record.error is not None:
             self._end(TaskStatus.FAILED, f"Step {step.number}, {call}: {deed.record.error}")

@@ -10,12 +10,19 @@ from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.hands import Look
 from mcp_browser.agent.styles import prompt
 from mcp_browser.agent.task import Task
+from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
 
 LONGEST_SUMMARY = 6_000
 """Characters of a summary of earlier steps."""
 
 LONGEST_PLAN = 3_000
+
+LONGEST_JUDGED_STEP = 1_000
+"""Characters of an action and its result that the judge is told."""
+
+ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
+"""What a judge is told at most, as shares of the model's window; the rest is for task, picture, verdict."""
 
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -59,14 +66,29 @@ async def sum_up(asker: Asker, memories: Sequence[Message], task: Task) -> str:
     return (await asker.ask(told)).text.strip()[:LONGEST_SUMMARY]
 
 
-async def judge(asker: Asker, task: Task, answer: str, look: Look, steps: Sequence[str]) -> Verdict:
+async def judge(  # noqa: PLR0913 - what there is to judge by
+    asker: Asker, task: Task, answer: str, look: Look, steps: Sequence[str], *, window: int
+) -> Verdict:
     """Whether the claimed result stands up to the last page and the steps that led there.
+
+    Args:
+        asker: asks the model.
+        task: what was to be done.
+        answer: what is claimed.
+        look: the last page.
+        steps: what was done, an action each.
+        window: tokens that the model takes: answer, steps and page are cut to their shares of it.
 
     Raises:
         ModelError: there is no judgement.
     """
-    claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n" + "\n".join(steps)
-    told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{look.text}", *look.images)]
+    room = window * tokens.CHARACTERS_A_TOKEN
+    answer = _cut(answer, int(room * ANSWER_SHARE))
+    # Of the steps, the last ones tell the most.
+    done = "\n".join(_cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
+    page = _cut(look.text, int(room * PAGE_SHARE))
+    claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
+    told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
     reply = await asker.ask(told, form=VERDICT_FORM)
     given = reply.call.arguments if reply.call is not None else reply.text
     try:
@@ -84,6 +106,11 @@ def _as_text(messages: Sequence[Message]) -> str:
         called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
         lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
     return "\n".join(lines)
+
+
+def _cut(text: str, limit: int) -> str:
+    """The beginning of a text, and how much is left out."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
 
 
 def _last_images(messages: Sequence[Message]) -> tuple[ImageBlock, ...]:

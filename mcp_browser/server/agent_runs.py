@@ -210,7 +210,8 @@ class AgentRuns:
                 hint=f'Go on with run_task(task_id="{run.id}", task="…").',
             )
         if text is not None:
-            run.agent.control.instruct(text)
+            assert isinstance(run.agent, Agent), "a replay is refused above"
+            run.agent.instruct(text)
             if run.status is TaskStatus.NEEDS_PERSON:
                 # That is the answer: the person need not give it a second time.
                 run.mailbox.refuse_all()

@@ -1,10 +1,20 @@
 """How a run ends, and what is left of it, when something gets in its way."""
 
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from mcp_browser.agent.agent import AgentState
+from mcp_browser.agent.history import TaskFolder
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
-from tests.agent.conftest import make_agent, script
+from mcp_browser.llm import tokens
+from mcp_browser.llm.messages import Message, Reply
+from mcp_browser.llm.scripted import ScriptedModel
+from tests.agent.conftest import click, clicking, done, make_agent, output, script
 from tests.support.site import Site
 
 COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
@@ -28,3 +38,113 @@ async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     assert outcome.status is status
     assert outcome.answer == "The login page."
     assert "success='true'" in script(agent).requests[0][-1].text
+
+
+YES = {"reason": "It says so.", "confirmed": True}
+
+
+async def silence(_messages: Sequence[Message]) -> Reply:
+    """A model that never answers."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def test_a_run_is_saved_before_its_first_step_with_what_it_is_still_to_be_told(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [done("Counted.")], session, folder=tmp_path)
+    agent.control.pause()
+    agent.instruct("Count twice.")
+    running = asyncio.create_task(agent.run())
+    async with asyncio.timeout(20):
+        while not (tmp_path / "state.json").exists():  # noqa: ASYNC110 - files have no event
+            await asyncio.sleep(0.01)
+    agent.instruct("And report.")
+    # What a killed process leaves is what is in the folder now.
+    history, state = TaskFolder(tmp_path).history(), TaskFolder(tmp_path).state(AgentState)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert history.steps == []
+    assert not history.status.is_final
+    again = make_agent(task, [done("Counted.")], session, history=history, state=state)
+    outcome = await again.run()
+    assert outcome.succeeded
+    assert outcome.steps == 1
+    told = "".join(message.text for message in script(again).requests[0])
+    assert "Count twice." in told
+    assert "And report." in told
+
+
+async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: BrowserSession, site: Site) -> None:
+    def click_and_wait(messages: Sequence[Message]) -> dict[str, Any]:
+        return output(clicking(messages, "button", "More"), {"wait_for": {"seconds": 60}})
+
+    task = Task(text="Count.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [click_and_wait, done()], session, step_timeout=3)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    clicked, waited = agent.history.steps[0].actions
+    assert clicked.error is None
+    assert "broken off" in (waited.error or "")
+    told = "\n".join(message.text for message in script(agent).requests[1])
+    assert "Clicked" in told
+    assert f"{waited.call}: It was broken off" in told
+    assert "The step failed: The step took longer than 3 s" in told
+
+
+async def test_what_the_judge_uses_is_counted(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
+    agent = make_agent(task, [done("None."), YES], session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    assert outcome.usage.requests == 2
+    assert outcome.usage == agent.history.usage == agent.asker.usage
+
+
+async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step(
+    session: BrowserSession, site: Site
+) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), judge=True, budget=Budget(steps=1))
+    agent = make_agent(task, [done("None."), silence], session, step_timeout=2)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "could not be judged: that took longer than 2 s" in (outcome.obstacle or "")
+
+
+async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSession, site: Site) -> None:
+    window = 12_000
+    page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
+    task = Task(text="Read.", start_url=site.page(page), judge=True)
+    lines = [output({"extract_content": {}}), done("word " * 10_000), YES]
+    agent = make_agent(task, ScriptedModel(lines, context_window=window), session)
+    outcome = await agent.run()
+    assert outcome.succeeded
+    asked = script(agent)
+    assert "You judge" in asked.requests[-1][0].text
+    assert tokens.of_messages(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
+
+
+async def test_a_task_that_is_too_long_for_the_model_says_so(session: BrowserSession, site: Site) -> None:
+    agent = make_agent("word " * 50_000, ScriptedModel([done()], context_window=12_000), session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "Use a model with a larger window, or a shorter task." in (outcome.obstacle or "")
+    assert len(agent.history.steps) == outcome.steps == 1
+    assert agent.history.steps[0].notes == (outcome.obstacle,)
+
+
+async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserSession, site: Site) -> None:
+    task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=1, budget=Budget(steps=7))
+    count = click("button", "More")
+
+    def say(messages: Sequence[Message]) -> Any:
+        if "You plan for an agent" in messages[0].text:
+            return "Go on."
+        return done() if "last step" in messages[-1].text else count(messages)
+
+    agent = make_agent(task, ScriptedModel([say]), session)
+    await agent.run()
+    asked = [request for request in script(agent).requests if "You plan for" not in request[0].text]
+    assert any("You have done the same action 5 times" in request[-1].text for request in asked)

@@ -75,7 +75,7 @@ def test_a_plan_is_wanted_once_for_each_circle() -> None:
     wanted = 0
     for step in range(12):
         circles.record([click(4)], url="u", page=str(step))
-        wanted += circles.wants_plan
+        wanted += circles.plan_is_due()
     assert wanted == 1
 
 
