@@ -2,19 +2,15 @@
 
 from typing import Annotated, Any
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
 from pydantic import Field, WithJsonSchema, create_model
 
+from mcp_browser.actions.answer_schema import AnswerSchema
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import InvalidArguments
 
 DONE = "done"
 CALL_USER = "call_user"
-
-MOST_PROBLEMS = 4
 
 
 class DoneParams(ActionParams):
@@ -40,17 +36,21 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
     """The actions of an agent: `done`, its `data` fitting `output_schema`, and `call_user`.
 
     Raises:
-        InvalidArguments: the schema is not a JSON schema.
+        InvalidArguments: the schema is not a JSON schema, or not whole in itself.
     """
     registry = Registry(group="agent")
-    model = _done_params(output_schema)
+    schema = AnswerSchema(output_schema) if output_schema is not None else None
+    model = _done_params(schema)
 
     @registry.action(param_model=model, effect="read", during_dialog=True, open_world=False)
     async def done(params: DoneParams) -> ActionResult:
         """End the task and report. Alone in its step."""
         reported: Any = params.model_dump().get("data")
-        if output_schema is not None and params.success:
-            _check(reported, output_schema)
+        if schema is not None and params.success and (problems := schema.problems(reported)):
+            raise InvalidArguments(
+                f"done: data does not fit the form asked for: {'; '.join(problems)[:1000]}.",
+                hint="Give it again, put right; with success=false where it cannot be had.",
+            )
         data = {"data": reported} if reported is not None else None
         return ActionResult(is_done=True, success=params.success, extracted_content=params.text, data=data)
 
@@ -65,30 +65,9 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
     return registry
 
 
-def _done_params(schema: dict[str, Any] | None) -> type[DoneParams]:
+def _done_params(schema: AnswerSchema | None) -> type[DoneParams]:
     if schema is None:
         return DoneParams
-    try:
-        _validator(schema).check_schema(schema)
-    except SchemaError as error:
-        raise InvalidArguments(f"output_schema is not a JSON schema: {error.message}.") from error
-    described: Any = Annotated[Any, WithJsonSchema(schema)]
+    described: Any = Annotated[Any, WithJsonSchema(schema.shown)]
     field = Field(default=None, description="the answer in this form")
     return create_model("DoneWithDataParams", __base__=DoneParams, data=(described, field))
-
-
-def _validator(schema: dict[str, Any]) -> Validator:
-    kind: type[Validator] = validator_for(schema)
-    return kind(schema)
-
-
-def _check(data: Any, schema: dict[str, Any]) -> None:
-    problems = [
-        f"{'/'.join(map(str, error.absolute_path)) or 'data'}: {error.message}"
-        for error in _validator(schema).iter_errors(data)
-    ]
-    if problems:
-        raise InvalidArguments(
-            f"done: data does not fit the form asked for: {'; '.join(problems[:MOST_PROBLEMS])[:1000]}.",
-            hint="Give it again, put right; with success=false where it cannot be had.",
-        )
