@@ -77,7 +77,9 @@ async def test_a_short_transition_after_the_click_shows_its_end(hand: Hand) -> N
 
 async def test_polling_that_went_on_before_does_not_hold_a_click(hand: Hand) -> None:
     body = FRAMES + button("window.first = frames; out.textContent = 'done'")
-    view = await hand.show(body + "<script>setInterval(() => fetch('/slow?s=0.2'), 100)</script>")
+    body += "<script>let asked = 0; setInterval(() => { asked++; fetch('/slow?s=0.2') }, 100)</script>"
+    view = await hand.show(body)
+    await hand.tab.page.wait_for_function("asked > 3")
 
     result = await hand.click(view.index("Go"))
 
