@@ -27,7 +27,7 @@ rounds = st.lists(
     max_size=4,
 )
 any_page = settings(
-    max_examples=40,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -51,6 +51,17 @@ async def mutate(hand: Hand, steps: list[Step]) -> None:
 async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
     hand: Hand, rounds: list[list[Step]]
 ) -> None:
+    await see_that_changes_are_the_whole_truth(hand, rounds)
+
+
+@pytest.mark.slow
+@settings(any_page, max_examples=60)
+@given(rounds=rounds)
+async def test_the_changes_of_many_pages_give_a_fresh_snapshot(hand: Hand, rounds: list[list[Step]]) -> None:
+    await see_that_changes_are_the_whole_truth(hand, rounds)
+
+
+async def see_that_changes_are_the_whole_truth(hand: Hand, rounds: list[list[Step]]) -> None:
     lines = await stage(hand)
 
     for steps in rounds:
@@ -62,11 +73,22 @@ async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
     assert lines == fresh
 
 
-@settings(any_page, max_examples=15)
+@settings(any_page, max_examples=5)
 @given(rounds=rounds)
 async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
     hand: Hand, rounds: list[list[Step]]
 ) -> None:
+    await see_that_indexes_stay(hand, rounds)
+
+
+@pytest.mark.slow
+@settings(any_page, max_examples=20)
+@given(rounds=rounds)
+async def test_the_indexes_of_many_pages_stay(hand: Hand, rounds: list[list[Step]]) -> None:
+    await see_that_indexes_stay(hand, rounds)
+
+
+async def see_that_indexes_stay(hand: Hand, rounds: list[list[Step]]) -> None:
     await stage(hand)
     serials: dict[int, int] = {}
 

@@ -219,7 +219,7 @@ def agree(known: Sequence[Known], page: Sequence[DomNode]) -> None:
 steps = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(0, 50))
 
 
-@settings(any_page, max_examples=25)
+@settings(any_page, max_examples=12)
 @given(rounds=st.lists(st.lists(steps, min_size=1, max_size=5), min_size=1, max_size=4))
 async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_wherever_they_tell(
     hand: Hand, rounds: list[list[Step]]
