@@ -120,6 +120,9 @@ class Agent:
         for text in self.state.instructions:
             self.control.instruct(text)
         self._since = time.monotonic()
+        # The session may have others' downloads, and the run earlier ones in another session.
+        self._downloads_before = len(self.session.downloads)
+        self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._obstacle: str | None = None
         self._answer: Deed | None = None
 
@@ -138,6 +141,7 @@ class Agent:
         self._set(TaskStatus.WORKING)
         self.history.ended = None
         self._since = time.monotonic()
+        self.control.stopping = False
         # A step that was broken off has left no record: its number is given again.
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
@@ -168,19 +172,25 @@ class Agent:
             if self.history.status.is_final:
                 self.history.ended = datetime.now(UTC)
             self._save()
-            if self.folder is not None:
-                write_up(self.history, self.folder)
         return self.outcome()
 
-    def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands: as failed where there is a reason, else as cancelled.
+    async def write_up(self) -> None:
+        """Write the report and the script of the run, as it stands now, into its folder."""
+        if self.folder is not None:
+            await write_up(self.history, self.folder)
 
-        Where the server closes, it is only interrupted.
+    def break_off(self, why: str | None = None) -> TaskOutcome:
+        """End the run from outside, wherever it stands.
+
+        It has failed where there is a reason, and was else stopped or cancelled, as its control says; where
+        the server closes, it is only interrupted.
         """
         if why is not None:
             self._end(TaskStatus.FAILED, why)
         elif self.control.closing:
             self._end(TaskStatus.INTERRUPTED, "The server was stopped.")
+        elif self.control.stopping:
+            self._end(TaskStatus.STOPPED, "It was stopped.")
         else:
             self._end(TaskStatus.CANCELLED, "It was cancelled.")
         self._save()
@@ -204,10 +214,15 @@ class Agent:
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
-            files=tuple(str(download.path) for download in self.session.downloads if download.path),
+            files=(*self._files_before, *self._files()),
             usage=self.state.usage,
             seconds=round(self._seconds, 2),
         )
+
+    def _files(self) -> tuple[str, ...]:
+        """What the run has downloaded in this session."""
+        own = self.session.downloads[self._downloads_before :]
+        return tuple(str(download.path) for download in own if download.path)
 
     def _settings_in_force(self) -> RunSettings:
         settings = self.settings

@@ -61,6 +61,7 @@ class NobodyWatches:
 class Control:
     """Holds a run back, ends it, and takes what it is to be told; safe to use while it works.
 
+    `stopping` says that it was stopped: what is broken off then has ended as that, not as cancelled.
     `closing` says that the server closes: what is broken off then is only interrupted.
     """
 

@@ -84,7 +84,6 @@ class MessageManager:
         context: str | None = None,
         secrets: Sequence[str] = (),
         example: OutputCall | str | None = None,
-        files: Sequence[str] = (),
         window: int | None = None,
         images_kept: int = 1,
         state: MessageManagerState | None = None,
@@ -97,7 +96,6 @@ class MessageManager:
             context: what else the person has told.
             secrets: names of secrets that may be used.
             example: what an answer looks like.
-            files: paths of files that may be used.
             window: tokens that the model takes, 128,000 where None.
             images_kept: how many pictures of the page stay in the conversation, this step's included.
             state: a saved conversation; the head is then taken from it.
@@ -113,8 +111,6 @@ class MessageManager:
         self._add(user(f"Your task:\n{task}"), "task")
         if secrets:
             self._add(user(PLACEHOLDERS.format(names=", ".join(secrets))), "head")
-        if files:
-            self._add(user(f"Files you may use: {', '.join(files)}"), "head")
         if example is not None:
             self._add(user("An example of an answer:"), "head")
             self._add(self._answer(example), "head")

@@ -84,6 +84,7 @@ class Replay:
             secrets=self.secrets,
             allowed_domains=self.recorded.task.allowed_domains,
         )
+        self._downloads_before = len(self.session.downloads)
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
         self._done = 0
@@ -117,13 +118,21 @@ class Replay:
         finally:
             self.history.ended = datetime.now(UTC)
             self._save()
-            if self.folder is not None:
-                write_up(self.history, self.folder)
         return self.outcome()
 
+    async def write_up(self) -> None:
+        """Write the report and the script of the replay, as it stands now, into its folder."""
+        if self.folder is not None:
+            await write_up(self.history, self.folder)
+
     def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside: as failed where there is a reason, else as cancelled."""
-        self._end(TaskStatus.FAILED if why else TaskStatus.CANCELLED, why or "It was cancelled.")
+        """End the run from outside: failed where there is a reason, else stopped or cancelled."""
+        if why is not None:
+            self._end(TaskStatus.FAILED, why)
+        elif self.control.stopping:
+            self._end(TaskStatus.STOPPED, "It was stopped.")
+        else:
+            self._end(TaskStatus.CANCELLED, "It was cancelled.")
         self._save()
         return self.outcome()
 
@@ -131,6 +140,7 @@ class Replay:
         """What the replay has come to so far."""
         history = self.history
         working = history.status is TaskStatus.WORKING
+        downloads = self.session.downloads[self._downloads_before :]
         steps = f"{len(history.steps)} of {len(self.recorded.steps)} steps"
         said = [f"Did {self._done} actions again ({steps}); no model has checked what came of them."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_TOLD]]
@@ -149,7 +159,7 @@ class Replay:
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
-            files=tuple(str(download.path) for download in self.session.downloads if download.path),
+            files=tuple(str(download.path) for download in downloads if download.path),
             seconds=round(self._seconds + (time.monotonic() - self._since if working else 0), 2),
         )
 

@@ -14,7 +14,7 @@ from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.history import HISTORY_FILE
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskStatus
-from mcp_browser.errors import NotActionable, UnknownSession
+from mcp_browser.errors import InvalidArguments, NotActionable, UnknownSession
 from mcp_browser.server.agent_tools import (
     GetTaskParams,
     InstructParams,
@@ -92,6 +92,7 @@ class AgentRuns:
         if params.task_id is None:
             run = await self._start(call, params, attended=attended)
         else:
+            _check_only_tells(params)
             run = await self._take_up(call, params.task_id, text=params.task, attended=attended)
         if goes_on:
             return handle_of(self.calls.add(run))
@@ -124,7 +125,7 @@ class AgentRuns:
     async def stop_task(self, call: Call, params: TaskParams) -> Answer:
         """End a task with what it has reached."""
         run = self._working(call, params)
-        await run.cancel()
+        await run.stop()
         return await answer(run)
 
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
@@ -290,6 +291,9 @@ class AgentRuns:
 
 
 RESULT = "get_task tells its result."
+GOING_ON = frozenset({"task", "task_id", "wait"})
+"""The arguments of run_task that may go with a task_id."""
+
 AGAIN = "Start it again with replay_task."
 
 
@@ -297,6 +301,20 @@ def _task_of(address: str) -> str | None:
     """The task whose history has this address; None for what is no such address."""
     found = URI.fullmatch(address)
     return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
+
+
+def _check_only_tells(params: RunTaskParams) -> None:
+    """Raise InvalidArguments where a call that goes on with a task gives it anew what it began with."""
+    given = [
+        name
+        for name, field in RunTaskParams.model_fields.items()
+        if name not in GOING_ON and getattr(params, name) != field.get_default(call_default_factory=True)
+    ]
+    if given:
+        raise InvalidArguments(
+            f"A task goes on as it was set up: {', '.join(given)} cannot be given with task_id.",
+            hint="Leave that out, or start another task without task_id.",
+        )
 
 
 def _check_takes_up_replay(run: Run, *, told_more: bool) -> None:

@@ -62,6 +62,7 @@ class Run:
     outcome: TaskOutcome | None = None
     failure: str | None = None
     _task: asyncio.Task[None] | None = None
+    _writing: asyncio.Task[None] | None = None
 
     @property
     def id(self) -> str:
@@ -87,12 +88,15 @@ class Run:
         self.claim.take()
         self.outcome = self.failure = None
         self.turn += 1
+        self._writing = None
         self._task = asyncio.create_task(self._work(place))
 
     async def _work(self, place: Place) -> None:
         try:
             async with place():
                 self.outcome = await self.agent.run()
+            # Whoever is told the outcome finds the files; a run that is broken off is not held up by them.
+            await asyncio.shield(self._write_up())
         except asyncio.CancelledError:
             self.outcome = self.agent.break_off()
         except ActionError as error:
@@ -103,15 +107,31 @@ class Run:
             self.failure = "The agent itself failed; the server's log has the details."
             self.outcome = self.agent.break_off(self.failure)
         finally:
+            if self._writing is None:
+                self._write_up()
             if self.status.is_final:
                 self.claim.release()
             self.tell()
+
+    def _write_up(self) -> asyncio.Task[None]:
+        self._writing = asyncio.create_task(self.agent.write_up())
+        return self._writing
+
+    async def written(self) -> None:
+        """Wait until what was begun to be written about it is written."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
 
     async def cancel(self) -> None:
         """End the run now; the session stays usable."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=1)
+
+    async def stop(self) -> None:
+        """End the run now, with what it has reached; it counts as stopped, and can go on later."""
+        self.agent.control.stop()
+        await self.cancel()
 
     def tell(self, progress: Progress | None = None) -> None:
         """Note that something has happened, and wake who waits for it."""
@@ -159,6 +179,7 @@ class Runs:
         for run in self:
             run.agent.control.closing = True
         await asyncio.gather(*(run.cancel() for run in self))
+        await asyncio.gather(*(run.written() for run in self))
         for run in self:
             run.claim.release()
 

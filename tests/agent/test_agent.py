@@ -341,6 +341,7 @@ async def test_secrets_are_typed_but_never_told(session: BrowserSession, site: S
         task, [type_it, click("button", "Send"), done("In.")], session, secrets=secrets, folder=tmp_path / "t"
     )
     outcome = await agent.run()
+    await agent.write_up()
     assert outcome.succeeded
     assert await session.current_tab.page.text_content("#out") == f"Hello {value}"
     for request in script(agent).requests:

@@ -1,14 +1,16 @@
 """How a run ends, and what is left of it, when something gets in its way."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcp_browser.agent import report
 from mcp_browser.agent.agent import AgentState
-from mcp_browser.agent.history import TaskFolder
+from mcp_browser.agent.history import AgentHistory, TaskFolder
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm import tokens
@@ -148,3 +150,52 @@ async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserS
     await agent.run()
     asked = [request for request in script(agent).requests if "You plan for" not in request[0].text]
     assert any("You have done the same action 5 times" in request[-1].text for request in asked)
+
+
+async def test_a_run_tells_its_own_files_only(session: BrowserSession, site: Site) -> None:
+    url = site.page("<a href='data:text/plain,x' download=list.txt>List</a>")
+    wait = output({"wait_for_download": {}})
+    outcomes = [
+        await make_agent(Task(text="Take it.", start_url=url), lines, session).run()
+        for lines in ([click("link", "List"), wait, done()], [done()])
+    ]
+    assert [len(outcome.files) for outcome in outcomes] == [1, 0]
+
+
+async def test_a_stopped_run_is_no_cancelled_one_and_goes_on(session: BrowserSession, site: Site) -> None:
+    asked = asyncio.Event()
+
+    async def never(_messages: Sequence[Message]) -> Reply:
+        asked.set()
+        return await silence(())
+
+    task = Task(text="Count.", start_url=site.page(COUNTER))
+    agent = make_agent(task, [never, done("Counted.")], session)
+    running = asyncio.create_task(agent.run())
+    await asked.wait()
+    agent.control.stop()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert agent.outcome().status is TaskStatus.STOPPED
+    assert (await agent.run()).succeeded
+
+
+async def test_nothing_waits_while_a_run_is_written_up(
+    session: BrowserSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = threading.Event()
+
+    def slow(_history: AgentHistory, _folder: Path) -> str:
+        # Only the loop can let this go on.
+        assert seen.wait(20)
+        return "report"
+
+    monkeypatch.setattr(report, "render_report", slow)
+    agent = make_agent("Do.", [done()], session, folder=tmp_path)
+    await agent.run()
+    writing = asyncio.create_task(agent.write_up())
+    await asyncio.sleep(0)
+    seen.set()
+    await writing
+    assert (tmp_path / "report.html").read_text() == "report"

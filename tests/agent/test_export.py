@@ -121,7 +121,9 @@ async def test_the_script_of_a_run_comes_to_the_same_end(
         done("All done."),
     ]
     task = Task(text='Order "all" \\ of it', start_url=shop.url, secrets=secrets.names)
-    outcome = await make_agent(task, script, session, secrets=secrets, folder=tmp_path).run()
+    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
+    outcome = await agent.run()
+    await agent.write_up()
     assert outcome.succeeded, outcome
     done_by_agent, shop.told = shop.told, []
     assert done_by_agent == [f'order Ann "A"|{WORD}|Sunday||note.txt|Because', "sign", "take", "seen"]

@@ -84,7 +84,9 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
     }
     for status, (task, script) in failing.items():
         folder = tmp_path / status
-        await make_agent(task, script, session, folder=folder).run()
+        agent = make_agent(task, script, session, folder=folder)
+        await agent.run()
+        await agent.write_up()
         assert written(folder)["status"] == status
         assert "Not done" in (folder / "report.html").read_text()
 
@@ -109,14 +111,14 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
         return await asyncio.Future()
 
     folder = tmp_path / "cancelled"
-    running = asyncio.create_task(
-        make_agent("Wait.", [click("button", "Send"), never], session, folder=folder).run()
-    )
+    cancelled = make_agent("Wait.", [click("button", "Send"), never], session, folder=folder)
+    running = asyncio.create_task(cancelled.run())
     await asked.wait()
     assert written(folder)["status"] == "working"
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+    await cancelled.write_up()
     assert written(folder)["status"] == "cancelled"
     assert "was cancelled" in (folder / "report.html").read_text()
 
@@ -125,7 +127,9 @@ async def test_no_picture_is_kept_where_none_is_wanted(
     session: BrowserSession, site: Site, tmp_path: Path
 ) -> None:
     task = Task(text="Look.", start_url=site.page(FORM))
-    await make_agent(task, [done()], session, folder=tmp_path, step_pictures=False).run()
+    agent = make_agent(task, [done()], session, folder=tmp_path, step_pictures=False)
+    await agent.run()
+    await agent.write_up()
     assert written(tmp_path)["steps"][0]["screenshot"] is None
     assert "<img" not in (tmp_path / "report.html").read_text()
 
@@ -141,7 +145,9 @@ async def test_a_secret_is_in_no_file_of_a_run(session: BrowserSession, site: Si
         click("button", "Send"),
         done(),
     ]
-    await make_agent(task, script, session, secrets=secrets, folder=tmp_path).run()
+    agent = make_agent(task, script, session, secrets=secrets, folder=tmp_path)
+    await agent.run()
+    await agent.write_up()
     written(tmp_path)
     assert value not in everything_in(tmp_path)
 
@@ -154,7 +160,9 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
 ) -> None:
     task = Task(text=f"Say hello. {HOSTILE}", start_url=site.page(FORM, title=f"Greeter {HOSTILE}"))
     script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
-    await make_agent(task, script, session, folder=tmp_path).run()
+    agent = make_agent(task, script, session, folder=tmp_path)
+    await agent.run()
+    await agent.write_up()
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text))
     await page.goto((tmp_path / "report.html").as_uri())

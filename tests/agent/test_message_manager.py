@@ -25,10 +25,10 @@ def output(number: int) -> OutputCall:
 
 
 def test_the_head_stands_in_order() -> None:
-    told = manager(context="At home.", secrets=["login"], example=example_output(), files=["/a.txt"])
+    told = manager(context="At home.", secrets=["login"], example=example_output())
     lines = texts(told)
     assert lines[0] == "Rules."
-    wanted = ["At home.", "Buy a lamp.", "<secret>", "/a.txt", "An example"]
+    wanted = ["At home.", "Buy a lamp.", "<secret>", "An example"]
     places = [next(i for i, line in enumerate(lines) if part in line) for part in wanted]
     assert places == sorted(places)
     assert "memory" in lines[-1]

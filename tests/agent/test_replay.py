@@ -80,6 +80,7 @@ async def test_a_run_in_the_shop_is_done_again_with_other_values(
     folder = TaskFolder(tmp_path)
     again = replay(session, recorded, variables={"name": "Zoë", "Sunday": "Friday"}, folder=folder)
     assert (await again.run()).succeeded
+    await again.write_up()
     assert await said(session) == "See you on Friday, Zoë."
     written(tmp_path)
     saved = folder.history()

@@ -149,7 +149,7 @@ async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
             pass
     await client.call_tool("pause_task", task)
     stopped = await client.call_tool("stop_task", task)
-    assert data(stopped)["status"] == "cancelled"
+    assert data(stopped)["status"] == "stopped"
     assert not (await client.call_tool("get_state", {})).is_error
     await client.call_tool("resume_task", task)
     ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})
@@ -202,6 +202,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"task": "x", "model": "nobody:nothing"}, "nobody"),
     ({"task": "x", "model": "scripted:/etc/passwd"}, "where the server is started"),
     ({"task": "x", "task_id": "nothing"}, "no task"),
+    ({"task": "x", "task_id": "nothing", "max_steps": 9}, "max_steps cannot be given with task_id"),
+    ({"task": "x", "task_id": "nothing", "output_schema": {}}, "output_schema cannot be given"),
     ({"task": "x", "max_cost": 1}, "so max_cost cannot be kept"),
 ]
 

@@ -49,7 +49,7 @@ class Silent:
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "status"),
-    [("add_instructions", {"text": "Red."}, "succeeded"), ("stop_task", {}, "cancelled")],
+    [("add_instructions", {"text": "Red."}, "succeeded"), ("stop_task", {}, "stopped")],
 )
 async def test_a_call_returns_when_its_question_is_settled_by_another_one(
     room: TaskRoom, tool: str, arguments: dict[str, Any], status: str

@@ -35,7 +35,7 @@ def done(text: str, *, success: bool = True) -> dict[str, Any]:
 
 
 FIND = output({"find_elements": {"text": "More"}}, goal="find the button")
-WAIT = output({"wait": {"seconds": 30}})
+WAIT = output({"wait_for": {"seconds": 30}})
 
 
 def text(result: types.CallToolResult) -> str:
