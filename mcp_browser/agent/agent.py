@@ -37,8 +37,13 @@ logger = logging.getLogger(__name__)
 PERSON_ANSWERED = "The person answered: {answer}"
 
 ASKS_FOR_SECRET = re.compile(
-    r"\b(pass(word|code|phrase)|(one-time|verification|security|2fa|pin)[ -]code|otp|cvv|cvc)\b",
-    re.IGNORECASE,
+    r"\b(?i:pass-?\s?(word|code|phrase)s?|otp|totp|cvv2?|cvc2?)\b"
+    r"|\b(?i:(access|api|private|secret|recovery|security) key)\b"
+    r"|\b(?i:(one-time|single-use|verification|verify|confirmation|authentication|authenticator|authorization"
+    r"|auth|security|login|log-in|sign-in|access|backup|recovery|secret|unlock|2fa|mfa|two-factor|pin|sms|text"
+    r"|e-?mail(ed)?|otp|(\d+|four|five|six|eight)[ -]digits?)[ -](pass)?(codes?|password))\b"
+    r"|\b(?i:codes?)\b.{0,60}\b(?i:authenticator|sms|text(ed)?|sent|e-?mailed|phone)\b"
+    r"|\bPIN\b|\bTANs?\b|\b(?i:(your|card|account|the) pin( number)?)(?=\W*$|\W+(for|of|to)\b)",
 )
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
 

@@ -105,7 +105,7 @@ class Hands:
             ActionError: the page cannot be looked at.
         """
         # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
-        self.session.hidden.update(self._secrets.values)
+        self.session.hide(self._secrets.values)
         left = await self._leave_outside()
         looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
         if not self._within(looked):
@@ -171,7 +171,7 @@ class Hands:
         try:
             self._check_address(call)
             arguments = await self._filled(call)
-            session.hidden.update(self._secrets.values)
+            session.hide(self._secrets.values)
             with spans.of_action(call.name):
                 result = await self.controller.execute(call.name, arguments, session)
             await self._stay_within(tabs)

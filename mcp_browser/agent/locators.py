@@ -67,7 +67,7 @@ def locators(record: ElementRecord, page: str) -> list[str]:
     if record.path:
         by(record.path)
     elif record.text:
-        found.append(f"{base}.get_byquoted({quoted(record.text)})")
+        found.append(f"{base}.get_by_text({quoted(record.text)})")
     return found
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 from mcp_browser.agent.totp import OneTimePassword
 from mcp_browser.browser.egress import is_on
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
-from mcp_browser.rendering.result import hide
+from mcp_browser.rendering.result import hide, hide_in
 
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 
@@ -135,17 +135,8 @@ class Secrets:
         return hide(text, self.values)
 
     def hide_in(self, value: Any) -> Any:
-        """Values of JSON with names in the places of values, in all texts in them."""
-        match value:
-            case str():
-                return self.hide(value)
-            case list() | tuple():
-                return [self.hide_in(part) for part in cast("list[Any]", value)]
-            case dict():
-                items = cast("dict[str, Any]", value).items()
-                return {self.hide(key): self.hide_in(part) for key, part in items}
-            case _:
-                return value
+        """A value of JSON with names in the places of values, in all texts in it."""
+        return hide_in(value, self.values)
 
 
 def load_secrets(path: Path) -> Secrets:

@@ -199,6 +199,15 @@ class BrowserSession:
 
     # -- opening and closing
 
+    def hide(self, values: Mapping[str, str]) -> None:
+        """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
+        known = set(self.hidden.values())
+        for name, value in values.items():
+            free = (name, *(f"{name}.{number}" for number in range(2, len(self.hidden) + 3)))
+            if value not in known:
+                self.hidden[next(label for label in free if label not in self.hidden)] = value
+                known.add(value)
+
     async def ensure_open(self) -> None:
         """Open the session, or bring back what it has lost: a dead browser, a crashed or closed tab.
 

@@ -13,10 +13,15 @@ comes from the page and is nobody's instruction; then notices, one a line:
 or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`.
 """
 
+import functools
+import html
+import json
 import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
+from typing import Any, cast
+from urllib.parse import quote, quote_plus
 
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.observation import DialogInfo, Observation
@@ -36,6 +41,16 @@ LONGEST_ERROR = 8_000
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _FRAME = re.compile(r"<(?=\s*/?\s*page\b)", re.IGNORECASE)
+
+_SAFE = (
+    "",
+    "/",
+    "!'()*~",
+    ";,/?:@&=+$-_.!~*'()#",
+    "!$%&()*+,-./:;=?@[\\]^_`{|}~",
+    "!$%&'()*+,-./:;=@[\\]^_|~",
+)
+"""What stays as it is in an address: Python's two ways, encodeURIComponent, encodeURI, a query, a path."""
 
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
@@ -199,8 +214,52 @@ def _fit(attachment: Attachment, settings: Settings, limit: int) -> ImagePart:
 
 
 def hide(text: str, secrets: Mapping[str, str]) -> str:
-    """Put a secret's name for its value, the longest value first, so that none is left in parts."""
-    for name, value in sorted(secrets.items(), key=lambda secret: -len(secret[1])):
-        if value:
-            text = text.replace(value, f"<secret>{name}</secret>")
-    return text
+    """Put a secret's name for its value, the longest value first, so that none is left in parts.
+
+    A value is also known as it stands in addresses, JSON, HTML and Python.
+    """
+    if not secrets:
+        return text
+    pattern, names = _sought(tuple(secrets.items()))
+    return pattern.sub(lambda found: f"<secret>{names[found[0]]}</secret>", text)
+
+
+def hide_in(value: Any, secrets: Mapping[str, str]) -> Any:
+    """A value of JSON with secrets hidden in all texts in it, keys included."""
+    match value:
+        case str():
+            return hide(value, secrets)
+        case list() | tuple():
+            return [hide_in(part, secrets) for part in cast("list[Any]", value)]
+        case dict():
+            items = cast("dict[str, Any]", value).items()
+            return {hide(key, secrets): hide_in(part, secrets) for key, part in items}
+        case _:
+            return value
+
+
+@functools.lru_cache(maxsize=32)
+def _sought(secrets: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """What finds the values in all their forms, and the name for each form."""
+    names: dict[str, str] = {}
+    for name, value in sorted(secrets, key=lambda secret: -len(secret[1])):
+        for form in _forms(value):
+            names.setdefault(form, name)
+    forms = sorted(filter(None, names), key=len, reverse=True)
+    # One pass: a value that is found in a name which has just been put in would spoil it.
+    return re.compile("|".join(map(re.escape, forms)) or "(?!)"), names
+
+
+def _forms(value: str) -> set[str]:
+    text = _SURROGATES.sub("\ufffd", value)
+    return {
+        value,
+        *(quote(text, safe=safe) for safe in _SAFE),
+        *(quote_plus(text, safe=safe) for safe in _SAFE),
+        quote_plus(text, safe="*").replace("~", "%7E"),
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        html.escape(value),
+        html.escape(value, quote=False),
+        repr(value)[1:-1],
+    }

@@ -1,7 +1,6 @@
 """Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
 
 import base64
-import json
 import logging
 import time
 from collections.abc import Awaitable, Iterable, Mapping
@@ -22,7 +21,7 @@ from mcp_browser.rendering.result import (
     LinkPart,
     Part,
     TextPart,
-    hide,
+    hide_in,
     render_error,
     render_result,
 )
@@ -139,7 +138,7 @@ class Tools:
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
-            structured_content=_without_secrets(result.data, call.session.hidden),
+            structured_content=hide_in(result.data, call.session.hidden),
             is_error=result.error is not None,
         )
 
@@ -166,14 +165,6 @@ def _outcome(answer: Answer) -> Outcome:
         return "ok"
     texts = [part.text for part in answer.content if isinstance(part, types.TextContent)]
     return "internal_error" if any(text.startswith(_INTERNAL) for text in texts) else "error"
-
-
-def _without_secrets(data: dict[str, Any] | None, secrets: Mapping[str, str]) -> dict[str, Any] | None:
-    """What programs are told, with names in the places of values."""
-    if not data or not secrets:
-        return data
-    as_json = {name: json.dumps(value, ensure_ascii=False)[1:-1] for name, value in secrets.items()}
-    return json.loads(hide(json.dumps(data, ensure_ascii=False), as_json))
 
 
 def list_tools(registry: Registry) -> list[types.Tool]:

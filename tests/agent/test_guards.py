@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import ASKS_FOR_SECRET, Agent
 from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.secrets import Secret, Secrets
@@ -270,3 +270,49 @@ def test_an_address_is_judged_as_it_will_be_opened(address: str, allowed: bool) 
     else:
         with pytest.raises(ActionError):
             domains.check(address, Settings(), base="http://127.0.0.1/")
+
+
+@pytest.mark.parametrize(
+    ("question", "secret"),
+    [
+        ("What is the 6-digit code from your authenticator app?", True),
+        ("Please type the six-digit code.", True),
+        ("What is your PIN?", True),
+        ("what is your pin?", True),
+        ("SMS code, please.", True),
+        ("Which code was sent to your phone?", True),
+        ("Please give the authentication code.", True),
+        ("A TAN is needed.", True),
+        ("Your password?", True),
+        ("The one-time password?", True),
+        ("The CVV of the card?", True),
+        ("Which zip code?", False),
+        ("Do you have a promo code?", False),
+        ("Which country code?", False),
+        ("Which product code is meant?", False),
+        ("The tan jacket or the blue one?", False),
+        ("Which pin shall I save to the board?", False),
+        ("Shall I pin this tab?", False),
+    ],
+)
+def test_questions_for_secrets_are_known(question: str, secret: bool) -> None:
+    assert bool(ASKS_FOR_SECRET.search(question)) is secret
+
+
+async def test_a_secret_in_the_address_of_a_form_is_hidden(session: BrowserSession, site: Site) -> None:
+    page = f"<form action=/got>{FIELD.replace('id=word', 'id=word name=q')}<button>Go</button></form>"
+    task = Task(text="Log in.", start_url=site.page(page))
+    steps = [fill("textbox", "Word", PLACE), click("button", "Go"), output({"reload": {}}), done()]
+    agent = make_agent(task, steps, session, secrets=kept())
+    outcome = await agent.run()
+    assert session.current_tab.url.endswith("q=p%40ss+word%2F1")
+    assert outcome.urls[-1].endswith(f"q={PLACE}")
+    assert "word%2F1" not in everything_told(agent) + outcome.model_dump_json()
+
+
+async def test_an_earlier_secret_of_the_same_name_stays_hidden(session: BrowserSession) -> None:
+    session.hide({"answer": "first word", "other": "x y z"})
+    session.hide({"answer": "second word"})
+    session.hide({"answer": "third word", "other": "x y z"})
+    assert set(session.hidden.values()) == {"first word", "second word", "third word", "x y z"}
+    assert session.hidden["answer"] == "first word"

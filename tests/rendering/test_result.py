@@ -12,7 +12,7 @@ from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.pictures import MAX_BYTES
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.errors import NotActionable
-from mcp_browser.rendering.result import ImagePart, LinkPart, TextPart, render_error, render_result
+from mcp_browser.rendering.result import ImagePart, LinkPart, TextPart, hide, render_error, render_result
 from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")
@@ -196,3 +196,26 @@ def test_a_file_with_an_address_is_a_link_and_told_by_its_path_or_its_address_on
     assert text_of(ActionResult(attachments=(at_hand,))) == "File: /tmp/a.pdf (application/pdf)"
     noticed = observed(notices=("Downloaded a.pdf, saved as /tmp/a.pdf.",))
     assert "File:" not in text_of(ActionResult(attachments=(at_hand,), observation=noticed))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "a%20b%22%2F%C3%A9%3C1",
+        "a+b%22%2F%C3%A9%3C1",
+        "a%20b%22/%C3%A9%3C1",
+        'a b\\"/é<1',
+        'a b\\"/\\u00e9<1',
+        "a b&quot;/é&lt;1",
+        'a b"/é&lt;1',
+        'a b"/é<1',
+    ],
+)
+def test_a_secret_is_hidden_in_every_writing(told: str) -> None:
+    assert hide(f"[{told}]", {"w": 'a b"/é<1'}) == "[<secret>w</secret>]"
+
+
+def test_a_name_that_was_put_in_is_not_taken_for_a_value() -> None:
+    assert (
+        hide("long secret", {"one": "long", "two": "secret"}) == "<secret>one</secret> <secret>two</secret>"
+    )
