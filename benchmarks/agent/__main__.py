@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("agent-benchmark.jsonl"), help="goes on in this file"
     )
+    parser.add_argument("--note", default="", help="what else the page is to say of this run")
     parser.add_argument("--no-write", action="store_true", help="do not write docs/agent-benchmark.md")
     asked = parser.parse_args()
     limits = Limits(steps=asked.steps, seconds=asked.seconds)
@@ -49,7 +50,7 @@ def main() -> None:
             print(json.dumps({"agent": agent, **asdict(result)}), file=file, flush=True)
             report.progress(agent, result)
     if not asked.no_write:
-        report.write(results, limits)
+        report.write(results, limits, note=asked.note)
 
 
 async def _attempt(agent: str, task: str, url: str, gym: Gym, limits: Limits) -> Result:

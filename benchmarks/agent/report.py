@@ -36,8 +36,8 @@ def progress(agent: str, result: Result) -> None:
     )
 
 
-def write(results: Results, limits: Limits) -> None:
-    """Write the page."""
+def write(results: Results, limits: Limits, *, note: str = "") -> None:
+    """Write the page; `note` is what else is to be known of this run."""
     agents = list(dict.fromkeys(agent for agent, _ in results))
     tasks = list(dict.fromkeys(task for _, task in results))
     shared = [task for task in tasks if all((agent, task) in results for agent in agents)]
@@ -51,15 +51,19 @@ def write(results: Results, limits: Limits) -> None:
         f"{limits.steps} steps and {limits.seconds:.0f} s a task. A fresh browser for each task; its page is "
         "open before the first step; the same kinds of actions are offered to both; no pictures. *Solved* is "
         "the page's own reward, *says so* whether the agent claims success. Tokens are those that the "
-        "model's server has counted, those from its cache included.",
+        "model's server has counted, those from its cache included; an answer may have a tenth of the "
+        "window.",
         "",
         f"browser-use {model.browser_use_version()} works in its flash mode (short rules, no plan, no "
         "judge), with the schema in words. mcp-browser is asked through `run_task` over MCP; for so small a "
-        "window it takes its brief rules by itself.",
+        "window it takes its brief rules by itself. These were written while this model did click-test and "
+        "enter-text; browser-use was not tuned beyond its own settings.",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores, without a graphics card, with other work on "
-        "them: the times are what they were, and say little about an idle machine.",
+        "them: the times are what they were, and say little about an idle machine. One run of one seed a "
+        "task: single results vary from run to run.",
         "",
+        *([note, ""] if note else []),
         f"| task | {head} |",
         "|---|" + "---|---|---:|---:|---:|---:|" * len(agents),
     ]
