@@ -1,8 +1,6 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
 import logging
-import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,12 +14,14 @@ from mcp_browser.agent import spans
 from mcp_browser.agent.asking import Asked, Asker
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
+from mcp_browser.agent.course import Course
 from mcp_browser.agent.hands import Deed, Hands, Look
 from mcp_browser.agent.history import AgentHistory, RunSettings, StepRecord, TaskFolder
 from mcp_browser.agent.loops import LoopDetector
 from mcp_browser.agent.message_manager import MessageManager, MessageManagerState
 from mcp_browser.agent.output import AgentBrain
-from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.questions import Question
+from mcp_browser.agent.secrets import Secrets
 from mcp_browser.agent.styles import PlannerStyle
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.agent.thinking import judge, make_plan, sum_up
@@ -34,30 +34,8 @@ from mcp_browser.settings import AgentSettings
 
 logger = logging.getLogger(__name__)
 
-PERSON_ANSWERED = "The person answered: {answer}"
-
-ASKS_FOR_SECRET = re.compile(
-    r"\b(?i:pass-?\s?(word|code|phrase)s?|otp|totp|cvv2?|cvc2?)\b"
-    r"|\b(?i:(access|api|private|secret|recovery|security) key)\b"
-    r"|\b(?i:(one-time|single-use|verification|verify|confirmation|authentication|authenticator|authorization"
-    r"|auth|security|login|log-in|sign-in|access|backup|recovery|secret|unlock|2fa|mfa|two-factor|pin|sms|text"
-    r"|e-?mail(ed)?|otp|(\d+|four|five|six|eight)[ -]digits?)[ -](pass)?(codes?|password))\b"
-    r"|\b(?i:codes?)\b.{0,60}\b(?i:authenticator|sms|text(ed)?|sent|e-?mailed|phone)\b"
-    r"|\bPIN\b|\bTANs?\b|\b(?i:(your|card|account|the) pin( number)?)(?=\W*$|\W+(for|of|to)\b)",
-)
-"""What a question is about whose answer no model may read, whether the model has thought of that or not."""
-
 JUDGED_STEPS = 30
 """How many of the last actions the judge is told."""
-
-ANSWER = "answer"
-"""The name of a secret that the model has not given one."""
-
-NO_WAY_FOR_SECRETS = (
-    "(It is secret, and the client cannot show its person a page of this server's, which takes elicitation "
-    "by URL. Type it into the browser yourself and say so with add_instructions; or name it in the file of "
-    "--secrets. Do not write it into a message.)"
-)
 
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
@@ -124,11 +102,10 @@ class Agent:
         self.state.messages = self.messages.state
         for text in self.state.instructions:
             self.control.instruct(text)
-        self._since = time.monotonic()
+        self.course = Course(self.history, self.control, seconds=self.state.seconds, resumable=True)
         # The session may have others' downloads, and the run earlier ones in another session.
         self._downloads_before = len(self.session.downloads)
         self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
-        self._obstacle: str | None = None
         self._answer: Deed | None = None
 
     async def run(self) -> TaskOutcome:
@@ -143,16 +120,15 @@ class Agent:
                 spans.end_run(span, self.outcome())
 
     async def _run(self) -> TaskOutcome:
-        self._set(TaskStatus.WORKING)
+        self.course.set(TaskStatus.WORKING)
         self.history.ended = None
-        self._since = time.monotonic()
         self.control.stopping = False
         # A step that was broken off has left no record: its number is given again.
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
         try:
             if self.style.needs_vision and not self.asker.model.info.sees:
-                self._end(
+                self.course.end(
                     TaskStatus.FAILED,
                     f"{self.asker.model.info.name} takes no pictures, and this style needs them.",
                 )
@@ -160,9 +136,9 @@ class Agent:
             await self._open_start()
             self.history.settings = self._settings_in_force()
             while self.history.status is TaskStatus.WORKING:
-                await self._wait_while_paused()
+                await self.course.hold(self._tell_pause)
                 if self.control.stopping:
-                    self._end(TaskStatus.STOPPED, "It was stopped.")
+                    self.course.stop()
                     break
                 with spans.of_step(self.state.step + 1) as span:
                     await self._step()
@@ -171,7 +147,7 @@ class Agent:
             self.break_off()
             raise
         except Exception as error:
-            self._end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
+            self.course.end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
             raise
         finally:
             if self.history.status.is_final:
@@ -185,19 +161,8 @@ class Agent:
             await write_up(self.history, self.folder)
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands.
-
-        It has failed where there is a reason, and was else stopped or cancelled, as its control says; where
-        the server closes, it is only interrupted.
-        """
-        if why is not None:
-            self._end(TaskStatus.FAILED, why)
-        elif self.control.closing:
-            self._end(TaskStatus.INTERRUPTED, "The server was stopped.")
-        elif self.control.stopping:
-            self._end(TaskStatus.STOPPED, "It was stopped.")
-        else:
-            self._end(TaskStatus.CANCELLED, "It was cancelled.")
+        """End the run from outside, wherever it stands; see `Course.break_off`."""
+        self.course.break_off(why)
         self._save()
         return self.outcome()
 
@@ -215,13 +180,13 @@ class Agent:
             status=self.history.status,
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
-            obstacle=self._obstacle,
+            obstacle=self.course.obstacle,
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
             files=(*self._files_before, *self._files()),
             usage=self.state.usage,
-            seconds=round(self._seconds, 2),
+            seconds=round(self.course.seconds, 2),
         )
 
     def _files(self) -> tuple[str, ...]:
@@ -251,7 +216,7 @@ class Agent:
         started = datetime.now(UTC)
         before = self.asker.usage
         state.step += 1
-        reason = over_budget(self.task.budget, state.step, state.usage, self._seconds)
+        reason = over_budget(self.task.budget, state.step, state.usage, self.course.seconds)
         if state.failures >= self.settings.max_failures:
             reason = f"{state.failures} steps in a row have failed."
         look: Look | None = None
@@ -270,7 +235,7 @@ class Agent:
         except (ActionError, ModelError) as error:
             failure = self.secrets.hide(str(error))
             if not isinstance(error, ActionError | InvalidOutput) and not self._may_pass(error):
-                self._end(TaskStatus.FAILED, failure)
+                self.course.end(TaskStatus.FAILED, failure)
         if failure is not None:
             notes.append(failure)
         self.messages.remove_state()
@@ -404,22 +369,24 @@ class Agent:
                 await self._ask_person(last)
                 return
         if self.state.loops.is_stuck:
-            self._end(TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page.")
+            self.course.end(
+                TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page."
+            )
         elif last_because is not None:
             status = (
                 TaskStatus.FAILED
                 if self.state.failures > self.settings.max_failures
                 else TaskStatus.OUT_OF_BUDGET
             )
-            self._end(status, last_because)
+            self.course.end(status, last_because)
 
     async def _finish(self, deed: Deed, look: Look | None, last_because: str | None) -> None:
         assert deed.result is not None
         self._answer = deed
         answer = self.secrets.hide(deed.result.extracted_content or "")
         if not deed.result.success:
-            over = over_budget(self.task.budget, self.state.step, self.state.usage, self._seconds)
-            self._end(
+            over = over_budget(self.task.budget, self.state.step, self.state.usage, self.course.seconds)
+            self.course.end(
                 TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
                 last_because or answer,
             )
@@ -429,12 +396,12 @@ class Agent:
             if verdict is not None:
                 self.state.rejections += 1
                 if self.state.rejections > 1 or last_because is not None:
-                    self._end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
+                    self.course.end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
                     return
                 self._answer = None
                 self.messages.add_note(f"Your result was checked and is not confirmed: {verdict} Go on.")
                 return
-        self._end(TaskStatus.SUCCEEDED, None)
+        self.course.end(TaskStatus.SUCCEEDED, None)
 
     async def _judged(self, answer: str, look: Look | None) -> str | None:
         """What speaks against the claimed result, or None."""
@@ -459,39 +426,16 @@ class Agent:
 
     async def _ask_person(self, deed: Deed) -> None:
         assert deed.result is not None
-        data = self.secrets.hide_in(deed.result.data or {})
-        question, choices = str(data.get("question", "")), tuple(data.get("choices", ()))
-        name = data.get("secret") or (ANSWER if not choices and ASKS_FOR_SECRET.search(question) else None)
-        self._set(TaskStatus.NEEDS_PERSON)
-        self._obstacle = question if name is None else f"{question} {NO_WAY_FOR_SECRETS}"
-        await self._told()
-        if name is None:
-            answer = await self.watcher.ask_person(question, choices)
-            told = PERSON_ANSWERED.format(answer=self.secrets.hide(answer)) if answer is not None else None
-        else:
-            told = await self._ask_secret(question, name)
-        if told is None and self.control.instructions:
-            told = PERSON_ANSWERED.format(
-                answer=self.secrets.hide(" ".join(self.control.take_instructions()))
-            )
-        if told is not None:
-            self._obstacle = None
-            self._set(TaskStatus.WORKING)
-            self.messages.add_task(told)
-
-    async def _ask_secret(self, question: str, name: str) -> str | None:
-        """Have the person give a secret for the page that is open; what the model is told of that."""
+        question = Question.of(self.secrets.hide_in(deed.result.data or {}))
+        self.course.set(TaskStatus.NEEDS_PERSON)
+        self.course.obstacle = question.obstacle
+        await self._tell_status()
         site = urlsplit(self.history.urls_in_order[-1]).hostname if self.history.urls else None
-        if not site:
-            return "The person was not asked: open the page first on which the secret is to be typed."
-        value = await self.watcher.ask_secret(question, site)
-        if value is None:
-            return None
-        self.secrets.add(name, Secret(value=value, domains=(site,)))
-        return (
-            f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
-            f"pages of {site} only."
-        )
+        told = await question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
+        if told is not None:
+            self.course.obstacle = None
+            self.course.set(TaskStatus.WORKING)
+            self.messages.add_task(told)
 
     # -- around the steps
 
@@ -522,18 +466,9 @@ class Agent:
                 opened = f"The browser may be another one; the page {url} could not be opened: {reason}"
         self.messages.add_note(TAKEN_UP.format(opened=opened))
 
-    async def _wait_while_paused(self) -> None:
-        if not self.control.paused:
-            return
-        self.state.seconds, pause = self._seconds, time.monotonic()
-        self._set(TaskStatus.PAUSED)
+    async def _tell_pause(self) -> None:
         self._save()
-        await self._told()
-        while self.control.paused and not self.control.stopping:
-            await self.control.changed()
-        logger.info("Paused for %.1f s", time.monotonic() - pause)
-        self._since = time.monotonic()
-        self._set(TaskStatus.WORKING)
+        await self._tell_status()
 
     async def _tell(self, look: Look, asked: Asked) -> None:
         calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)
@@ -547,18 +482,12 @@ class Agent:
             )
         )
 
-    async def _told(self) -> None:
+    async def _tell_status(self) -> None:
         url = self.history.steps[-1].url if self.history.steps else ""
         status = self.history.status
         await self.watcher.progressed(
             Progress(step=self.state.step, steps=self.task.budget.steps, status=status, url=url)
         )
-
-    @property
-    def _seconds(self) -> float:
-        """Working time so far, pauses left out."""
-        working = self.history.status is TaskStatus.WORKING
-        return self.state.seconds + (time.monotonic() - self._since if working else 0)
 
     def _may_pass(self, error: ModelError) -> bool:
         """Whether the next step may have more luck."""
@@ -570,19 +499,8 @@ class Agent:
             return False
         return True
 
-    def _set(self, status: TaskStatus) -> None:
-        if status is not TaskStatus.WORKING:
-            self.state.seconds = self._seconds
-        self.history.status = status
-        self._since = time.monotonic()
-
-    def _end(self, status: TaskStatus, obstacle: str | None) -> None:
-        if not self.history.status.is_final:
-            self._set(status)
-            self._obstacle = obstacle
-
     def _save(self) -> None:
-        self.state.seconds, self._since = self._seconds, time.monotonic()
+        self.state.seconds = self.course.seconds
         self.state.instructions = self.control.instructions
         self.history.outcome = self.outcome()
         if self.folder is not None:

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
+from mcp_browser.agent.course import Course
 from mcp_browser.agent.hands import Deed, Hands, Look
 from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord, TaskFolder
 from mcp_browser.agent.output import ActionCall
@@ -88,32 +89,29 @@ class Replay:
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
         self._done = 0
-        self._obstacle: str | None = None
-        self._since = time.monotonic()
-        self._seconds = 0.0
+        self.course = Course(self.history, self.control)
 
     async def run(self) -> TaskOutcome:
         """Do every action again that was done, until one cannot be.
 
         The history is saved after each step and at the end, however the run ends.
         """
-        self._since = time.monotonic()
         try:
             await self._open_start()
             for step in self.recorded.steps[len(self.history.steps) :]:
-                await self._wait_while_paused()
-                if self.history.status is TaskStatus.WORKING and self.control.stopping:
-                    self._end(TaskStatus.STOPPED, "It was stopped.")
+                await self.course.hold(self._tell_pause)
+                if self.control.stopping:
+                    self.course.stop()
                 if self.history.status is not TaskStatus.WORKING:
                     break
                 await self._step(step)
             if self.history.status is TaskStatus.WORKING:
-                self._end(TaskStatus.SUCCEEDED, None)
+                self.course.end(TaskStatus.SUCCEEDED, None)
         except anyio.get_cancelled_exc_class():
             self.break_off()
             raise
         except Exception as error:
-            self._end(TaskStatus.FAILED, f"The replay itself failed: {type(error).__name__}.")
+            self.course.end(TaskStatus.FAILED, f"The replay itself failed: {type(error).__name__}.")
             raise
         finally:
             self.history.ended = datetime.now(UTC)
@@ -126,20 +124,14 @@ class Replay:
             await write_up(self.history, self.folder)
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside: failed where there is a reason, else stopped or cancelled."""
-        if why is not None:
-            self._end(TaskStatus.FAILED, why)
-        elif self.control.stopping:
-            self._end(TaskStatus.STOPPED, "It was stopped.")
-        else:
-            self._end(TaskStatus.CANCELLED, "It was cancelled.")
+        """End the run from outside; see `Course.break_off`."""
+        self.course.break_off(why)
         self._save()
         return self.outcome()
 
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
         history = self.history
-        working = history.status is TaskStatus.WORKING
         downloads = self.session.downloads[self._downloads_before :]
         steps = f"{len(history.steps)} of {len(self.recorded.steps)} steps"
         said = [f"Did {self._done} actions again ({steps}); no model has checked what came of them."]
@@ -155,12 +147,12 @@ class Replay:
                 "actions": self._done,
                 "departures": list(self._departures),
             },
-            obstacle=self._obstacle,
+            obstacle=self.course.obstacle,
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
             files=tuple(str(download.path) for download in downloads if download.path),
-            seconds=round(self._seconds + (time.monotonic() - self._since if working else 0), 2),
+            seconds=round(self.course.seconds, 2),
         )
 
     # -- steps
@@ -175,7 +167,7 @@ class Replay:
         try:
             await self.hands.open(url)
         except ActionError as error:
-            self._end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
+            self.course.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
@@ -190,7 +182,7 @@ class Replay:
                 if self.history.status is not TaskStatus.WORKING:
                     break
         except ActionError as error:
-            self._end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
         picture = None
         if self.folder is not None and look is not None and look.shot is not None:
             picture = self.folder.save_picture(step.number, look.shot.data, look.shot.mime_type)
@@ -227,14 +219,14 @@ class Replay:
             call = await self._call(action, notes)
         except ActionError as error:
             notes.append(self.secrets.hide(str(error)))
-            self._end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
             return ()
         deeds: list[Deed] = []
         await self.hands.act([call], deeds)
         (deed,) = deeds
         self._tabs.update(zip(action.opened, deed.record.opened, strict=False))
         if deed.record.error is not None:
-            self._end(TaskStatus.FAILED, f"Step {step.number}, {call}: {deed.record.error}")
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {deed.record.error}")
         else:
             self._done += 1
         return (deed.record,)
@@ -330,15 +322,10 @@ class Replay:
         notes.append(f"Departed: {self.secrets.hide(what)}.")
         self._departures.append(self.secrets.hide(what))
 
-    async def _wait_while_paused(self) -> None:
-        if not self.control.paused:
-            return
-        self._set(TaskStatus.PAUSED)
+    async def _tell_pause(self) -> None:
         self._save()
-        await self._told()
-        while self.control.paused and not self.control.stopping:
-            await self.control.changed()
-        self._set(TaskStatus.WORKING)
+        step, steps = len(self.history.steps), len(self.recorded.steps)
+        await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
 
     async def _tell(self, step: StepRecord, url: str) -> None:
         calls = tuple(str(action.call) for action in step.actions)
@@ -347,21 +334,6 @@ class Replay:
         await self.watcher.progressed(
             Progress(step=len(self.history.steps) + 1, steps=steps, goal=goal, actions=calls, url=url)
         )
-
-    async def _told(self) -> None:
-        step, steps = len(self.history.steps), len(self.recorded.steps)
-        await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
-
-    def _set(self, status: TaskStatus) -> None:
-        if self.history.status is TaskStatus.WORKING:
-            self._seconds += time.monotonic() - self._since
-        self._since = time.monotonic()
-        self.history.status = status
-
-    def _end(self, status: TaskStatus, obstacle: str | None) -> None:
-        if not self.history.status.is_final:
-            self._set(status)
-            self._obstacle = obstacle
 
     def _save(self) -> None:
         self.history.outcome = self.outcome()

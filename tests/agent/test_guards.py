@@ -7,9 +7,10 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import ASKS_FOR_SECRET, Agent
+from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets import Secret, Secrets
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
