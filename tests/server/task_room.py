@@ -1,9 +1,11 @@
 """A server whose agent follows a script, in this process: for what is the same over every transport."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest_asyncio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.actions import default_registry
@@ -63,3 +65,11 @@ class TaskRoom:
             resources=[self.agent.files],
             long_calls=self.agent,
         )
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> AsyncIterator[TaskRoom]:
+    """A room with a desk of its own."""
+    room = TaskRoom(manager, session, Desk(tmp_path))
+    yield room
+    await room.agent.close()

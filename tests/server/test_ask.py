@@ -2,32 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
-import pytest_asyncio
 from mcp import Client
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server import run_client
 from tests.actions.conftest import folders, manager, session
-from tests.server.task_room import TaskRoom
+from tests.server.task_room import TaskRoom, room
 from tests.support.agents import Desk, data, done, output, text
 
-__all__ = ["folders", "manager", "session"]
+__all__ = ["folders", "manager", "room", "session"]
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> AsyncIterator[TaskRoom]:
-    room = TaskRoom(manager, session, Desk(tmp_path))
-    yield room
-    await room.agent.close()
 
 
 class Silent:

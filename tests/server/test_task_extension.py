@@ -1,37 +1,25 @@
 """MCP's tasks extension: run_task is answered with a handle, and asked for from then on."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
-import pytest_asyncio
 from mcp import Client
 from mcp.client.extension import NotificationBinding
 from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.task_extension import EXTENSION, TaskNotification
 from tests.actions.conftest import folders, manager, session
-from tests.server.task_room import TaskRoom
-from tests.support.agents import FIND, WAIT, Desk, done, output, text, until
+from tests.server.task_room import TaskRoom, room
+from tests.support.agents import FIND, WAIT, done, output, text, until
 from tests.support.long_calls import LongCallsExtension, ask, begun, ended, state_in
 
-__all__ = ["folders", "manager", "session"]
+__all__ = ["folders", "manager", "room", "session"]
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> AsyncIterator[TaskRoom]:
-    room = TaskRoom(manager, session, Desk(tmp_path))
-    yield room
-    await room.agent.close()
 
 
 async def elicit(_context: Any, _params: types.ElicitRequestParams) -> types.ElicitResult:

@@ -1,37 +1,29 @@
 """The files of tasks as resources: for the client that has started the task, and for no other."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import anyio
 import mcp_types as types
 import pytest
-import pytest_asyncio
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.resources import Caller
 from tests.actions.conftest import folders, manager, session
-from tests.server.task_room import TaskRoom
-from tests.support.agents import FIND, Desk, data, done, text
+from tests.server.task_room import TaskRoom, room
+from tests.support.agents import FIND, data, done, text
 from tests.support.client import ERAS, Era
 
-__all__ = ["folders", "manager", "session"]
+__all__ = ["folders", "manager", "room", "session"]
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> AsyncIterator[TaskRoom]:
-    room = TaskRoom(manager, session, Desk(tmp_path))
+@pytest.fixture(autouse=True)
+def _found(room: TaskRoom) -> None:  # pyright: ignore[reportUnusedFunction] - pytest uses it
     room.desk.follow(FIND, done("Found."))
-    yield room
-    await room.agent.close()
 
 
 async def ran(client: Client) -> types.CallToolResult:
