@@ -91,6 +91,7 @@ class Routes(Companion):
         except PlaywrightError as error:
             raise InvalidArguments(f"{pattern} cannot be routed: {plain_message(error)}.") from error
         self._rules[rule.id] = rule
+        self._session.holds_requests = True
         return rule
 
     async def remove(self, number: int | None) -> list[Rule]:
@@ -123,6 +124,7 @@ class Routes(Companion):
 
     async def _take_away(self, rule: Rule) -> None:
         self._rules.pop(rule.id, None)
+        self._session.holds_requests = bool(self._rules)
         handler = self._handlers.pop(rule.id, None)
         context = self._session.open_context
         if context is not None and handler is not None:

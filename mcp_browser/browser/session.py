@@ -85,6 +85,8 @@ class BrowserSession:
             replica=self._settings.server.replica,
         )
         self._downloads = Downloads(self.artifacts, self.notice)
+        self.holds_requests = False
+        """Whether requests are held back to be answered from here, so that news of them comes later."""
         self._companions = Companions(self, self._settings.tools.tools)
         self._losses = Losses()
         self._tabs = Tabs(

@@ -39,6 +39,9 @@ HOLD_GRACE = 1.0
 GLANCE = 0.25
 """How often it is looked whether a navigation that a page has asked for has come to nothing, seconds."""
 
+HELD_SECONDS = 0.1
+"""How long news of a request may take where requests are held back to be answered from here."""
+
 READING_TRIES = 3
 QUOTED = 4
 """How many requests are named in a sentence."""
@@ -91,6 +94,7 @@ class Observer:
         deadline = time.monotonic() + limit
         read_from: Tab | None = None
         part: Part | None = None
+        news_is_late = self._session.holds_requests
         while (tab := self._session.tab_in_use) is not None:
             if tab is not watch.tab:
                 await self._session.attached()
@@ -106,6 +110,10 @@ class Observer:
                 break
             if tab.activity.begun_since(since) or self._session.opening_windows:
                 await tab.activity.change(limit=min(left, GLANCE))
+                continue
+            if news_is_late:
+                news_is_late = False
+                await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
             part = await self._read(tab, left, again=read_from is tab)
             read_from = tab if part is not None else None

@@ -1,5 +1,6 @@
 """run_task over HTTP: in the client's own session, and steered by its client only."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -109,14 +110,16 @@ async def test_a_secret_is_given_on_the_server_itself_and_once_only(
     typed = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
     desk.follow(SECRET_QUESTION, typed, done("In."))
     urls: list[str] = []
-    pages: list[Page] = []
+    visits: list[asyncio.Task[list[Page]]] = []
+
+    async def visit(url: str) -> list[Page]:
+        return [await get(url + "x"), await post(url, answer=value)]
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
         urls.append(params.url)
-        pages.append(await get(params.url + "x"))
-        pages.append(await post(params.url, answer=value))
-        pages.append(await post(params.url, answer="another one"))
+        # The browser is another program than the client, whose question may be withdrawn once it is answered.
+        visits.append(asyncio.create_task(visit(params.url)))
         return types.ElicitResult(action="accept")
 
     async with client_of(server.url, era, elicitation_callback=elicit) as client:
@@ -124,8 +127,9 @@ async def test_a_secret_is_given_on_the_server_itself_and_once_only(
         url = site.page("<label>Password <input id=word></label>")
         result = await client.call_tool("run_task", {"task": "Log in.", "start_url": url})
         assert data(result)["answer"] == "In.", text(result)
-        assert [page.status for page in pages] == [410, 200, 410]
+        assert [page.status for page in await visits[0]] == [410, 200]
         assert urls[0].startswith(f"{server.base}/ask/")
+        assert (await post(urls[0], answer="another one")).status == 410
         assert (await get(urls[0])).status == 410
         state = await client.call_tool("get_state", named(result))
         assert "<secret>login</secret>" in text(state)

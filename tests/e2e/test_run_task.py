@@ -369,15 +369,17 @@ TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>l
 async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era, site: Site) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []
-    pages: list[Page] = []
+    visits: list[asyncio.Task[list[Page]]] = []
     completed: list[Any] = []
+
+    async def visit(url: str) -> list[Page]:
+        return [await get(url), await post(url, answer=""), await post(url, answer=VALUE)]
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
         urls.append(params.url)
-        pages.append(await get(params.url))
-        pages.append(await post(params.url, answer=""))
-        pages.append(await post(params.url, answer=VALUE))
+        # The browser is another program than the client, whose question may be withdrawn once it is answered.
+        visits.append(asyncio.create_task(visit(params.url)))
         return types.ElicitResult(action="accept")
 
     async def hear(message: Any) -> None:
@@ -387,7 +389,7 @@ async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era,
     async with fresh.client(era, elicitation_callback=elicit, message_handler=hear) as client:
         result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
         assert data(result)["answer"] == "In.", text(result)
-        shown, empty, thanks = pages
+        shown, empty, thanks = await visits[0]
         assert (shown.status, empty.status, thanks.status) == (200, 400, 200)
         assert "Your &lt;b&gt;password&lt;/b&gt;?" in shown.text
         assert "127.0.0.1" in shown.text
