@@ -64,7 +64,7 @@ async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_aga
     jupyter: JupyterLab,
 ) -> None:
     async with browsing("auto", "--tools", "core,files") as browser:
-        await browser.open(f"{jupyter.url}/lab")
+        await browser.open(f"{jupyter.url}/lab?reset")
         await browser.wait_until("Launcher")
         index = await browser.look_for("button", re.compile("Upload Files"))
         await browser.do("upload_file", index=index, paths=["data:;name=uploaded.txt,by%20chooser"])
