@@ -73,6 +73,7 @@ class Activity:
         self._wakeup = Wakeup()
         self._requested_at = 0.0
         self._requested_number = 0
+        self._starting = False
         self._scheduled_until = 0.0
         self._answered: Response | None = None
         self._last_status: int | None = None
@@ -114,15 +115,19 @@ class Activity:
         """Whether the tab is on its way to another document, by something that began after the mark."""
         if any(request.of_page and request.number > since for request in self._in_flight.values()):
             return True
-        now = time.monotonic()
-        fresh = now - self._requested_at < REQUEST_GRACE
-        return (fresh and self._requested_number > since) or now < self._scheduled_until
+        if self._requested_number > since and self._requested():
+            return True
+        return time.monotonic() < self._scheduled_until
+
+    def _requested(self) -> bool:
+        """Whether a navigation was asked for whose request is still to come."""
+        return self._starting or time.monotonic() - self._requested_at < REQUEST_GRACE
 
     def navigating_for(self) -> float | None:
         """For how many seconds the tab has been on its way to another document; None where it is not."""
         now = time.monotonic()
         since = [request.since for request in self._in_flight.values() if request.of_page]
-        if now - self._requested_at < REQUEST_GRACE:
+        if self._requested():
             since.append(self._requested_at)
         return now - min(since) if since else None
 
@@ -155,6 +160,22 @@ class Activity:
         self._requested_at = time.monotonic()
         self._requested_number = next(self._numbers)
         self.wake()
+
+    def navigation_started(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameStartedNavigating`: the request comes when all frames have said farewell."""
+        if event.get("frameId") == main_frame and self._requested_at:
+            self._starting = "sameDocument" not in str(event.get("navigationType"))
+
+    def loading_stopped(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameStoppedLoading`: what was about to be asked for will not be."""
+        if event.get("frameId") == main_frame and self._starting:
+            self._forget_request()
+            self.wake()
+
+    def _forget_request(self) -> None:
+        """No request for a document is to come any more."""
+        self._requested_at = 0.0
+        self._starting = False
 
     def navigation_scheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
         """Take in CDP's `Page.frameScheduledNavigation`: a form is to be sent, or the page goes on soon."""
@@ -190,7 +211,8 @@ class Activity:
 
     def forget_navigation(self) -> None:
         """A navigation has come to nothing: it was a download, or it was stopped."""
-        self._requested_at = self._scheduled_until = 0.0
+        self._forget_request()
+        self._scheduled_until = 0.0
         for request in [request for request, known in self._in_flight.items() if known.of_page]:
             del self._in_flight[request]
         self.wake()
@@ -202,7 +224,7 @@ class Activity:
             # A redirect is one request after another; only the last one counts.
             for known in list(self._redirected_from(request)):
                 self._in_flight.pop(known, None)
-            self._requested_at = 0.0
+            self._forget_request()
             self._last_status = None
         asked = InFlight(
             number=next(self._numbers),
@@ -256,7 +278,7 @@ class Activity:
             self._begin_document()
         # Otherwise the same document has only changed its address.
         self._address = address
-        self._requested_at = 0.0
+        self._forget_request()
         self.wake()
 
     def _begin_document(self) -> None:

@@ -152,6 +152,8 @@ class Tab:
         try:
             cdp = await self.page.context.new_cdp_session(self.page)
             cdp.on("Page.frameRequestedNavigation", self._on_navigation_requested)
+            cdp.on("Page.frameStartedNavigating", self._on_navigation_started)
+            cdp.on("Page.frameStoppedLoading", self._on_loading_stopped)
             cdp.on("Page.frameScheduledNavigation", self._on_navigation_scheduled)
             cdp.on("Page.frameClearedScheduledNavigation", self._on_navigation_unscheduled)
             cdp.on("Page.windowOpen", self._on_window_open)
@@ -385,6 +387,12 @@ class Tab:
 
     def _on_navigation_requested(self, event: dict[str, Any]) -> None:
         self.activity.navigation_requested(event, self._main_frame)
+
+    def _on_navigation_started(self, event: dict[str, Any]) -> None:
+        self.activity.navigation_started(event, self._main_frame)
+
+    def _on_loading_stopped(self, event: dict[str, Any]) -> None:
+        self.activity.loading_stopped(event, self._main_frame)
 
     def _on_navigation_scheduled(self, event: dict[str, Any]) -> None:
         self.activity.navigation_scheduled(event, self._main_frame)

@@ -170,3 +170,15 @@ async def test_a_navigation_whose_request_is_late_is_awaited(hand: Hand, site: S
     there = site.page("<h1>Arrived</h1>")
     await hand.open(site.page(f"{way.format(there)}<iframe src='{inner}'></iframe>"))
     assert "Arrived" in shown(await hand.click("Go"))
+
+
+async def test_a_navigation_that_the_page_takes_back_is_not_awaited(hand: Hand, site: Site) -> None:
+    inner = site.page(f"<script>{BUSY_BEFORE_UNLOAD}</script>Inner").replace(site.url, site.other)
+    there = site.page("<h1>Arrived</h1>")
+    script = f"location.href = '{there}'; setTimeout(() => (stop(), out.textContent = 'Stayed'), 50)"
+    await hand.open(
+        site.page(f'<button onclick="{script}">Go</button><p id=out><iframe src="{inner}"></iframe>')
+    )
+    told = await hand.click("Go")
+    assert "Stayed" in shown(told)
+    assert not told.notices
