@@ -162,7 +162,7 @@ class Activity:
         self.wake()
 
     def navigation_started(self, event: dict[str, Any], main_frame: str | None) -> None:
-        """Take in CDP's `Page.frameStartedNavigating`: the request comes when all frames have said farewell."""
+        """Take in CDP's `Page.frameStartedNavigating`: the request comes when all frames agree."""
         if event.get("frameId") == main_frame and self._requested_at:
             self._starting = "sameDocument" not in str(event.get("navigationType"))
 

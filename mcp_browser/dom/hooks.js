@@ -27,6 +27,7 @@
   const remove = EventTarget.prototype.removeEventListener;
   const rootOf = Node.prototype.getRootNode;
   const now = performance.now.bind(performance);
+  const frame = requestAnimationFrame.bind(globalThis);
   const Channel = MessageChannel;
   const post = MessagePort.prototype.postMessage;
   const open = MessagePort.prototype.start;
@@ -193,6 +194,49 @@
   expectCallbacks(globalThis, "requestIdleCallback", 1, "cancelIdleCallback");
   expectCallbacks(Document.prototype, "startViewTransition", 1);
   expectCallbacks(/** @type {any} */ (globalThis).Scheduler?.prototype, "postTask", 1);
+
+  /**
+   * Wait for what an observer tells of a thing at first; two frames later it has been told, or there was nothing to tell.
+   * @param {string} name of the class
+   */
+  function expectFirstLook(name) {
+    const native = /** @type {any} */ (globalThis)[name];
+    if (!native) return;
+    /** How deep its first callback is. @type {WeakMap<object, number>} */
+    const depths = new WeakMap();
+    /** @param {object} self */
+    const end = (self) => {
+      const depth = depths.get(self);
+      depths.delete(self);
+      expected.delete(self);
+      return depth;
+    };
+    const observer = new Proxy(native, {
+      construct(target, args, made) {
+        const callback = args[0];
+        if (typeof callback === "function") {
+          args[0] = function (/** @type {any[]} */ ...given) {
+            return at(end(this) ?? BACKGROUND, () => apply(callback, this, given));
+          };
+        }
+        return Reflect.construct(target, args, made);
+      },
+    });
+    native.prototype.constructor = observer;
+    /** @type {any} */ (globalThis)[name] = observer;
+    wrap(native.prototype, "observe", (method, self, args) => {
+      const given = apply(method, self, args);
+      const own = level + 1;
+      if (own <= DEEPEST_TIMER && !depths.has(self)) {
+        depths.set(self, own);
+        expected.add(self);
+        frame(() => frame(() => end(self)));
+      }
+      return given;
+    });
+  }
+  expectFirstLook("IntersectionObserver");
+  expectFirstLook("ResizeObserver");
 
   /**
    * Wait for the event that answers a call.

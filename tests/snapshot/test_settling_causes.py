@@ -37,6 +37,9 @@ WAYS = {
     "a scheduled task": f"scheduler.postTask(() => {{ {ARRIVE} }}, {{ delay: 50 }})",
     "a router": "history.pushState({}, '', '/books/7'); setTimeout(() => fetch('/slow?s=0.2').then(() =>"
     f" {ARRIVE}))",
+    "an observer of a size, then of another": "const box = document.createElement('div');"
+    f" const second = new ResizeObserver(() => {{ {ARRIVE} }});"
+    " box.append('x'); out.after(box); new ResizeObserver(() => second.observe(box)).observe(out)",
     "an observer of the view": f"new IntersectionObserver(() => {{ {ARRIVE} }}).observe(out)",
     "a picture that has been decoded": "const image = new Image();"
     f" image.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; "
