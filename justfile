@@ -36,20 +36,17 @@ scripts:
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
 
-# A test that fails once and then passes is told as RERUN: a race, in it or in the program, that is to be mended.
-reruns := "--reruns 1"
-
 # The tests with branch coverage, in two processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest {{ reruns }} -n 2 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
+    pytest -n 2 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
 
 # The tests that drive real applications from packages.
 apps *arguments:
-    pytest {{ reruns }} -m "apps and not slow" {{ arguments }}
+    pytest -m "apps and not slow" {{ arguments }}
 
 # The tests under load and with faults, conformance, proxies.
 slow *arguments:
-    pytest {{ reruns }} -m slow {{ arguments }}
+    pytest -m slow {{ arguments }}
 
 # Write the generated parts of README.md and docs/.
 docs:

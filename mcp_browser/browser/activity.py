@@ -3,6 +3,7 @@
 Nothing here asks the page anything, so that it also works while a dialog or a busy script holds the page.
 """
 
+import asyncio
 import itertools
 import time
 from collections import Counter
@@ -29,6 +30,9 @@ LONGEST_PATH = 60
 
 REQUEST_GRACE = 0.5
 """How long after a page has asked for a navigation its request may take to show up, seconds."""
+
+RUN_SECONDS = 0.05
+"""How long a script that has come is taken to be compiled and begun; the browser does not tell."""
 
 SOON = 1.0
 """A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed."""
@@ -245,6 +249,13 @@ class Activity:
             before = before.redirected_from
 
     def _on_end(self, request: Request) -> None:
+        known = self._in_flight.get(request)
+        if known is not None and known.kind == "script" and not self.loading:
+            asyncio.get_running_loop().call_later(RUN_SECONDS, self._end, request)
+        else:
+            self._end(request)
+
+    def _end(self, request: Request) -> None:
         self._in_flight.pop(request, None)
         self.wake()
 
