@@ -136,7 +136,7 @@ class Activity:
         return now - min(since) if since else None
 
     def begun_since(self, since: int) -> bool:
-        """Whether anything awaited began after the mark, ended or not."""
+        """Whether anything awaited that began after the mark is still going on."""
         going_on = self.loading or self.windows_opening > 0
         return going_on or self.navigating(since) or bool(self.in_flight(since))
 

@@ -115,9 +115,12 @@ class Observer:
                 news_is_late = False
                 await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
+            document = tab.activity.document_number
             part = await self._read(tab, left, again=read_from is tab)
             read_from = tab if part is not None else None
-            if tab is self._session.tab_in_use and (tab.held or not tab.activity.begun_since(since)):
+            # A frame may keep the answer back until all of the next document is there.
+            is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
+            if tab is self._session.tab_in_use and (tab.held or is_last):
                 break
         await self._session.finish_downloads(limit=deadline - time.monotonic())
         return part
