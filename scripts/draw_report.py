@@ -73,7 +73,6 @@ async def _draw(folder: Path) -> bytes:
             )
             model = ScriptedModel(_script(), name="scripted")
             agent = Agent(
-                task=task,
                 history=AgentHistory(id="example", task=task, model=model.info.name),
                 controller=Controller(default_registry(), settings),
                 session=session,

@@ -1,38 +1,33 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import anyio
-from pydantic import BaseModel, Field
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
 from mcp_browser.agent.asking import Asked, Asker
 from mcp_browser.agent.budget import over_budget
-from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
+from mcp_browser.agent.control import Progress
 from mcp_browser.agent.course import Course
-from mcp_browser.agent.hands import Deed, Hands, Look
-from mcp_browser.agent.history import AgentHistory, RunSettings, StepRecord, TaskFolder
-from mcp_browser.agent.loops import LoopDetector
-from mcp_browser.agent.message_manager import MessageManager, MessageManagerState
+from mcp_browser.agent.deciding import Decider
+from mcp_browser.agent.hands import Deed, Look
+from mcp_browser.agent.history import RunSettings, StepRecord
+from mcp_browser.agent.message_manager import MessageManager
 from mcp_browser.agent.output import AgentBrain
 from mcp_browser.agent.questions import Question
-from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.styles import PlannerStyle
-from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
-from mcp_browser.agent.thinking import judge, make_plan, sum_up
-from mcp_browser.agent.writing import write_up
-from mcp_browser.browser.session import BrowserSession
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.agent.thinking import judge
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
-
-logger = logging.getLogger(__name__)
 
 JUDGED_STEPS = 30
 """How many of the last actions the judge is told."""
@@ -43,41 +38,17 @@ TAKEN_UP = (
 )
 
 
-class AgentState(BaseModel):
-    """What a run needs to go on after the process has ended."""
-
-    messages: MessageManagerState = Field(default_factory=MessageManagerState)
-    loops: LoopDetector = Field(default_factory=LoopDetector)
-    step: int = 0
-    failures: int = 0
-    rejections: int = 0
-    seconds: float = 0
-    usage: Usage = Usage()
-    changes: str = ""
-    started: bool = False
-    instructions: list[str] = Field(default_factory=list[str])
-    """What the agent is still to be told."""
-
-
 @dataclass(kw_only=True)
-class Agent:
+class Agent(TaskRun):
     """One run of one task in one session.
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
     `taken_up` is a run that went on in another browser, whose last page is opened again first.
     """
 
-    task: Task
-    history: AgentHistory
-    controller: Controller
-    session: BrowserSession
     asker: Asker
     style: PlannerStyle
     settings: AgentSettings
-    secrets: Secrets = field(default_factory=Secrets)
-    folder: TaskFolder | None = None
-    watcher: Watcher = field(default_factory=NobodyWatches)
-    control: Control = field(default_factory=Control)
     state: AgentState = field(default_factory=AgentState)
     taken_up: bool = False
 
@@ -86,9 +57,7 @@ class Agent:
         registry = self.controller.registry.without(())
         registry.include(agent_actions(self.task.output_schema))
         self.controller = Controller(registry, self.controller.settings)
-        self.hands = Hands(
-            self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
-        )
+        super().__post_init__()
         self.messages = MessageManager(
             system_prompt=self.style.system_prompt(registry, max_actions=self.settings.max_actions),
             task=self.task.text,
@@ -100,11 +69,21 @@ class Agent:
             state=self.state.messages if self.state.messages.messages else None,
         )
         self.state.messages = self.messages.state
+        self.decider = Decider(
+            task=self.task,
+            style=self.style,
+            asker=self.asker,
+            messages=self.messages,
+            registry=registry,
+            session=self.session,
+            secrets=self.secrets,
+            control=self.control,
+            state=self.state,
+        )
         for text in self.state.instructions:
             self.control.instruct(text)
         self.course = Course(self.history, self.control, seconds=self.state.seconds, resumable=True)
-        # The session may have others' downloads, and the run earlier ones in another session.
-        self._downloads_before = len(self.session.downloads)
+        # Those of the run while it went on in another session.
         self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._answer: Deed | None = None
 
@@ -115,56 +94,24 @@ class Agent:
         """
         with spans.of_run(self.history.id, self.asker.model.info.name, self.task.style) as span:
             try:
-                return await self._run()
+                return await super().run()
             finally:
                 spans.end_run(span, self.outcome())
 
-    async def _run(self) -> TaskOutcome:
-        self.course.set(TaskStatus.WORKING)
-        self.history.ended = None
-        self.control.stopping = False
+    async def _work(self) -> None:
         # A step that was broken off has left no record: its number is given again.
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
-        try:
-            if self.style.needs_vision and not self.asker.model.info.sees:
-                self.course.end(
-                    TaskStatus.FAILED,
-                    f"{self.asker.model.info.name} takes no pictures, and this style needs them.",
-                )
-                return self.outcome()
-            await self._open_start()
-            self.history.settings = self._settings_in_force()
-            while self.history.status is TaskStatus.WORKING:
-                await self.course.hold(self._tell_pause)
-                if self.control.stopping:
-                    self.course.stop()
-                    break
-                with spans.of_step(self.state.step + 1) as span:
-                    await self._step()
-                    spans.end_step(span, self.history.steps[-1])
-        except anyio.get_cancelled_exc_class():
-            self.break_off()
-            raise
-        except Exception as error:
-            self.course.end(TaskStatus.FAILED, f"The agent itself failed: {type(error).__name__}.")
-            raise
-        finally:
-            if self.history.status.is_final:
-                self.history.ended = datetime.now(UTC)
-            self._save()
-        return self.outcome()
-
-    async def write_up(self) -> None:
-        """Write the report and the script of the run, as it stands now, into its folder."""
-        if self.folder is not None:
-            await write_up(self.history, self.folder)
-
-    def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands; see `Course.break_off`."""
-        self.course.break_off(why)
-        self._save()
-        return self.outcome()
+        model = self.asker.model.info
+        if self.style.needs_vision and not model.sees:
+            self.course.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
+            return
+        await self._open_start()
+        self.history.settings = self._settings_in_force()
+        while await self._may_go_on():
+            with spans.of_step(self.state.step + 1) as span:
+                await self._step()
+                spans.end_step(span, self.history.steps[-1])
 
     def instruct(self, text: str) -> None:
         """Tell the agent something before its next step; a run at work saves it at once."""
@@ -184,15 +131,10 @@ class Agent:
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
-            files=(*self._files_before, *self._files()),
+            files=(*self._files_before, *self._downloaded()),
             usage=self.state.usage,
             seconds=round(self.course.seconds, 2),
         )
-
-    def _files(self) -> tuple[str, ...]:
-        """What the run has downloaded in this session."""
-        own = self.session.downloads[self._downloads_before :]
-        return tuple(str(download.path) for download in own if download.path)
 
     def _settings_in_force(self) -> RunSettings:
         settings = self.settings
@@ -227,7 +169,7 @@ class Agent:
         try:
             with anyio.fail_after(self.settings.step_timeout):
                 look = await self._look()
-                asked = await self._ask(look, reason, notes)
+                asked = await self.decider.decide(look, reason, notes)
                 await self._tell(look, asked)
                 await self.hands.act(asked.decision.calls[: self.settings.max_actions], deeds)
         except TimeoutError:
@@ -261,52 +203,6 @@ class Agent:
         shot = self.folder is not None and self.settings.step_pictures
         return await self.hands.look(picture=wanted and sees, shot=shot)
 
-    async def _ask(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
-        for text in self.control.take_instructions():
-            self.messages.add_task(text)
-        # Asked for once a step: it is told once at each stage.
-        state = self._state_text(look, last_because, self.state.loops.nudge())
-        await self._think_ahead(state, look)
-        page = self.session.current_tab.page
-        turn = self.style.turn(self.controller.registry, page, look, only_done=last_because is not None)
-        self.messages.add_state(state, look.images)
-        self.asker.notice = lambda text: notes.append(self.secrets.hide(text))
-        conversation = self.messages.messages(turn.form)
-        asked = await self.asker.decide(conversation, form=turn.form, read=turn.read)
-        self.messages.calibrate(asked.reply.usage, turn.form)
-        self.messages.add_output(turn.remembered(asked.reply, asked.decision))
-        return asked
-
-    def _state_text(self, look: Look, last_because: str | None, nudge: str | None) -> str:
-        budget = self.task.budget
-        lines = [f"Step {self.state.step} of at most {budget.steps}."]
-        if self.state.changes:
-            lines += ["Your last actions changed:", self.state.changes]
-        if self.style.shows_snapshot:
-            lines += ["The page now:", look.text]
-        else:
-            lines.append(f"The page now: {look.url}")
-        if nudge:
-            lines.append(nudge)
-        if last_because is not None:
-            lines.append(f"This is your last step: {last_because} {self.style.last_words}")
-        return "\n".join(lines)
-
-    async def _think_ahead(self, state: str, look: Look) -> None:
-        """Sum up a long memory, and make a plan where one is due; a model that fails here is done without."""
-        try:
-            if self.messages.wants_compaction:
-                old = self.messages.to_sum_up()
-                self.messages.replace_by_summary(await sum_up(self.asker, old, self.task))
-            every = self.task.planner_interval
-            due = every > 0 and self.state.step % every == 1 % every
-            if self.state.loops.plan_is_due() or due:
-                self.messages.add_state(state, look.images)
-                plan = await make_plan(self.asker, self.messages.messages())
-                self.messages.add_note(f"A plan to follow from here:\n{plan}")
-        except ModelError as error:
-            logger.info("Thinking ahead failed: %s", error)
-
     def _remember(self, asked: Asked | None, deeds: Sequence[Deed], failure: str | None) -> None:
         state = self.state
         self.messages.add_results(deed.memory for deed in deeds)
@@ -333,10 +229,6 @@ class Agent:
         usage: Usage,
     ) -> None:
         state = self.state
-        picture = None
-        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
-        if self.folder is not None and shown is not None:
-            picture = self.folder.save_picture(state.step, shown.data, shown.mime_type)
         if asked is not None:
             state.loops.record(
                 asked.decision.calls, url=look.url if look else "", page=look.text if look else ""
@@ -349,7 +241,7 @@ class Agent:
                 brain=asked.decision.brain if asked else AgentBrain(),
                 actions=tuple(deed.record for deed in deeds),
                 notes=tuple(notes),
-                screenshot=picture,
+                screenshot=self._picture(state.step, look),
                 started=started,
                 seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
                 usage=usage,
@@ -466,10 +358,6 @@ class Agent:
                 opened = f"The browser may be another one; the page {url} could not be opened: {reason}"
         self.messages.add_note(TAKEN_UP.format(opened=opened))
 
-    async def _tell_pause(self) -> None:
-        self._save()
-        await self._tell_status()
-
     async def _tell(self, look: Look, asked: Asked) -> None:
         calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)
         await self.watcher.progressed(
@@ -502,7 +390,6 @@ class Agent:
     def _save(self) -> None:
         self.state.seconds = self.course.seconds
         self.state.instructions = self.control.instructions
-        self.history.outcome = self.outcome()
+        super()._save()
         if self.folder is not None:
-            self.folder.save_history(self.history)
             self.folder.save_state(self.state)

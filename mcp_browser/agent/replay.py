@@ -3,30 +3,29 @@
 import copy
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
-from mcp_browser.agent.course import Course
-from mcp_browser.agent.hands import Deed, Hands, Look
-from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord, TaskFolder
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.output import ActionCall
 from mcp_browser.agent.recording import element_arguments, place_of
-from mcp_browser.agent.secrets import PLACEHOLDER, Secrets
+from mcp_browser.agent.secrets import PLACEHOLDER
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.agent.variables import Variables
-from mcp_browser.agent.writing import write_up
-from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.dom.identities import ElementRecord, Located
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.agent.hands import Deed, Look
 
 ELEMENT_SECONDS = 10.0
 """How long an element may take to appear."""
@@ -47,7 +46,7 @@ MOST_TOLD = 20
 
 
 @dataclass(kw_only=True)
-class Replay:
+class Replay(TaskRun):
     """One repetition of a recorded run in one session; a run of its own, with a history of its own.
 
     `recorded` is what is done again, `history` what comes of it. `element_seconds` is how long an element may
@@ -55,17 +54,10 @@ class Replay:
     """
 
     recorded: AgentHistory
-    history: AgentHistory
-    controller: Controller
-    session: BrowserSession
     variables: Variables
-    secrets: Secrets = field(default_factory=Secrets)
-    folder: TaskFolder | None = None
     step_pictures: bool = True
     element_seconds: float = ELEMENT_SECONDS
     sure_seconds: float = SURE_SECONDS
-    watcher: Watcher = field(default_factory=NobodyWatches)
-    control: Control = field(default_factory=Control)
 
     def __post_init__(self) -> None:
         """Check that everything is there that the recorded run needs.
@@ -79,60 +71,22 @@ class Replay:
             raise InvalidArguments(
                 f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
             )
-        self.hands = Hands(
-            self.controller,
-            self.session,
-            secrets=self.secrets,
-            allowed_domains=self.recorded.task.allowed_domains,
-        )
-        self._downloads_before = len(self.session.downloads)
+        super().__post_init__()
         self._tabs: dict[int, int] = {}
         self._departures: list[str] = []
         self._done = 0
-        self.course = Course(self.history, self.control)
 
-    async def run(self) -> TaskOutcome:
-        """Do every action again that was done, until one cannot be.
-
-        The history is saved after each step and at the end, however the run ends.
-        """
-        try:
-            await self._open_start()
-            for step in self.recorded.steps[len(self.history.steps) :]:
-                await self.course.hold(self._tell_pause)
-                if self.control.stopping:
-                    self.course.stop()
-                if self.history.status is not TaskStatus.WORKING:
-                    break
-                await self._step(step)
-            if self.history.status is TaskStatus.WORKING:
-                self.course.end(TaskStatus.SUCCEEDED, None)
-        except anyio.get_cancelled_exc_class():
-            self.break_off()
-            raise
-        except Exception as error:
-            self.course.end(TaskStatus.FAILED, f"The replay itself failed: {type(error).__name__}.")
-            raise
-        finally:
-            self.history.ended = datetime.now(UTC)
-            self._save()
-        return self.outcome()
-
-    async def write_up(self) -> None:
-        """Write the report and the script of the replay, as it stands now, into its folder."""
-        if self.folder is not None:
-            await write_up(self.history, self.folder)
-
-    def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside; see `Course.break_off`."""
-        self.course.break_off(why)
-        self._save()
-        return self.outcome()
+    async def _work(self) -> None:
+        await self._open_start()
+        for step in self.recorded.steps[len(self.history.steps) :]:
+            if not await self._may_go_on():
+                return
+            await self._step(step)
+        self.course.end(TaskStatus.SUCCEEDED, None)
 
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
         history = self.history
-        downloads = self.session.downloads[self._downloads_before :]
         steps = f"{len(history.steps)} of {len(self.recorded.steps)} steps"
         said = [f"Did {self._done} actions again ({steps}); no model has checked what came of them."]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_TOLD]]
@@ -151,7 +105,7 @@ class Replay:
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
-            files=tuple(str(download.path) for download in downloads if download.path),
+            files=self._downloaded(),
             seconds=round(self.course.seconds, 2),
         )
 
@@ -183,9 +137,6 @@ class Replay:
                     break
         except ActionError as error:
             self.course.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
-        picture = None
-        if self.folder is not None and look is not None and look.shot is not None:
-            picture = self.folder.save_picture(step.number, look.shot.data, look.shot.mime_type)
         self.history.steps.append(
             StepRecord(
                 number=step.number,
@@ -194,7 +145,7 @@ class Replay:
                 brain=step.brain,
                 actions=tuple(actions),
                 notes=tuple(notes),
-                screenshot=picture,
+                screenshot=self._picture(step.number, look),
                 started=started,
                 seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
             )
@@ -322,8 +273,7 @@ class Replay:
         notes.append(f"Departed: {self.secrets.hide(what)}.")
         self._departures.append(self.secrets.hide(what))
 
-    async def _tell_pause(self) -> None:
-        self._save()
+    async def _tell_status(self) -> None:
         step, steps = len(self.history.steps), len(self.recorded.steps)
         await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
 
@@ -334,8 +284,3 @@ class Replay:
         await self.watcher.progressed(
             Progress(step=len(self.history.steps) + 1, steps=steps, goal=goal, actions=calls, url=url)
         )
-
-    def _save(self) -> None:
-        self.history.outcome = self.outcome()
-        if self.folder is not None:
-            self.folder.save_history(self.history)

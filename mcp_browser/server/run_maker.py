@@ -14,13 +14,14 @@ from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.agent.agent import Agent, AgentState
+from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.gui_style import GuiStyle
 from mcp_browser.agent.history import AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets import Secrets, load_secrets
+from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.styles import PlannerStyle, StructuredStyle
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.agent.variables import Variables
@@ -196,7 +197,6 @@ class RunMaker:
         )
         path = self.saved.folder_of(history.id)
         agent = Agent(
-            task=task,
             history=history,
             controller=Controller(self._actions(task), self._settings),
             session=lease.session,

@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import Progress
-from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.errors import ActionError
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.http.principals import Principal
@@ -34,7 +33,7 @@ class Run:
     """One run: its agent, who may steer it, and how it stands.
 
     Attributes:
-        agent: does the work; a replay does it without a model.
+        agent: does the work: an agent, or a replay, which needs no model.
         principal: who may steer it.
         mailbox: asks the client.
         claim: keeps other servers from the run's folder.
@@ -46,7 +45,7 @@ class Run:
         attended: how many calls wait for it now: only while there is one can the client be asked.
     """
 
-    agent: Agent | Replay
+    agent: TaskRun
     principal: Principal
     mailbox: Mailbox
     claim: Claim

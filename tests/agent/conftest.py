@@ -9,12 +9,13 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent, AgentState
+from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.control import NobodyWatches, Watcher
 from mcp_browser.agent.gui_style import GuiStyle
 from mcp_browser.agent.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.styles import StructuredStyle
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
@@ -95,7 +96,6 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     task = Task(text=task) if isinstance(task, str) else task
     asked = ScriptedModel(list(model)) if isinstance(model, list) else model
     return Agent(
-        task=task,
         history=history or AgentHistory(id="t", task=task),
         controller=Controller(registry or default_registry(), session_settings(session)),
         session=session,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from mcp_browser.agent.agent import AgentState
 from mcp_browser.agent.control import NobodyWatches, Progress
 from mcp_browser.agent.history import AgentHistory, TaskFolder
 from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ModelRateLimited, ModelRefused

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mcp_browser.agent import report
-from mcp_browser.agent.agent import AgentState
 from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm import tokens

@@ -1,0 +1,23 @@
+"""What a run needs to go on after its process has ended, beside its history."""
+
+from pydantic import BaseModel, Field
+
+from mcp_browser.agent.loops import LoopDetector
+from mcp_browser.agent.message_manager import MessageManagerState
+from mcp_browser.llm.messages import Usage
+
+
+class AgentState(BaseModel):
+    """How far a run has come, and what its model knows."""
+
+    messages: MessageManagerState = Field(default_factory=MessageManagerState)
+    loops: LoopDetector = Field(default_factory=LoopDetector)
+    step: int = 0
+    failures: int = 0
+    rejections: int = 0
+    seconds: float = 0
+    usage: Usage = Usage()
+    changes: str = ""
+    started: bool = False
+    instructions: list[str] = Field(default_factory=list[str])
+    """What the agent is still to be told."""

@@ -1,0 +1,120 @@
+"""What a run by an agent and a replay have in common: how they go, how they end, and what is kept of them."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import anyio
+
+from mcp_browser.agent.control import Control, NobodyWatches, Watcher
+from mcp_browser.agent.course import Course
+from mcp_browser.agent.hands import Hands, Look
+from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.writing import write_up
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+
+
+@dataclass(kw_only=True)
+class TaskRun(ABC):
+    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one.
+
+    `registry` of the controller holds the actions that the task allows.
+    """
+
+    history: AgentHistory
+    controller: Controller
+    session: BrowserSession
+    secrets: Secrets = field(default_factory=Secrets)
+    folder: TaskFolder | None = None
+    watcher: Watcher = field(default_factory=NobodyWatches)
+    control: Control = field(default_factory=Control)
+
+    def __post_init__(self) -> None:
+        """Take the session in hand."""
+        self.hands = Hands(
+            self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
+        )
+        self.course = Course(self.history, self.control)
+        # The session may have others' downloads.
+        self._downloads_before = len(self.session.downloads)
+
+    @property
+    def task(self) -> Task:
+        """What is to be done."""
+        return self.history.task
+
+    async def run(self) -> TaskOutcome:
+        """Work until the task ends, the run is held up by a person's part, or is cancelled.
+
+        The history is saved after each step and at the end, however the run ends.
+        """
+        self.course.set(TaskStatus.WORKING)
+        self.history.ended = None
+        self.control.stopping = False
+        try:
+            await self._work()
+        except anyio.get_cancelled_exc_class():
+            self.break_off()
+            raise
+        except Exception as error:
+            self.course.end(TaskStatus.FAILED, f"The run itself failed: {type(error).__name__}.")
+            raise
+        finally:
+            if self.history.status.is_final:
+                self.history.ended = datetime.now(UTC)
+            self._save()
+        return self.outcome()
+
+    async def write_up(self) -> None:
+        """Write the report and the script of the run, as it stands now, into its folder."""
+        if self.folder is not None:
+            await write_up(self.history, self.folder)
+
+    def break_off(self, why: str | None = None) -> TaskOutcome:
+        """End the run from outside, wherever it stands; see `Course.break_off`."""
+        self.course.break_off(why)
+        self._save()
+        return self.outcome()
+
+    @abstractmethod
+    def outcome(self) -> TaskOutcome:
+        """What the run has come to so far."""
+
+    @abstractmethod
+    async def _work(self) -> None:
+        """Take one step after the other."""
+
+    @abstractmethod
+    async def _tell_status(self) -> None:
+        """Tell who watches how the run stands."""
+
+    async def _may_go_on(self) -> bool:
+        """Wait while the run is paused; false where it is to be stopped, and at its end."""
+        await self.course.hold(self._tell_pause)
+        if self.control.stopping:
+            self.course.stop()
+        return self.history.status is TaskStatus.WORKING
+
+    async def _tell_pause(self) -> None:
+        self._save()
+        await self._tell_status()
+
+    def _downloaded(self) -> tuple[str, ...]:
+        """The files that the run has downloaded in this session."""
+        own = self.session.downloads[self._downloads_before :]
+        return tuple(str(download.path) for download in own if download.path)
+
+    def _picture(self, step: int, look: Look | None) -> str | None:
+        """Keep what was seen before a step; the name of the file."""
+        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
+        if self.folder is None or shown is None:
+            return None
+        return self.folder.save_picture(step, shown.data, shown.mime_type)
+
+    def _save(self) -> None:
+        self.history.outcome = self.outcome()
+        if self.folder is not None:
+            self.folder.save_history(self.history)
