@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import struct
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from socket import SO_LINGER, SOL_SOCKET
 from typing import cast
@@ -89,13 +89,23 @@ async def _answer(writer: asyncio.StreamWriter, body: bytes) -> None:
 async def gated_site(page: Callable[[str], str]) -> AsyncGenerator[GatedSite]:
     """The site, in this event loop."""
     site = GatedSite(page)
-    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
-    site.port = server.sockets[0].getsockname()[1]
+    async with listening(site.serve) as site.port:
+        try:
+            yield site
+        finally:
+            site.hang_up()
+
+
+@asynccontextmanager
+async def listening(
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncGenerator[int]:
+    """Serve connections to a free loopback port, in this event loop; the port."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
-        yield site
+        yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        site.hang_up()
 
 
 class Relay:
@@ -148,13 +158,11 @@ class Relay:
 async def relay(port: int) -> AsyncGenerator[Relay]:
     """A relay to a port of this machine."""
     passing = Relay(port)
-    server = await asyncio.start_server(passing.serve, "127.0.0.1", 0)
-    passing.port = server.sockets[0].getsockname()[1]
-    try:
-        yield passing
-    finally:
-        server.close()
-        passing.cut()
+    async with listening(passing.serve) as passing.port:
+        try:
+            yield passing
+        finally:
+            passing.cut()
 
 
 def holder_of(port: int, root: int) -> psutil.Process:
