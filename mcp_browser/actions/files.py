@@ -142,7 +142,7 @@ async def list_files(ctx: ActionContext) -> ActionResult:
 
 @files.action(effect="read", during_dialog=True, own_time=lambda params: params.timeout)
 async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -> ActionResult:
-    """Wait until downloads under way have ended, or the next one has."""
+    """Wait until downloads under way have ended, or the next one has; one just told of counts."""
     ended = await ctx.session.wait_for_download(limit=params.timeout)
     saved = {info.uri for info in ended if info.size is not None}
     artifacts = ctx.session.artifacts

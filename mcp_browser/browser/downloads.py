@@ -57,6 +57,7 @@ class Downloads:
         self._saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
         self._ended: list[DownloadInfo] = []
+        self._told: list[DownloadInfo] = []
         self._changed = Wakeup()
 
     def __len__(self) -> int:
@@ -97,11 +98,13 @@ class Downloads:
     async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
 
-        What has ended since `take_ended` counts, too.
+        What has ended since `take_ended`, or was told by it last, counts, too.
 
         Raises:
             DeadlineExceeded: none began, or one goes on.
         """
+        if self._told and not self._saving and not self._ended:
+            return self._told
         with anyio.move_on_after(limit):
             while self._saving or not self._ended:
                 await self._changed.wait()
@@ -115,8 +118,8 @@ class Downloads:
 
     def take_ended(self) -> list[DownloadInfo]:
         """Those that have ended since this was asked last."""
-        ended, self._ended = self._ended, []
-        return ended
+        self._told, self._ended = self._ended, []
+        return self._told
 
     async def close(self) -> None:
         """Give up those under way."""

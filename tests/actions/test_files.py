@@ -345,6 +345,14 @@ async def test_a_download_that_begins_later_is_awaited(hand: Hand) -> None:
     assert "late.txt" in await hand.do("wait_for_download", timeout=20)
 
 
+async def test_a_download_that_was_just_told_of_is_not_awaited_but_the_next_one_is(hand: Hand) -> None:
+    await hand.open("<a href='/download/at-once.txt?text=x'>Now</a>")
+    assert "Downloaded at-once.txt" in await hand.do("click_element", index=1)
+    assert "Downloaded at-once.txt" in await hand.do("wait_for_download", timeout=20)
+    assert [attachment.name for attachment in hand.result.attachments] == ["at-once.txt"]
+    assert "No download began" in await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.3)
+
+
 async def test_a_download_that_never_comes_is_said_not_to_have(hand: Hand) -> None:
     await hand.open("<h1>Nothing</h1>")
     assert "No download began within 0.3 s." in await hand.fails(
