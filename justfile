@@ -36,9 +36,9 @@ scripts:
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
 
-# The tests with branch coverage, in two processes, without the applications and what is slow; arguments go to pytest.
+# The tests with branch coverage, in three processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -n 2 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
+    pytest -n 3 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
 
 # The tests that drive real applications from packages.
 apps *arguments:

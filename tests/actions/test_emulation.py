@@ -9,7 +9,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Reply, Request, Site
 
 SCREEN = "[innerWidth, innerHeight, devicePixelRatio]"
@@ -215,7 +215,7 @@ async def test_what_the_browser_was_started_with_is_said_to_stay(
     assert language == "fr-FR"
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_turns_a_page_into_a_phones(era: Era, site: Site) -> None:
     url = site.page(
         f"{META}<script>addEventListener('load', () => document.body.append(innerWidth))</script>"

@@ -10,7 +10,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import DialogOpen, InvalidArguments
 from mcp_browser.settings import ScreenshotSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 SPY = """<script>
@@ -319,7 +319,7 @@ async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Ha
     assert blind.result.attachments == ()
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_clicks_by_the_picture_it_was_given(era: Era, site: Site) -> None:
     url = site.page(BUY)
     arguments = ("--tools", "core,mouse", "--device-scale", "2", "--screenshot-max-side", "640")

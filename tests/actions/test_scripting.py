@@ -10,7 +10,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, ScriptFailed, StaleElement
 from mcp_browser.settings import ObservationSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 
@@ -269,7 +269,7 @@ async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) ->
     await hand.fails("evaluate_script", InvalidArguments, **wrong)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_has_the_tool_only_with_its_group(era: Era, site: Site) -> None:
     url = site.page("<b>Bold</b>")
 

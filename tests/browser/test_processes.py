@@ -47,7 +47,13 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 @pytest.mark.parametrize("profile", ["none", "kept"])
-@pytest.mark.parametrize("what", ["starting", "idle", "navigating", "asked", "busy"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("starting", "busy"),
+        *(pytest.param(what, marks=pytest.mark.slow) for what in ("idle", "navigating", "asked")),
+    ],
+)
 def test_a_killed_server_leaves_no_process_behind(
     site: Site, tmp_path: Path, profile: str, what: str
 ) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 PAGE = """<h1>Shop</h1><script>
@@ -16,7 +16,7 @@ const ask = b => fetch("/prices").then(r => r.text()).then(t => b.textContent = 
 </script><button onclick="ask(this)">Prices</button>"""
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_sees_the_console_the_network_and_the_storage(site: Site, era: Era) -> None:
     async with browsing(era, "--tools", "core,console,network,storage") as browser:
         await browser.open(site.page(PAGE))

@@ -7,7 +7,7 @@ import anyio
 import mcp_types as types
 import pytest
 
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 PICKER = """
@@ -20,7 +20,7 @@ ZONE = """
 >Drop here</button> <output id=out></output>"""
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_files_travel_both_ways(site: Site, era: Era, tmp_path: Path) -> None:
     big = "figures " * 200_000
     site.publish(
@@ -65,7 +65,7 @@ async def test_files_travel_both_ways(site: Site, era: Era, tmp_path: Path) -> N
         assert refused.is_error
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_result_links_the_file_that_it_tells_of(site: Site, era: Era) -> None:
     async with browsing(era) as browser:
         await browser.open(site.page("<a href='/download/a.csv?text=1,2'>Table</a>"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.client import ERAS, Era, browsing
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 ACTIONS = """
@@ -34,7 +34,7 @@ def pay_bill() -> str:
 """
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_actions_from_a_file_are_tools_with_schemas_and_results(
     era: Era, tmp_path: Path, site: Site
 ) -> None:

@@ -7,7 +7,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from tests.browser.raw_server import raw_server
-from tests.support.client import ERAS, Era
+from tests.support.client import MODERN_FIRST, Era
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
@@ -15,7 +15,11 @@ PICKER = """
 <input type=file aria-label=File onchange="files[0].text().then(text => out.textContent = text)">
 <output id=out></output>"""
 
-WAYS = [("http", "auto"), ("http", "legacy"), ("sse", "legacy")]
+WAYS = [
+    ("http", "auto"),
+    pytest.param("http", "legacy", marks=pytest.mark.slow),
+    ("sse", "legacy"),
+]
 
 
 async def link_of(browser: RemoteBrowser, tool: str, **arguments: object) -> types.ResourceLink:
@@ -69,7 +73,7 @@ async def test_a_remote_client_gives_files_and_gets_files(site: Site, transport:
                 assert get(server, link.uri).status_code == 404
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_remote_client_hears_when_a_download_has_ended(site: Site, era: Era) -> None:
     with raw_server() as slow:
         async with (

@@ -424,7 +424,13 @@ async def twice(act: Callable[..., Awaitable[object]], *arguments: object, **nam
 
 
 @pytest.mark.parametrize(
-    "loop", ["for (;;);", "(function f() { Promise.resolve().then(f) })()"], ids=["loop", "microtasks"]
+    "loop",
+    [
+        pytest.param("for (;;);", id="loop"),
+        pytest.param(
+            "(function f() { Promise.resolve().then(f) })()", id="microtasks", marks=pytest.mark.slow
+        ),
+    ],
 )
 async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(hand: Hand, loop: str) -> None:
     view = await hand.show(f"<button onclick='{loop}'>Hang</button>")

@@ -18,11 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
+import pytest
 from mcp import Client, StdioServerParameters
 
 Era = Literal["auto", "legacy"]
 T = TypeVar("T")
 ERAS: tuple[Era, ...] = ("auto", "legacy")
+
+MODERN_FIRST = [pytest.param(era, marks=[pytest.mark.slow] if era == "legacy" else []) for era in ERAS]
+"""Both; the older one is left to the slow tests where it has no part in what is tested."""
 
 _ELEMENT = re.compile(
     r"^\s*(?P<op>[+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
