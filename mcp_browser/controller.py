@@ -84,7 +84,9 @@ class Controller:
         except ActionError as error:
             error.notices = _happened_since(session, tab, url, error)
             raise
-        return await self._with_picture(_with_downloads(result, session), ctx, action)
+        return await self._with_picture(
+            _with_downloads(result, session, acted=action.effect != "read"), ctx, action
+        )
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
         """Refuse what cannot be done now.
@@ -124,10 +126,10 @@ class Controller:
         return result
 
 
-def _with_downloads(result: ActionResult, session: BrowserSession) -> ActionResult:
+def _with_downloads(result: ActionResult, session: BrowserSession, *, acted: bool) -> ActionResult:
     """The result with the files that pages have given since the last one."""
     files = session.artifacts
-    came = {info.uri for info in session.take_downloads() if info.size is not None}
+    came = {info.uri for info in session.take_downloads(acted=acted) if info.size is not None}
     attachments = [
         Attachment.of_file(artifact, local=not files.remote)
         for artifact in files.files()

@@ -57,7 +57,7 @@ class Downloads:
         self._saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
         self._ended: list[DownloadInfo] = []
-        self._told: list[DownloadInfo] = []
+        self._brought: list[DownloadInfo] = []
         self._changed = Wakeup()
 
     def __len__(self) -> int:
@@ -98,17 +98,17 @@ class Downloads:
     async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
 
-        What has ended since `take_ended`, or was told by it last, counts, too.
+        What the last action has brought, or was not told yet, counts, too.
 
         Raises:
             DeadlineExceeded: none began, or one goes on.
         """
-        if self._told and not self._saving and not self._ended:
-            return self._told
         with anyio.move_on_after(limit):
-            while self._saving or not self._ended:
+            while self._saving or not (self._ended or self._brought):
                 await self._changed.wait()
-            return self.take_ended()
+            ended = [*self._brought, *self._ended]
+            self._brought, self._ended = [], []
+            return ended
         if self._saving:
             names = ", ".join(self._infos[number].name for number in self._saving)
             raise DeadlineExceeded(
@@ -116,10 +116,11 @@ class Downloads:
             )
         raise DeadlineExceeded(f"No download began within {limit:g} s.", hint="Click what starts it first.")
 
-    def take_ended(self) -> list[DownloadInfo]:
-        """Those that have ended since this was asked last."""
-        self._told, self._ended = self._ended, []
-        return self._told
+    def take_ended(self, *, acted: bool) -> list[DownloadInfo]:
+        """Those that have ended since this was asked last; `acted`: by an action that was no mere look."""
+        ended, self._ended = self._ended, []
+        self._brought = [*([] if acted else self._brought), *ended]
+        return ended
 
     async def close(self) -> None:
         """Give up those under way."""

@@ -482,9 +482,9 @@ class BrowserSession:
         """
         return await self._downloads.wait_for_end(limit=limit)
 
-    def take_downloads(self) -> list[DownloadInfo]:
-        """The downloads that have ended since this was asked last."""
-        return self._downloads.take_ended()
+    def take_downloads(self, *, acted: bool) -> list[DownloadInfo]:
+        """The downloads that have ended since this was asked last; `acted`: by an action, not a mere look."""
+        return self._downloads.take_ended(acted=acted)
 
     async def finish_downloads(self, *, limit: float) -> None:
         """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
