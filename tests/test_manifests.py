@@ -74,7 +74,13 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "claude-desktop.json" else [pytest.mark.slow])
+        for name in CLIENTS
+    ],
+)
 async def test_a_client_configuration_starts_the_server(name: str) -> None:
     (entry,) = parsed(name)[CLIENTS[name]].values()
     assert entry["command"] == PROGRAM

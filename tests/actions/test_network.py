@@ -263,6 +263,7 @@ async def test_what_a_service_worker_answers_is_told(listening: Hand, site: Site
     assert "(service worker)" in told
 
 
+@pytest.mark.slow
 async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) -> None:
     await listening.open("<h1>Many</h1>")
     site.route("/many", lambda _request: Reply(b"", "text/plain"))

@@ -141,6 +141,7 @@ async def test_a_route_that_there_is_not_cannot_be_removed(listening: Hand) -> N
     assert error == "There is no route 7. Routes: 1: block any method /ads (used 0 times)."
 
 
+@pytest.mark.slow
 async def test_there_are_only_so_many_routes(listening: Hand) -> None:
     for number in range(MOST):
         await listening.do("block_route", url=f"/ads/{number}/")

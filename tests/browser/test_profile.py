@@ -92,6 +92,7 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
     assert profile_holder(tmp_path) is None
 
 
+@pytest.mark.slow
 async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as first, browsing(tmp_path, profile_in_use="temporary") as second:
         await first.open(site.page("First"))
@@ -120,6 +121,7 @@ async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path)
         assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
 
 
+@pytest.mark.slow
 async def test_a_profile_is_free_again_once_its_browser_was_killed(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as hand:
         await hand.open(site.page("First"))

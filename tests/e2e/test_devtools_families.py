@@ -52,6 +52,7 @@ async def test_a_client_sees_the_console_the_network_and_the_storage(site: Site,
     assert "There is no request 999." in unknown.text
 
 
+@pytest.mark.slow
 async def test_logins_go_from_one_run_to_the_next_by_a_named_profile(site: Site, tmp_path: Path) -> None:
     arguments = ("--tools", "core,storage", "--profiles", str(tmp_path))
     async with browsing("auto", *arguments) as browser:

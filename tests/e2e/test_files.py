@@ -78,6 +78,7 @@ async def test_a_result_links_the_file_that_it_tells_of(site: Site, era: Era) ->
         assert contents.text == "1,2"
 
 
+@pytest.mark.slow
 async def test_temporary_files_are_gone_when_the_server_ends_and_named_folders_stay(
     site: Site, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_crashed_page_is_told_and_opens_again(site: Site) -> None:
         assert "Fragile" in text_of(result)
 
 
+@pytest.mark.slow
 @reads_proc
 def test_a_browser_that_is_killed_in_the_middle_of_a_call_does_not_hold_it(site: Site) -> None:
     with RawServer() as server:
@@ -124,6 +125,7 @@ async def test_a_second_server_on_the_same_profile_is_told_what_to_do(site: Site
         assert "Mine" in await first.snapshot()
 
 
+@pytest.mark.slow
 async def test_a_second_server_may_be_given_a_temporary_profile(site: Site, tmp_path: Path) -> None:
     flags = ("--no-isolated", f"--profile={tmp_path / 'profile'}", "--profile-in-use=temporary")
     url = site.page("<h1>Ours</h1>")
@@ -141,6 +143,7 @@ async def test_the_lock_of_a_dead_browser_does_not_hold_a_profile(site: Site, tm
         assert "Unlocked" in await browser.open(site.page("<h1>Unlocked</h1>"))
 
 
+@pytest.mark.slow
 @reads_proc
 async def test_a_running_browser_that_is_started_anew_is_reached_again(site: Site, tmp_path: Path) -> None:
     port = free_port()

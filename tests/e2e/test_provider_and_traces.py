@@ -136,6 +136,7 @@ def told(result: types.CallToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
 
 
+@pytest.mark.slow
 def test_the_task_is_done_in_spite_of_a_limit_and_a_useless_answer(left: Left) -> None:
     assert not left.result.is_error, told(left.result)
     assert told(left.result).startswith("Typed.")

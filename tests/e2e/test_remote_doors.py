@@ -280,6 +280,7 @@ def keep_lines(path: Path, word: str) -> None:
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if word in line))
 
 
+@pytest.mark.slow
 async def test_a_token_that_is_taken_away_stops_counting_while_the_server_runs(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     made = [await asyncio.to_thread(make_token, name, path) for name in ("alice", "bob")]

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import playwright
+import pytest
 
 from mcp_browser.browser.launch import find_browser
 from mcp_browser.settings import BrowserSettings
@@ -41,6 +42,7 @@ def playwright_server(folder: Path, port: int = 0) -> Generator[str]:
         process.wait(20)
 
 
+@pytest.mark.slow
 async def test_sessions_work_in_a_browser_of_a_playwright_server_also_when_that_comes_back(
     site: Site, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ PICKER = """
 WAYS = [
     ("http", "auto"),
     pytest.param("http", "legacy", marks=pytest.mark.slow),
-    ("sse", "legacy"),
+    pytest.param("sse", "legacy", marks=pytest.mark.slow),
 ]
 
 

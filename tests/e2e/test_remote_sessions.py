@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
@@ -112,6 +113,7 @@ async def test_the_end_of_a_protocol_session_closes_its_browser(server: RemoteSe
             await until(is_over)
 
 
+@pytest.mark.slow
 async def test_more_tabs_than_allowed_are_refused_and_popups_closed(server: RemoteServer, site: Site) -> None:
     flood = "<button onclick='for (let i = 0; i < 80; i++) window.open(\"about:blank\")'>Flood</button>"
     async with connected(server.url, "legacy") as browser, connected(server.url, "legacy") as other:
@@ -143,6 +145,7 @@ async def test_a_page_that_never_ends_holds_up_nobody_else(server: RemoteServer,
         assert "Quick" in await stuck.open(site.page("<h1>Quick</h1>"))
 
 
+@pytest.mark.slow
 async def test_a_browser_that_dies_takes_its_own_sessions_only(site: Site) -> None:
     page = site.page("<h1>Still here</h1>")
     async with serving("--http", "--sessions-per-browser", "2") as server, AsyncExitStack() as stack:
@@ -183,6 +186,7 @@ async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Sit
         assert "after 2 seconds without a call" in (await browser.call("get_state", **made.structured)).text
 
 
+@pytest.mark.slow
 async def test_a_profile_keeps_logins_and_has_one_holder(site: Site, tmp_path: Path) -> None:
     url = site.page(LOGIN)
     async with serving("--http", "--profiles", str(tmp_path)) as server:
@@ -217,6 +221,7 @@ def _kept(folder: Path, profile: str) -> tuple[int, dict[str, Any]]:
     return file.stat().st_mode & 0o777, json.loads(file.read_text())
 
 
+@pytest.mark.slow
 async def test_handles_and_protocol_sessions_start_with_the_replicas_name(site: Site) -> None:
     async with serving("--replica", "east-1") as server:
         async with connected(server.url) as modern:

@@ -8,7 +8,7 @@ import mcp_types as types
 import pytest
 
 from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
-from tests.support.client import ERAS, Era
+from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
 from tests.support.long_calls import LongCallsExtension
 from tests.support.remote import RemoteServer, client_of, serving
@@ -35,7 +35,7 @@ def named(result: types.CallToolResult) -> dict[str, Any]:
     return {"session": data(result)["session"]}
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_task_works_in_its_clients_session(
     server: RemoteServer, desk: Desk, era: Era, site: Site
 ) -> None:
@@ -53,7 +53,7 @@ async def test_a_task_works_in_its_clients_session(
             assert "Here" not in text(begun)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_task_that_asks_goes_on_in_its_session(
     server: RemoteServer, desk: Desk, era: Era, site: Site
 ) -> None:
@@ -102,7 +102,7 @@ async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
 SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_secret_is_given_on_the_server_itself_and_once_only(
     server: RemoteServer, desk: Desk, era: Era, site: Site
 ) -> None:

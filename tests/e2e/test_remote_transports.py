@@ -59,6 +59,7 @@ async def test_a_name_that_is_not_this_machines_is_refused(server: RemoteServer)
         assert status in (403, 421)
 
 
+@pytest.mark.slow
 async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -96,6 +97,7 @@ def _run(*flags: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 async def test_both_transports_stand_under_a_prefix(site: Site) -> None:
     async with serving("--path-prefix", "/browser/") as server:
         assert server.url.endswith("/browser/mcp")
@@ -139,6 +141,7 @@ async def test_a_stream_of_changes_is_ended_before_the_server_goes() -> None:
         assert await stopping == 128 + signal.SIGTERM
 
 
+@pytest.mark.slow
 async def test_a_second_signal_ends_the_server_at_once(site: Site) -> None:
     with serving_process("--http", "--shutdown-timeout", "60") as server:
         async with connected(server.url, "legacy") as browser:

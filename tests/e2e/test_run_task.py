@@ -16,7 +16,7 @@ from mcp import Client
 
 from mcp_browser.actions.catalog import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
-from tests.support.client import ERAS, Era
+from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
 from tests.support.long_calls import LongCallsExtension
 from tests.support.site import Site
@@ -30,7 +30,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     return Desk(tmp_path_factory.mktemp("agent"))
 
 
-@pytest.fixture(scope="module", params=ERAS)
+@pytest.fixture(scope="module", params=MODERN_FIRST)
 async def client(request: pytest.FixtureRequest, desk: Desk) -> AsyncGenerator[Client]:
     """A client of either era that can be asked nothing."""
     secrets = desk.script.with_name("secrets.toml")
@@ -232,7 +232,7 @@ async def test_by_default_it_says_at_once_how_to_set_a_model_up(fresh: Desk) -> 
         assert "--tools core,agent" in text(result)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_the_clients_own_model_and_its_person_are_asked(fresh: Desk, era: Era, site: Site) -> None:
     asked: list[types.CreateMessageRequestParams] = []
     questions: list[str] = []
@@ -267,6 +267,7 @@ async def test_the_clients_own_model_and_its_person_are_asked(fresh: Desk, era: 
         assert "Count 1" in text(await client.call_tool("get_state", {}))
 
 
+@pytest.mark.slow
 async def test_a_task_of_a_killed_server_goes_on_in_another_one(fresh: Desk, site: Site) -> None:
     fresh.follow(FIND, WAIT)
     url = site.page(COUNTER)
@@ -365,7 +366,7 @@ LOGIN = "<label>Password <input id=word autofocus></label>"
 TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era, site: Site) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []

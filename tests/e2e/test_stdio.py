@@ -70,6 +70,7 @@ def test_no_process_outlives_a_server_that_ends_while_the_browser_starts(how: st
         assert server.left_over(seconds=ENDING_SECONDS) == {}
 
 
+@pytest.mark.slow
 def test_the_exit_code_tells_the_signal_or_is_zero_at_the_end_of_input() -> None:
     codes: dict[str, int] = {}
     for how in ("end of input", "SIGTERM", "SIGINT"):

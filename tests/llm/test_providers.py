@@ -220,6 +220,7 @@ async def test_a_server_that_is_not_there_cannot_be_reached(
     assert "cannot be reached" in str(error)
 
 
+@pytest.mark.slow
 async def test_a_streamed_answer_that_stalls_ends_with_the_deadline(aimock: Aimock) -> None:
     # Anthropic's answers are streamed; this one says nothing for a minute after its head.
     aimock.says({"content": "too late"}, latency=60_000)

@@ -442,6 +442,7 @@ async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(han
         await lives(hand)
 
 
+@pytest.mark.slow
 async def test_a_page_that_loops_while_it_loads_is_given_up(hand: Hand) -> None:
     url = hand.site.page("<h1>Never</h1><script>for (;;);</script>")
 
