@@ -40,9 +40,9 @@ scripts:
 test *arguments:
     pytest -n 3 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
 
-# The tests that drive real applications from packages.
+# The tests that drive real applications from packages, in two processes.
 apps *arguments:
-    pytest -m "apps and not slow" {{ arguments }}
+    pytest -n 2 --dist loadfile -m "apps and not slow" {{ arguments }}
 
 # The tests under load and with faults, conformance, proxies.
 slow *arguments:
