@@ -88,6 +88,8 @@ class Activity:
         """How many windows the page has asked for that are not there yet."""
         self.document_number = 0
         """Grows with each new document in the tab."""
+        self.frames_number = 0
+        """Grows with each new document in a frame of the page."""
         self.loading = False
         """Whether the document has begun and its DOM is not complete yet."""
         self.status: int | None = None
@@ -276,6 +278,7 @@ class Activity:
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame.parent_frame is not None:
+            self.frames_number += 1
             return
         answered, self._answered = self._answered, None
         address = frame.url.partition("#")[0]

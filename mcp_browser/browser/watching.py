@@ -39,6 +39,9 @@ HOLD_GRACE = 1.0
 GLANCE = 0.25
 """How often it is looked whether a navigation that a page has asked for has come to nothing, seconds."""
 
+READINGS_FOR_FRAMES = 2
+"""How often a page is read again because a frame in it has got another document meanwhile."""
+
 HELD_SECONDS = 0.1
 """How long news of a request may take where requests are held back to be answered from here."""
 
@@ -95,6 +98,7 @@ class Observer:
         read_from: Tab | None = None
         part: Part | None = None
         news_is_late = self._session.holds_requests
+        for_frames = READINGS_FOR_FRAMES
         while (tab := self._session.tab_in_use) is not None:
             if tab is not watch.tab:
                 await self._session.attached()
@@ -115,11 +119,14 @@ class Observer:
                 news_is_late = False
                 await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
-            document = tab.activity.document_number
+            document, frames = tab.activity.document_number, tab.activity.frames_number
             part = await self._read(tab, left, again=read_from is tab)
             read_from = tab if part is not None else None
             # A frame may keep the answer back until all of the next document is there.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
+            if is_last and tab.activity.frames_number != frames and for_frames > 0:
+                for_frames -= 1
+                is_last = False
             if tab is self._session.tab_in_use and (tab.held or is_last):
                 break
         await self._session.finish_downloads(limit=deadline - time.monotonic())

@@ -182,3 +182,12 @@ async def test_a_navigation_that_the_page_takes_back_is_not_awaited(hand: Hand, 
     told = await hand.click("Go")
     assert "Stayed" in shown(told)
     assert not told.notices
+
+
+@pytest.mark.parametrize("sandbox", ["", "sandbox"])
+async def test_a_page_is_told_with_the_frames_that_it_comes_with(
+    hand: Hand, site: Site, sandbox: str
+) -> None:
+    frames = "".join(f"<iframe {sandbox} srcdoc='<h1>Inner {number}</h1>'></iframe>" for number in range(4))
+    told = shown(await hand.open(site.page(frames)))
+    assert all(f"Inner {number}" in told for number in range(4))

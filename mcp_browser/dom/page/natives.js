@@ -49,6 +49,7 @@ const _documentElement = getterOf(Document.prototype, "documentElement");
 const _head = getterOf(Document.prototype, "head");
 const _title = getterOf(Document.prototype, "title");
 const _hidden = getterOf(Document.prototype, "hidden");
+const _readyState = getterOf(Document.prototype, "readyState");
 const _activeElement = getterOf(Document.prototype, "activeElement");
 const _activeWithin = getterOf(ShadowRoot.prototype, "activeElement");
 const _scrollingElement = getterOf(Document.prototype, "scrollingElement");

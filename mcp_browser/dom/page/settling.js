@@ -3,6 +3,8 @@
 const FRAME_FALLBACK = 60;
 const LONGEST_RESTLESS = 300;
 const LONGEST_ANIMATION = 700;
+/** Longest wait for frames of a page that has just come, milliseconds: one in a process of its own is late. */
+const LONGEST_FRAMES = 300;
 const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
 
 /** The next frame, or a moment where none comes because the page is not drawn. @returns {Promise<void>} */
@@ -40,6 +42,12 @@ function animating(roots) {
     }
   }
   return left;
+}
+
+/** Whether frames of the page may still be on their way; its load event comes after theirs. */
+function framesComing() {
+  const root = rootElement();
+  return !!root && _readyState.call(document) === "interactive" && !!_querySelector.call(root, "iframe:not([loading=lazy])");
 }
 
 /** The document and the shadow roots in it that are known. */
@@ -92,6 +100,7 @@ async function settle(limit) {
         stirred = true;
         continue;
       }
+      if (waited < LONGEST_FRAMES && framesComing()) continue;
       if (stirred) {
         // What a component has drawn in one frame it often begins to animate in the next.
         stirred = false;
