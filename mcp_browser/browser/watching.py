@@ -98,7 +98,7 @@ class Observer:
         read_from: Tab | None = None
         part: Part | None = None
         news_is_late = self._session.holds_requests
-        for_frames = READINGS_FOR_FRAMES
+        readings_left = READINGS_FOR_FRAMES
         while (tab := self._session.tab_in_use) is not None:
             if tab is not watch.tab:
                 await self._session.attached()
@@ -124,8 +124,8 @@ class Observer:
             read_from = tab if part is not None else None
             # A frame may keep the answer back until all of the next document is there.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
-            if is_last and tab.activity.frames_number != frames and for_frames > 0:
-                for_frames -= 1
+            if is_last and readings_left and tab.activity.frames_number != frames:
+                readings_left -= 1
                 is_last = False
             if tab is self._session.tab_in_use and (tab.held or is_last):
                 break

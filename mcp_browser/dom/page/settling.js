@@ -44,10 +44,16 @@ function animating(roots) {
   return left;
 }
 
-/** Whether frames of the page may still be on their way; its load event comes after theirs. */
+/** Until when the frames that the document comes with are waited for; NaN before the first look at it. */
+let framesUntil = NaN;
+
+/** Whether frames of the page may still be on their way; its load event comes after theirs, but pictures hold it back, too. */
 function framesComing() {
   const root = rootElement();
-  return !!root && _readyState.call(document) === "interactive" && !!_querySelector.call(root, "iframe:not([loading=lazy])");
+  if (!root || _readyState.call(document) !== "interactive") return false;
+  if (!_querySelector.call(root, "iframe:not([loading=lazy])")) return false;
+  framesUntil ||= now() + LONGEST_FRAMES;
+  return now() < framesUntil;
 }
 
 /** The document and the shadow roots in it that are known. */
@@ -100,7 +106,7 @@ async function settle(limit) {
         stirred = true;
         continue;
       }
-      if (waited < LONGEST_FRAMES && framesComing()) continue;
+      if (framesComing()) continue;
       if (stirred) {
         // What a component has drawn in one frame it often begins to animate in the next.
         stirred = false;
