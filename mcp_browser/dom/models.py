@@ -8,8 +8,15 @@ from pydantic import BaseModel, ConfigDict
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
 ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
-_LINE = re.compile(r'\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+"')
+_LINE = re.compile(r'^(?=\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+")', re.MULTILINE)
+
+
+def clean_text(text: str) -> str:
+    """Text that every client can take: no half characters, no control characters."""
+    return _UNPRINTABLE.sub("", _SURROGATES.sub("\ufffd", text))
 
 
 class Frozen(BaseModel):
@@ -41,23 +48,25 @@ class DomNode(Frozen):
 
     def __str__(self) -> str:
         """The line as a model reads it."""
+        # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
+        name = clean_text(self.name)
         match self.kind:
             case "text" if self.index is None:
-                return _plain(self.name)
+                return _plain(name)
             case "heading" if self.index is None:
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
-                return f"{'#' * int(level)} {self.name}"
+                return f"{'#' * int(level)} {name}"
             case "row" if self.index is None:
-                return f"| {self.name} |" + "".join(f" {state}" for state in self.states)
+                return f"| {name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
-                return f'{self.role or "img"} "{self.name.translate(_ESCAPES)}"'
+                return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
                 return f"… {int(self.name):,} more {self.role} (get_state index={self.index})"
             case _:
                 mark = "*" if self.is_new else ""
                 index = f"[{self.index}] " if self.index is not None else ""
-                states = "".join(f" {state}" for state in self.states)
-                return f'{mark}{index}{self.role or self.kind} "{self.name.translate(_ESCAPES)}"{states}'
+                states = "".join(f" {clean_text(state)}" for state in self.states)
+                return f'{mark}{index}{self.role or self.kind} "{name.translate(_ESCAPES)}"{states}'
 
 
 class Size(Frozen):
@@ -224,5 +233,5 @@ class Box(Frozen):
 
 
 def _plain(text: str) -> str:
-    """A line of text that cannot be taken for an element's."""
-    return f"\\{text}" if _LINE.match(text) else text
+    """Text of which no line can be taken for an element's."""
+    return _LINE.sub(r"\\", text)

@@ -26,7 +26,7 @@ from urllib.parse import quote, quote_plus
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.pictures import MAX_BYTES, make_picture
-from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
+from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen, clean_text
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.snapshot import render_changes, render_snapshot
 from mcp_browser.settings import Settings
@@ -38,7 +38,6 @@ LONGEST_TITLE = 120
 LONGEST_NOTICE = 600
 LONGEST_ERROR = 8_000
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _FRAME = re.compile(r"<(?=\s*/?\s*page\b)", re.IGNORECASE)
 
@@ -95,7 +94,7 @@ def render_result(
     """
     limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
-    parts: list[Part] = [TextPart(text=hide(clean_text(text) or "Done.", secrets))]
+    parts: list[Part] = [TextPart(text=hide(text or "Done.", secrets))]
     left = MAX_BYTES
     for attachment in result.attachments:
         if attachment.kind == "image" and attachment.data is not None:
@@ -110,10 +109,16 @@ def render_result(
     return parts
 
 
+def is_data(result: ActionResult) -> bool:
+    """Whether a result is its data and nothing else, so that the data alone tells the whole of it."""
+    told = (result.extracted_content, result.page_content, result.error, result.attachments)
+    return bool(result.data) and not any(told) and not any(_observed(result.observation, 1, beside=True))
+
+
 def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
     """What went wrong, what to try, and what else happened meanwhile."""
-    lines = [str(error), *_notes(error.notices)]
-    return hide(cut(clean_text("\n".join(lines)), LONGEST_ERROR), secrets)
+    lines = [_escaped(str(error)), *_notes(error.notices)]
+    return hide(cut("\n".join(lines), LONGEST_ERROR), secrets)
 
 
 def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
@@ -123,12 +128,12 @@ def frame(content: str, *, url: str, title: str | None = None, status: int | Non
         attributes.append(f'title="{_attribute(title, LONGEST_TITLE)}"')
     if status is not None and status != HTTPStatus.OK:
         attributes.append(f"status={status}")
-    return f"<page {' '.join(attributes)} untrusted>\n{_FRAME.sub('&lt;', content)}\n</page>"
+    return f"<page {' '.join(attributes)} untrusted>\n{_escaped(content)}\n</page>"
 
 
-def clean_text(text: str) -> str:
-    """Text that every client can take: no half characters, no control characters."""
-    return _UNPRINTABLE.sub("", _SURROGATES.sub("\ufffd", text))
+def _escaped(text: str) -> str:
+    """Text that can neither open nor close a frame; cleaned first, since what goes may have hidden one."""
+    return _FRAME.sub("&lt;", clean_text(text))
 
 
 def cut(text: str, limit: int) -> str:
@@ -140,29 +145,34 @@ def cut(text: str, limit: int) -> str:
 
 def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
     if result.error:
-        yield cut(result.error, limit)
+        yield cut(_escaped(result.error), limit)
     if result.extracted_content:
-        yield cut(result.extracted_content, limit)
+        yield cut(_escaped(result.extracted_content), limit)
+    elif is_data(result):
+        yield cut(_escaped(json.dumps(result.data, ensure_ascii=False)), limit)
     observation = result.observation
     if result.page_content is not None:
         yield frame(cut(result.page_content, limit), url=observation.url if observation else "")
-    if observation is not None:
-        yield from _observed(observation, limit, beside=result.page_content is not None)
+    yield from _observed(observation, limit, beside=result.page_content is not None)
     told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
         place = attachment.path or attachment.uri
         if place and place not in told:
-            yield f"File: {place} ({attachment.mime_type})"
+            yield f"File: {_escaped(place)} ({attachment.mime_type})"
 
 
-def _observed(observation: Observation, limit: int, *, beside: bool) -> Iterator[str]:
+def _observed(observation: Observation | None, limit: int, *, beside: bool) -> Iterator[str]:
+    if observation is None:
+        return
     lines: list[str] = []
     title: str | None = None
     status: int | None = None
     if len(observation.tabs) > 1:
         for tab in observation.tabs:
             mark = " (current)" if tab.current else ""
-            lines.append(f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {tab.url[:LONGEST_URL]}')
+            lines.append(
+                f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {_attribute(tab.url, LONGEST_URL)}'
+            )
     match observation.snapshot, observation.changes:
         case DomSnapshot() as snapshot, _:
             title, status = snapshot.title, snapshot.status
@@ -182,13 +192,13 @@ def _observed(observation: Observation, limit: int, *, beside: bool) -> Iterator
 
 def _dialog(dialog: DialogInfo) -> str:
     default = f' (preset: "{_attribute(dialog.default_value, 200)}")' if dialog.default_value else ""
-    return f"{_FRAME.sub('&lt;', str(dialog))}{default}. Answer it with handle_dialog."
+    return f"{_escaped(str(dialog))}{default}. Answer it with handle_dialog."
 
 
 def _notes(notices: tuple[str, ...]) -> Iterator[str]:
     for notice in notices:
-        line = " ".join(notice.split())
-        yield f"Note: {_FRAME.sub('&lt;', cut(line, LONGEST_NOTICE))}"
+        line = " ".join(clean_text(notice).split())
+        yield f"Note: {_escaped(cut(line, LONGEST_NOTICE))}"
 
 
 def _attribute(text: str, limit: int) -> str:
