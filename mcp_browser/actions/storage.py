@@ -263,8 +263,9 @@ async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> Ac
 
 async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> State:
     file = params.file or ""
-    if file.startswith("browser://"):
-        path = ctx.session.artifacts.find(file).path
+    if ctx.session.artifacts.remote or file.startswith("browser://"):
+        # A remote client reads what its own sessions have saved, whatever else lies in the server's folders.
+        path = (ctx.session.terms.find_file(file) or ctx.session.artifacts.named(file)).path
     else:
         (path,) = allowed_files([file], (*ctx.session.upload_dirs, ctx.session.output_dir))
     content = await anyio.to_thread.run_sync(read_file, path)

@@ -4,7 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mcp_browser.browser.artifacts import Artifact
 from mcp_browser.browser.turns import SessionLock
+
+
+def _no_file(_uri: str) -> Artifact | None:
+    return None
 
 
 def _no_limit(_tabs: int) -> str:
@@ -18,11 +23,13 @@ class SessionTerms:
     Attributes:
         lock: held while a call works in the session.
         why_no_tab: takes how many tabs the session has; why it may not have another one, or nothing.
+        find_file: takes an address; the file there of any session of the same caller, or None.
         logins: the named profiles of its caller; None where the server keeps none.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)
     why_no_tab: Callable[[int], str] = _no_limit
+    find_file: Callable[[str], Artifact | None] = _no_file
     logins: "Logins | None" = None
 
 

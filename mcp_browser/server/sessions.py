@@ -12,11 +12,12 @@ from typing import Any
 import anyio
 from mcp.server.context import ServerRequestContext
 
+from mcp_browser.browser.artifacts import Artifact
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.terms import SessionTerms
 from mcp_browser.browser.turns import SessionLock, Turns
-from mcp_browser.errors import BrowserUnavailable, LimitReached, UnknownSession
+from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.calls import Lease, NeedInput
 from mcp_browser.server.http.principals import ANONYMOUS, Principal
 from mcp_browser.server.profiles import NamedProfile, Profiles
@@ -205,6 +206,7 @@ class Sessions:
             terms=SessionTerms(
                 lock=SessionLock(self.turns, principal.id),
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
+                find_file=lambda uri: self._file_of(principal, uri),
                 logins=self.profiles.of(principal) if self.profiles is not None else None,
             ),
         )
@@ -329,6 +331,14 @@ class Sessions:
         if principal != ANONYMOUS and mine >= most:
             return f"all sessions of one client together may have {most} tabs."
         return ""
+
+    def _file_of(self, principal: Principal, uri: str) -> Artifact | None:
+        """The file at an address, if a session of the caller's keeps it."""
+        for held in self._held.values():
+            if held.owner.id == principal.id:
+                with suppress(NotFound):
+                    return held.session.artifacts.find(uri)
+        return None
 
     def _why_over(self, held: HeldSession) -> str:
         """Why a session is over, or nothing; one that has calls under way is not."""

@@ -1,5 +1,7 @@
 """Files of clients on other machines: up by content, down by address, and nobody else's."""
 
+from pathlib import Path
+
 import httpx2 as httpx
 import mcp_types as types
 import pytest
@@ -71,6 +73,28 @@ async def test_a_remote_client_gives_files_and_gets_files(site: Site, transport:
                 with pytest.raises(MCPError, match="There is no file"):
                     await browser.client.read_resource(link.uri)
                 assert get(server, link.uri).status_code == 404
+
+
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_a_client_loads_only_the_logins_that_its_own_sessions_have_saved(
+    site: Site, tmp_path: Path, era: Era
+) -> None:
+    async with (
+        serving("--http", "--tools", "core,storage", "--output-dir", str(tmp_path)) as server,
+        connected(server.url, era) as alice,
+        connected(server.url, era) as bob,
+    ):
+        await alice.open(site.page("<script>document.cookie = 'login=alices'</script>"))
+        link = await link_of(alice, "save_storage_state", name="logins")
+        await bob.open(site.page("<h1>Bob</h1>"))
+        for file in ("logins.json", str(tmp_path / "logins.json"), "../logins.json"):
+            refused = await bob.call("load_storage_state", file=file)
+            assert refused.is_error
+            assert str(tmp_path) not in refused.text.replace(file, "")
+        assert "login" not in await bob.do("get_cookies")
+        fresh = (await alice.do("new_session")).split('"')[1]
+        loaded = await alice.do("load_storage_state", file=link.uri, session=fresh)
+        assert "Loaded 1 cookie" in loaded
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)
