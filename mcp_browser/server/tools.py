@@ -22,6 +22,7 @@ from mcp_browser.rendering.result import (
     Part,
     TextPart,
     hide_in,
+    is_data,
     render_error,
     render_result,
 )
@@ -36,6 +37,9 @@ AnswerT = TypeVar("AnswerT")
 
 SESSION = "session"
 """The argument that names the browser session."""
+
+SESSION_META = "mcp-browser/session"
+"""The key in a result's `_meta` under which a new session's handle stands for programs."""
 
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
@@ -138,7 +142,8 @@ class Tools:
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
-            structured_content=hide_in(result.data, call.session.hidden),
+            # A client may give its model this alone, so it is there only where it is the whole result.
+            structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
             is_error=result.error is not None,
         )
 
@@ -218,14 +223,19 @@ def _without_handle(call: Call) -> Call:
 
 
 def _telling(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
-    """The result with what is to be told of the session."""
+    """The result with what is to be told of the session: in the text, and in data where there is any."""
     if not lease.told and not lease.is_new:
         return result
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
     structured: dict[str, Any] | None = result.structured_content
+    if structured is not None:
+        structured = {**structured, "notes": list(lease.told)}
+    meta: dict[str, Any] | None = result.meta
     if lease.is_new:
-        structured = {**(structured or {}), SESSION: lease.handle}
-    return result.model_copy(update={"content": content, "structured_content": structured})
+        meta = {**(meta or {}), SESSION_META: lease.handle}
+        if structured is not None:
+            structured[SESSION] = lease.handle
+    return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
 
 
 def _content(part: Part) -> types.ContentBlock:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
 
 import httpx2
 import pytest
@@ -65,8 +64,7 @@ async def open_session(client: Client) -> str:
     """A page is opened; the handle of the session that the result tells, if any."""
     result = await client.call_tool("go_to_url", {"url": "about:blank"})
     assert not result.is_error, result.content
-    structured = cast("dict[str, object]", result.structured_content or {})
-    return str(structured.get("session", ""))
+    return str((result.meta or {}).get("mcp-browser/session", ""))
 
 
 @asynccontextmanager

@@ -1,5 +1,7 @@
 """Tools of the server's own, and what results tell programs."""
 
+import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -21,6 +23,7 @@ from mcp_browser.server.calls import Call, OneSession, server_tool
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.server.test_app import text_of
+from tests.support.site import Site
 
 SETTINGS = Settings(browser=BrowserSettings(headless=True, isolated=True))
 
@@ -53,8 +56,14 @@ counting = Registry()
 
 @counting.action(effect="read")
 def count() -> ActionResult:
-    """Tell a number, also to programs."""
-    return ActionResult(extracted_content="There are 3.", data={"count": 3})
+    """Return a number as data."""
+    return ActionResult(data={"count": 3})
+
+
+@counting.action(effect="read")
+def describe() -> ActionResult:
+    """Return more than the data."""
+    return ActionResult(extracted_content="There are 3 of them.", data={"count": 3})
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -96,11 +105,48 @@ async def test_what_a_server_tool_raises_is_told_like_an_actions_failure(server:
         assert "unknown argument 'nam' (did you mean 'name'?)" in text_of(wrong)
 
 
-async def test_the_data_of_an_action_is_structured_content(server: Server[Any]) -> None:
+async def test_data_is_structured_content_only_where_it_is_the_whole_result(server: Server[Any]) -> None:
     async with Client(server) as client:
+        await client.call_tool("get_state", {})
         result = await client.call_tool("count", {})
         assert result.structured_content == {"count": 3}
-        assert "There are 3." in text_of(result)
+        assert text_of(result) == '{"count": 3}'
+        more = await client.call_tool("describe", {})
+        assert more.structured_content is None
+        assert text_of(more) == "There are 3 of them."
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("extract_content", {}, "Ninety pages"),
+        ("get_html", {}, "<h1>"),
+        ("find_elements", {"text": "Next"}, 'button "Next"'),
+        ("get_console_messages", {}, "Hello, console"),
+        ("get_network_requests", {}, "/page"),
+        ("get_state", {}, 'button "Next"'),
+        ("get_options", {"index": 0}, "Tea"),
+    ],
+)
+async def test_the_whole_page_reaches_a_client_that_prefers_structured_content(
+    server: Server[Any], site: Site, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    url = site.page(
+        "<h1>Ninety pages</h1><button>Next</button><select><option>Tea</select>"
+        "<script>console.log('Hello, console')</script>"
+    )
+    async with Client(server) as client:
+        await client.call_tool("get_network_requests", {})
+        opened = await client.call_tool("go_to_url", {"url": url})
+        if "index" in arguments:
+            index = re.search(r"\[(\d+)\] combobox", text_of(opened))
+            assert index is not None
+            arguments = {"index": int(index[1])}
+        result = await client.call_tool(tool, arguments)
+        # As several clients do: the data where there is some, else the text.
+        seen = json.dumps(result.structured_content) if result.structured_content else text_of(result)
+        assert not result.is_error, seen
+        assert expected in seen
 
 
 async def test_two_tools_of_one_name_are_refused() -> None:

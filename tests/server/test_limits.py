@@ -221,7 +221,7 @@ async def test_a_page_of_millions_of_letters_does_not_break_a_client(
         await monsters.call(client, "get_state")
         await monsters.call(client, "extract_content")
         found = await monsters.call(client, "find_elements", text="Отчёт", limit=200)
-        assert found.structured_content is not None
+        assert not found.is_error
 
 
 @pytest.mark.slow
@@ -251,4 +251,4 @@ async def test_many_large_pictures_of_an_action_fit(monsters: Monsters, site: Si
         assert kinds[0] == "text"
         assert kinds.count("image") > 10
         assert kinds.count("image") + kinds.count("resource_link") == 40
-        assert result.structured_content == {"left_out": ["rows"]}
+        assert result.structured_content is None

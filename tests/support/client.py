@@ -12,9 +12,9 @@ import base64
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
@@ -57,6 +57,7 @@ class Result:
     images: tuple[bytes, ...]
     structured: dict[str, Any] | None
     is_error: bool
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Browser:
             ),
             answer.structured_content,
             bool(answer.is_error),
+            answer.meta or {},
         )
         self.transcript.append((tool, arguments, result))
         if not result.is_error:

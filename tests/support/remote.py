@@ -189,8 +189,8 @@ class RemoteBrowser(Browser):
         if self.session is not None and tool not in {"new_session", "list_sessions"}:
             arguments.setdefault("session", self.session)
         result = await super().call(tool, **arguments)
-        if self.session is None and result.structured is not None:
-            self.session = result.structured.get("session")
+        if self.session is None:
+            self.session = result.meta.get("mcp-browser/session") or (result.structured or {}).get("session")
         return result
 
 
