@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import report, servers
-from mcp_browser.browser.launch import find_browser, uses_sandbox
+from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
 SNAPSHOT_LIMIT = 30

@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from mcp_browser.browser.early import start_driver
+from mcp_browser.browser.process.early_driver import start_driver
 
 _NOT_SERVING = {"try", "install", "doctor", "token", "-h", "--help", "--version"}
 

@@ -23,12 +23,12 @@ from PIL import Image
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.agent import Agent
-from mcp_browser.agent.asking import Asker
-from mcp_browser.agent.history import AgentHistory, TaskFolder
-from mcp_browser.agent.report import REPORT_FILE
-from mcp_browser.agent.styles import StructuredStyle
+from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.prompting.style import StructuredStyle
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel

@@ -14,11 +14,11 @@ from typing import Any
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
-from mcp_browser.agent.history import history_schema
+from mcp_browser.agent.record.history import history_schema
 from mcp_browser.cli.options import Option, all_options, group_titles
-from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
-from mcp_browser.server.session_tools import session_tools
+from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
-from mcp_browser.browser.launch import find_browser, launch_options
+from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.settings import Settings
 from tests.support.site import Site
 

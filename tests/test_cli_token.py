@@ -9,7 +9,7 @@ from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.tokens import TokenSource
+from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.settings import AccessSettings
 
 SECRET = "a-secret-token-0123456789"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.agent import model, ours, report
 from benchmarks.agent.episodes import EXCLUDED, TASKS, Episode, Limits, Result
-from mcp_browser.browser.launch import find_browser
+from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.settings import Settings
 from tests.support.miniwob import Gym, running_gym
 

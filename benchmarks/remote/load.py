@@ -24,7 +24,7 @@ from rich.console import Console
 from benchmarks import servers
 from benchmarks.remote.memory import memory
 from benchmarks.report import markdown_table
-from mcp_browser.browser.launch import find_browser, uses_sandbox
+from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 from tests.support.process import MARK, MarkedProcesses
 from tests.support.remote import client_of, serving, until

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.report import machine
-from mcp_browser.browser.launch import find_browser
+from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.settings import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"

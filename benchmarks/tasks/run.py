@@ -12,7 +12,7 @@ from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
 from benchmarks.tasks.stage import Stage
 from benchmarks.tasks.task import OURS, TASKS, Outcome, Task
-from mcp_browser.browser.launch import find_browser, uses_sandbox
+from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
 HANDS: dict[str, type[Hand]] = {OURS: McpBrowser, "playwright-mcp": PlaywrightMcp}

@@ -4,9 +4,9 @@ import mimetypes
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
-from mcp_browser.browser.exchanges import ToldExchange
-from mcp_browser.browser.filenames import size_text
-from mcp_browser.browser.network_log import Exchange
+from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.network.exchange import ToldExchange
+from mcp_browser.browser.network.log import Exchange
 from mcp_browser.browser.redaction import Redactor
 
 LONGEST_URL = 200

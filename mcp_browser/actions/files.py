@@ -13,9 +13,9 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import full_size_picture
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.browser.artifacts import Artifact
 from mcp_browser.browser.cdp import send
-from mcp_browser.browser.filenames import size_text
+from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable

@@ -14,10 +14,10 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
-from mcp_browser.browser.exchanges import ToldExchange, secrets_sent, tell
-from mcp_browser.browser.network_log import Exchange, NetworkLog
+from mcp_browser.browser.network.exchange import ToldExchange, secrets_sent, tell
+from mcp_browser.browser.network.log import Exchange, NetworkLog
+from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.redaction import Redactor
-from mcp_browser.browser.url_patterns import UrlPattern
 from mcp_browser.errors import DeadlineExceeded, NotActionable
 
 network = Registry(group="network")
@@ -178,7 +178,7 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
 async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResult:
     """Save the recorded requests as a HAR file."""
     # Imported late: only who asks for an archive needs it.
-    from mcp_browser.browser.har import make_har  # noqa: PLC0415
+    from mcp_browser.browser.network.har import make_har  # noqa: PLC0415
 
     log = await ctx.session.companion(NetworkLog)
     matches = params.matcher()

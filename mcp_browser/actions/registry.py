@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
-from mcp_browser.browser.egress import is_on
+from mcp_browser.browser.addresses import is_on
 from mcp_browser.errors import InvalidArguments, UnknownAction
 
 if TYPE_CHECKING:

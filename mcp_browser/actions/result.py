@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from mcp_browser.browser.artifacts import Artifact
+from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
 
 

@@ -16,6 +16,7 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
+from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
     State,
     clear_site,
@@ -29,7 +30,6 @@ from mcp_browser.browser.site_data import (
     read_state,
     write_private,
 )
-from mcp_browser.browser.terms import Logins
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 storage = Registry(group="storage")

@@ -9,21 +9,21 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
-from mcp_browser.agent.asking import Asked, Asker
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Progress
-from mcp_browser.agent.course import Course
-from mcp_browser.agent.deciding import Decider
-from mcp_browser.agent.hands import Deed, Look
-from mcp_browser.agent.history import RunSettings, StepRecord
-from mcp_browser.agent.message_manager import MessageManager
-from mcp_browser.agent.output import AgentBrain
+from mcp_browser.agent.executor import Deed, Look
+from mcp_browser.agent.model_retry import Asked, Asker
+from mcp_browser.agent.planner import Decider
+from mcp_browser.agent.prompting.message_manager import MessageManager
+from mcp_browser.agent.prompting.output import AgentBrain
+from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
+from mcp_browser.agent.record.history import RunSettings, StepRecord
+from mcp_browser.agent.run_status import Course
+from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.styles import PlannerStyle
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
-from mcp_browser.agent.thinking import judge
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage

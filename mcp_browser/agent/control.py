@@ -5,7 +5,7 @@ from typing import Protocol
 from pydantic import BaseModel, SecretStr
 
 from mcp_browser.agent.task import TaskStatus
-from mcp_browser.browser.wakeup import Wakeup
+from mcp_browser.browser.next_event import Wakeup
 
 
 class Progress(BaseModel):

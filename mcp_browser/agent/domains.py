@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.egress import check_url, is_on
+from mcp_browser.browser.addresses import check_url, is_on
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BlockedUrl

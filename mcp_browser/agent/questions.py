@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from mcp_browser.agent.control import Control, Watcher
-from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.secrets.store import Secret, Secrets
 
 PERSON_ANSWERED = "The person answered: {answer}"
 

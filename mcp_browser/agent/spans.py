@@ -12,7 +12,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
 from opentelemetry.util.types import AttributeValue
 
 from mcp_browser import __version__
-from mcp_browser.agent.history import StepRecord
+from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.llm.messages import Reply, Usage
 

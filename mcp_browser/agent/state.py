@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from mcp_browser.agent.loops import LoopDetector
-from mcp_browser.agent.message_manager import MessageManagerState
+from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.llm.messages import Usage
 
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import anyio
 
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
-from mcp_browser.agent.course import Course
-from mcp_browser.agent.hands import Hands, Look
-from mcp_browser.agent.history import AgentHistory, TaskFolder
-from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.executor import Hands, Look
+from mcp_browser.agent.record.files import write_up
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.run_status import Course
+from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
-from mcp_browser.agent.writing import write_up
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 

@@ -13,8 +13,8 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.cdp import send
-from mcp_browser.browser.companions import Companion
 from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.browser.session_plugins import Companion
 from mcp_browser.dom.models import Frozen, Size
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
 

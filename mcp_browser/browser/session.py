@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.artifacts import Artifacts
-from mcp_browser.browser.companions import C, Companions
-from mcp_browser.browser.downloads import DownloadInfo, Downloads
-from mcp_browser.browser.egress import blocked_page, check_url, may_show
-from mcp_browser.browser.launch import context_options
-from mcp_browser.browser.losses import Losses
+from mcp_browser.browser.addresses import blocked_page, check_url, may_show
+from mcp_browser.browser.files.artifacts import Artifacts
+from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
+from mcp_browser.browser.lost_tabs import Losses
 from mcp_browser.browser.observation import Observation
+from mcp_browser.browser.observing import Telling
+from mcp_browser.browser.process.launch import context_options
+from mcp_browser.browser.session_limits import SessionTerms
+from mcp_browser.browser.session_plugins import C, Companions
+from mcp_browser.browser.settling import Effect, Observer, Watch
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
-from mcp_browser.browser.telling import Telling
-from mcp_browser.browser.terms import SessionTerms
-from mcp_browser.browser.watching import Effect, Observer, Watch
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
@@ -36,7 +36,7 @@ from mcp_browser.errors import (
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.manager import BrowserManager
+    from mcp_browser.browser.process.manager import BrowserManager
 
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""

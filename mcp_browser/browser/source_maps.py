@@ -13,10 +13,10 @@ from urllib.parse import unquote_to_bytes, urljoin
 
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.cdp import send
 from mcp_browser.browser.collectors import Place
-from mcp_browser.browser.companions import Companion
-from mcp_browser.browser.egress import check_url
+from mcp_browser.browser.session_plugins import Companion
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.activity import Activity
 from mcp_browser.browser.cdp import capture, send
 from mcp_browser.browser.collectors import Console
-from mcp_browser.browser.downloads import Downloads
 from mcp_browser.browser.element import Element
-from mcp_browser.browser.hold import Hold
-from mcp_browser.browser.masking import masked
+from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.navigation import Arrival, Travel
 from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.page_activity import Activity
+from mcp_browser.browser.page_block import Hold
 from mcp_browser.browser.playwright_errors import (
     as_action_error,
     is_closed,
 )
-from mcp_browser.browser.travel import Arrival, Travel
+from mcp_browser.browser.screenshot_redaction import masked
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (

@@ -10,17 +10,17 @@ from weakref import WeakSet
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.companions import Companions
-from mcp_browser.browser.downloads import Downloads
-from mcp_browser.browser.losses import Losses
+from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.lost_tabs import Losses
 from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
+from mcp_browser.browser.session_plugins import Companions
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
-    from mcp_browser.browser.watching import Watch
+    from mcp_browser.browser.settling import Watch
 
 ATTACHING_SECONDS = 2.0
 """How long a new tab may take to be connected to before it is worked in all the same."""

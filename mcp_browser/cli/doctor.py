@@ -20,9 +20,9 @@ from rich.text import Text
 
 from mcp_browser import __version__
 from mcp_browser.actions import load_registry
-from mcp_browser.browser.driver import driver_problem
-from mcp_browser.browser.grid import address_and_headers
-from mcp_browser.browser.launch import (
+from mcp_browser.browser.process.driver import driver_problem
+from mcp_browser.browser.process.grid import address_and_headers
+from mcp_browser.browser.process.launch import (
     BrowserChoice,
     browser_version,
     find_browser,
@@ -31,7 +31,7 @@ from mcp_browser.browser.launch import (
     runs_headless,
     uses_sandbox,
 )
-from mcp_browser.browser.profile import chromium_holder, profile_folder, profile_holder
+from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound

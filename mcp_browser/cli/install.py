@@ -2,8 +2,8 @@
 
 import sys
 
-from mcp_browser.browser.driver import mend_driver
-from mcp_browser.browser.launch import browser_version, install_browser
+from mcp_browser.browser.process.driver import mend_driver
+from mcp_browser.browser.process.launch import browser_version, install_browser
 from mcp_browser.settings import Settings
 
 

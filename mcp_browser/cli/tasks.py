@@ -4,9 +4,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mcp_browser.agent.export import export_script
-from mcp_browser.agent.history import HISTORY_FILE, AgentHistory, TaskFolder
-from mcp_browser.agent.report import render_report
+from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder
+from mcp_browser.agent.record.report import render_report
+from mcp_browser.agent.record.script import export_script
 from mcp_browser.errors import NotFound
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from mcp_browser.server.http.tokens import DEFAULT_NAME, add_token, new_token
+from mcp_browser.server.http.auth.tokens import DEFAULT_NAME, add_token, new_token
 from mcp_browser.settings import AccessSettings
 
 

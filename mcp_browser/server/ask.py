@@ -19,7 +19,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_browser.browser.wakeup import Wakeup
+from mcp_browser.browser.next_event import Wakeup
 
 WITHDRAWING_SECONDS = 1.0
 """How long it may take to tell a client that a question is withdrawn."""

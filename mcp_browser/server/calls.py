@@ -10,10 +10,10 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.http.principals import ANONYMOUS, Principal, principal_of
-from mcp_browser.server.long_calls import TaskHandle
+from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of
+from mcp_browser.server.tasks.long_calls import TaskHandle
 
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 """What a call is answered with: a result, questions to the caller, who then calls again, or a handle."""

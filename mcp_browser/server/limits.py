@@ -10,7 +10,7 @@ from typing import Any
 import anyio.to_thread
 import mcp_types as types
 
-from mcp_browser.browser.artifacts import Artifacts
+from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.rendering.result import cut
 

@@ -12,9 +12,9 @@ from typing import NoReturn
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.exposure import check_exposure
+from mcp_browser.server.http.auth.bind_safety import check_exposure
 from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
 

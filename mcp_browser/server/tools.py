@@ -28,8 +28,8 @@ from mcp_browser.rendering.result import (
 )
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
-from mcp_browser.server.long_calls import TaskHandle
 from mcp_browser.server.observer import CallObserver, Outcome
+from mcp_browser.server.tasks.long_calls import TaskHandle
 
 logger = logging.getLogger(__name__)
 

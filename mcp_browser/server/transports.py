@@ -12,13 +12,13 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.agent.secret_forms import SecretForm
+from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
-from mcp_browser.server.secret_forms import SecretForm
-from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.settings import Settings
 
 
@@ -65,7 +65,7 @@ class _Loopback:
         self, request: ServerRequestContext[Any, Any], question: str, site: str
     ) -> AsyncGenerator[SecretForm]:
         """A form, as long as the question stands."""
-        from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
+        from mcp_browser.server.http.secrets.local import asking_on_loopback  # noqa: PLC0415
 
         async with asking_on_loopback(request, question, site) as form:
             yield form
@@ -74,8 +74,8 @@ class _Loopback:
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
     """Let the one session save its logins to named profiles, and load them from there."""
     # Imported late: most servers for one client keep no named profiles.
-    from mcp_browser.server.http.principals import ANONYMOUS  # noqa: PLC0415
-    from mcp_browser.server.profiles import Profiles  # noqa: PLC0415
+    from mcp_browser.server.principals import ANONYMOUS  # noqa: PLC0415
+    from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
 
     session = await manager.default_session()
     session.terms = replace(session.terms, logins=Profiles(folder).of(ANONYMOUS))

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.catalog import AGENT_TOOLS, agent_tools, load_registry
-from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 

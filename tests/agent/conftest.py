@@ -10,13 +10,13 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
-from mcp_browser.agent.asking import Asker
 from mcp_browser.agent.control import NobodyWatches, Watcher
-from mcp_browser.agent.gui_style import GuiStyle
-from mcp_browser.agent.history import AgentHistory, TaskFolder
-from mcp_browser.agent.secrets import Secrets
+from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.prompting.gui_style import GuiStyle
+from mcp_browser.agent.prompting.style import StructuredStyle
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.styles import StructuredStyle
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller

@@ -10,8 +10,8 @@ import pytest
 from pydantic import SecretStr
 
 from mcp_browser.agent.control import NobodyWatches, Progress
-from mcp_browser.agent.history import AgentHistory, TaskFolder
-from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession

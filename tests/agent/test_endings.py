@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.agent import report
-from mcp_browser.agent.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession

@@ -11,7 +11,7 @@ from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.questions import ASKS_FOR_SECRET
-from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError

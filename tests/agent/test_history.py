@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from playwright.async_api import Page
 
-from mcp_browser.agent.history import AgentHistory, TaskFolder
-from mcp_browser.agent.report import render_report
-from mcp_browser.agent.secrets import Secret, Secrets
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.report import render_report
+from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.llm.messages import Message

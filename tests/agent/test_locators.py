@@ -1,6 +1,6 @@
 """Expressions by which Playwright finds a recorded element."""
 
-from mcp_browser.agent.locators import locators
+from mcp_browser.agent.record.locators import locators
 from mcp_browser.dom.identities import ElementRecord
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_browser.agent.message_manager import MessageManager, MessageManagerState, example_output
+from mcp_browser.agent.prompting.message_manager import MessageManager, MessageManagerState, example_output
 from mcp_browser.errors import ContextTooLong
 from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import ImageBlock, OutputCall, Usage

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.artifacts import Artifacts
+from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import FileSettings
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.filenames import LONGEST_NAME, safe_name, size_text, take_free_path
+from mcp_browser.browser.files.filenames import LONGEST_NAME, safe_name, size_text, take_free_path
 
 
 @pytest.mark.parametrize(

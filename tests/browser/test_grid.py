@@ -19,7 +19,7 @@ import httpx2 as httpx
 import pytest
 
 from mcp_browser.browser import early
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import LoadedSettings

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser
 
 from mcp_browser.browser import launch
-from mcp_browser.browser.launch import (
+from mcp_browser.browser.process.launch import (
     browser_version,
     chromium_args,
     context_options,

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to 
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.settings import BrowserSettings, Settings
 
 async def main(profile, url, what):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.profile import (
+from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.process.profile import (
     CHROMIUM_LOCK,
     OWN_LOCK,
     ProfileLock,

@@ -20,20 +20,20 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import create_server
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.principals import Principal
 from mcp_browser.server.http.serving import http_doors, listen
-from mcp_browser.server.long_calls import CallState, LongCall, handle_of
-from mcp_browser.server.resources import Caller, Changed, Contents
-from mcp_browser.server.session_tools import session_tools
-from mcp_browser.server.sessions import Sessions
-from mcp_browser.server.task_extension import require_tasks, takes_tasks
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.resources.catalog import Caller, Changed, Contents
+from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.tools import session_tools
+from mcp_browser.server.tasks.extension import require_tasks, takes_tasks
+from mcp_browser.server.tasks.long_calls import CallState, LongCall, handle_of
 from mcp_browser.server.tools import failed
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.browser.launch import find_browser
+from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.settings import Settings
 from tests.support.apps import free_port, running
 from tests.support.client import browsing

@@ -10,7 +10,7 @@ from pathlib import Path
 import playwright
 import pytest
 
-from mcp_browser.browser.launch import find_browser
+from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.settings import BrowserSettings
 from tests.support.remote import connected, serving
 from tests.support.site import Site

@@ -9,7 +9,7 @@ from benchmarks.tasks import run
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.stage import Stage
 from benchmarks.tasks.task import OURS, TASKS
-from mcp_browser.browser.launch import find_browser, uses_sandbox
+from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
 pytestmark = pytest.mark.apps

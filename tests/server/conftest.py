@@ -9,11 +9,11 @@ from mcp.server.lowlevel import Server
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
-from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.settings import BrowserSettings, Settings
 
 custom = Registry()

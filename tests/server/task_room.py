@@ -9,13 +9,13 @@ import pytest_asyncio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.actions import default_registry
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import Lease
-from mcp_browser.server.http.principals import Principal
+from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk
 

@@ -17,14 +17,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from mcp_browser.actions.registry import Registry
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
-from mcp_browser.server.file_contents import LARGEST_PART, NEXT, OFFSET, SIZE
-from mcp_browser.server.http.principals import Principal
-from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE
+from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.settings import Settings
 
 both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])

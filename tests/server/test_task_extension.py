@@ -10,8 +10,8 @@ from mcp.client.extension import NotificationBinding
 from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
-from mcp_browser.server.http.principals import Principal
-from mcp_browser.server.task_extension import EXTENSION, TaskNotification
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.tasks.extension import EXTENSION, TaskNotification
 from tests.actions.conftest import folders, manager, session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, WAIT, done, output, text, until

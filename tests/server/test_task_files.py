@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from mcp_browser.errors import NotFound
-from mcp_browser.server.http.principals import Principal
-from mcp_browser.server.resources import Caller
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.resources.catalog import Caller
 from tests.actions.conftest import folders, manager, session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, data, done, text

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 from mcp.shared.exceptions import MCPError
 
-from mcp_browser.browser.profile import profile_holder
+from mcp_browser.browser.process.profile import profile_holder
 from tests.support.client import Era, Result
 from tests.support.gates import GatedSite, Relay, gated_site, holder_of, relay
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until

@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.errors import ActionError
-from mcp_browser.server.http.doors import MIB
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
 from mcp_browser.server.http.files import files_route
-from mcp_browser.server.session_files import SessionFiles
-from mcp_browser.server.sessions import Sessions
+from mcp_browser.server.http.middleware.stack import MIB
+from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.store import Sessions
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)

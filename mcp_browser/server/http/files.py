@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.http.principals import Principal, principal_of
-from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.principals import Principal, principal_of
+from mcp_browser.server.resources.sessions import SessionFiles
 
 SAFELY = {
     # What came from the web must run in no browser that opens it here.

@@ -13,23 +13,23 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.agent_tools import AgentTools
+from mcp_browser.server.agent.secret_forms import PATH
+from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.connections import Connections
-from mcp_browser.server.http.doors import doors, uvicorn_options
-from mcp_browser.server.http.exposure import asks_who_calls, is_loopback
+from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
 from mcp_browser.server.http.metrics import Metrics, Numbers
-from mcp_browser.server.http.refusals import OnRefusal
-from mcp_browser.server.http.secret_pages import HostedForms, secret_route
+from mcp_browser.server.http.middleware.connection_limits import Connections
+from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.http.middleware.stack import doors, uvicorn_options
+from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
-from mcp_browser.server.secret_forms import PATH
-from mcp_browser.server.session_files import SessionFiles
-from mcp_browser.server.session_tools import session_tools
-from mcp_browser.server.sessions import Sessions
+from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
 

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from mcp_browser.server.http.connections import Connections
-from mcp_browser.server.http.doors import doors, uvicorn_options
-from mcp_browser.server.http.principals import principal_of
-from mcp_browser.server.http.refusals import Reason
+from mcp_browser.server.http.middleware.connection_limits import Connections
+from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.http.middleware.stack import doors, uvicorn_options
+from mcp_browser.server.principals import principal_of
 from mcp_browser.settings import AccessSettings
 
 CHUNK = b"x" * 16_384

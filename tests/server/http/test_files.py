@@ -8,13 +8,13 @@ import pytest_asyncio
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from mcp_browser.browser.artifacts import Artifact
-from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.calls import OneSession
 from mcp_browser.server.http.files import files_route
-from mcp_browser.server.http.principals import Principal, set_principal
-from mcp_browser.server.session_files import SessionFiles
+from mcp_browser.server.principals import Principal, set_principal
+from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.settings import Settings
 
 

@@ -3,7 +3,7 @@ import itertools
 import pytest
 from pydantic import ValidationError
 
-from mcp_browser.server.http.hosts import KnownNames, split_host
+from mcp_browser.server.http.middleware.hosts import KnownNames, split_host
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
 

@@ -5,7 +5,7 @@ import httpx2
 import pytest
 
 from mcp_browser.server.http import oauth
-from mcp_browser.server.http.oauth import metadata_addresses
+from mcp_browser.server.http.auth.oauth import metadata_addresses
 from tests.server.http.conftest import Serve, Served, free_listener
 from tests.server.http.issuer import AUDIENCE, OPENID, Issuer
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from mcp_browser.server.http.secret_pages import LONGEST_ANSWER, HostedForms, secret_route
+from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, HostedForms, secret_route
 from mcp_browser.server.http.serving import http_doors
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 

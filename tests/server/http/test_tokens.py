@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.tokens import TokenFile, TokenSource, add_token, new_token, read_tokens
+from mcp_browser.server.http.auth.tokens import TokenFile, TokenSource, add_token, new_token, read_tokens
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve
 
@@ -91,7 +91,7 @@ async def test_tokens_may_come_from_the_environment(serve: Serve) -> None:
 async def test_a_changed_file_counts_without_a_restart(
     serve: Serve, tokens: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_browser.server.http.tokens._LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr("mcp_browser.server.http.auth.tokens._LOOK_AGAIN_SECONDS", 0)
     async with serve(tokens=tokens) as served:
 
         async def status(token: str) -> int:
@@ -123,7 +123,7 @@ async def test_a_changed_file_counts_without_a_restart(
 def test_a_file_that_did_not_change_is_not_read_again(
     tokens: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mcp_browser.server.http.tokens._LOOK_AGAIN_SECONDS", 0)
+    monkeypatch.setattr("mcp_browser.server.http.auth.tokens._LOOK_AGAIN_SECONDS", 0)
     file = TokenFile(tokens)
     with caplog.at_level(logging.DEBUG):
         assert file.tokens() is file.tokens()
@@ -209,7 +209,7 @@ def test_a_file_without_tokens_or_none_at_all_does_not_start_a_server(tmp_path: 
 async def test_an_address_that_tries_tokens_is_slowed_down_and_others_are_not(
     serve: Serve, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_browser.server.http.authentication.WRONG_TOKENS_AT_ONCE", 3)
+    monkeypatch.setattr("mcp_browser.server.http.auth.middleware.WRONG_TOKENS_AT_ONCE", 3)
     async with serve(tokens=tokens) as served:
         found = [(await served.client.get("/mcp", headers=bearer(f"wrong-token-{n}"))) for n in range(5)]
         assert [answer.status_code for answer in found] == [401, 401, 401, 429, 429]

@@ -1,0 +1,290 @@
+"""The agent's way to the page: looking at it, and carrying out actions within the task's limits."""
+
+import io
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from PIL import Image
+
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.agent import spans
+from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.prompting.output import ActionCall
+from mcp_browser.agent.record.history import ActionRecord
+from mcp_browser.agent.record.recording import record_elements, small_picture
+from mcp_browser.agent.secrets.injection import fill_in
+from mcp_browser.agent.secrets.store import Secrets
+from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.errors import ActionError
+from mcp_browser.llm.messages import ImageBlock
+from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+
+BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
+"""What is told of an action that did not come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The page as the agent sees it."""
+
+    url: str
+    title: str
+    text: str
+    images: tuple[ImageBlock, ...] = ()
+    shot: ImageBlock | None = None
+    """A picture for people, who look at it later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An action that was tried: what is remembered of it, and what it changed, to be told once."""
+
+    record: ActionRecord
+    result: ActionResult | None
+    memory: str
+    changes: str
+
+
+class Hands:
+    """Looks and acts in one session, for one task."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        session: BrowserSession,
+        *,
+        secrets: Secrets,
+        allowed_domains: Sequence[str] = (),
+    ) -> None:
+        """Act by `controller`, whose registry holds what the task allows, and `done`.
+
+        Looking, opening the first page and switching tabs need no such permission.
+        """
+        self.controller = controller
+        self.session = session
+        self._secrets = secrets
+        self._domains = Domains(allowed_domains)
+        self._own = Controller(default_registry(), controller.settings)
+        self._has_begun = False
+
+    async def open(self, url: str) -> None:
+        """Open an address that the task names.
+
+        Raises:
+            ActionError: it cannot be opened, or leads outside the task's domains.
+        """
+        self._domains.check(url, self.controller.settings)
+        await self._own.execute("go_to_url", {"url": url}, self.session)
+        self._has_begun = True
+        await self._stay_within(set(self.session.tabs))
+
+    async def switch_tab(self, tab_id: int) -> None:
+        """Go on in another tab.
+
+        Raises:
+            NotFound: there is no such tab.
+        """
+        await self._own.execute("switch_tab", {"tab": tab_id}, self.session)
+
+    async def look(self, *, picture: bool, shot: bool = False) -> Look:
+        """The page's state, with a picture where one is wanted and can be had.
+
+        Args:
+            picture: with a picture for the model.
+            shot: with a small one for people, where there is none for the model.
+
+        Raises:
+            ActionError: the page cannot be looked at.
+        """
+        # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
+        self.session.hide(self._secrets.values)
+        left = await self._leave_outside()
+        looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+        if not self._within(looked):
+            # It went there meanwhile.
+            left = await self._leave_outside()
+            looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+            if not self._within(looked):
+                raise self._domains.outside(left or "The page")
+        observation = looked.observation
+        parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
+        images = tuple(_image(part) for part in parts if isinstance(part, ImagePart))
+        note = (self._secrets.hide(f"{self._domains.outside(left)} It was left."),) if left else ()
+        return Look(
+            url=self._secrets.hide(observation.url) if observation else "",
+            title=self._secrets.hide(observation.title) if observation else "",
+            text="\n".join((*note, *(part.text for part in parts if isinstance(part, TextPart)))),
+            images=images,
+            shot=images[0] if images else await small_picture(self.session) if shot else None,
+        )
+
+    async def act(self, calls: Sequence[ActionCall], deeds: list[Deed]) -> None:
+        """Carry out actions in order, until one fails, ends the task, asks a person or changes the page.
+
+        Each is added to `deeds` as it is done, and so is the one that is broken off: what has been done is
+        known there however this ends.
+        """
+        for number, call in enumerate(calls):
+            rest = calls[number + 1 :]
+            deed = await self._do(call, deeds)
+            deeds.append(deed)
+            if deed.result is None or call.name in (DONE, CALL_USER) or not rest:
+                break
+            why = _page_has_changed(deed.result.observation, rest)
+            if why:
+                names = ", ".join(map(str, rest))
+                told = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
+                deeds[-1] = Deed(deed.record, deed.result, f"{deed.memory}\n{told}", deed.changes)
+                break
+
+    async def _do(self, call: ActionCall, deeds: list[Deed]) -> Deed:
+        session = self.session
+        try:
+            tab = session.current_tab
+        except ActionError:
+            tab = None
+        tabs, files = set(session.tabs), len(session.downloads)
+        # Before the action: it may take its element off the page.
+        elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+        started = time.monotonic()
+
+        def record(**outcome: Any) -> ActionRecord:
+            return ActionRecord(
+                call=call,
+                url=self._url(),
+                elements=elements,
+                tab=tab.id if tab is not None else None,
+                opened=tuple(sorted(set(session.tabs) - tabs)),
+                downloads=tuple(self._secrets.hide(file.name) for file in session.downloads[files:]),
+                seconds=round(time.monotonic() - started, 3),
+                **outcome,
+            )
+
+        try:
+            self._check_address(call)
+            arguments = await self._filled(call)
+            session.hide(self._secrets.values)
+            with spans.of_action(call.name):
+                result = await self.controller.execute(call.name, arguments, session)
+            await self._stay_within(tabs)
+        except ActionError as error:
+            text = render_error(error, secrets=self._secrets.values)
+            try:
+                await self._stay_within(tabs)
+            except ActionError as outside:
+                if outside is not error:
+                    text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
+            return Deed(record(error=text), None, f"{call} failed: {text}", "")
+        except anyio.get_cancelled_exc_class():
+            deeds.append(Deed(record(error=BROKEN_OFF), None, f"{call}: {BROKEN_OFF}", ""))
+            raise
+        told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
+        notes = _notices(result.observation, self._secrets)
+        memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
+        return Deed(record(result=f"{told}{notes}"), result, memory, self._changes(result))
+
+    async def _filled(self, call: ActionCall) -> dict[str, Any]:
+        if call.name in (DONE, CALL_USER):
+            # What is reported or asked is read: it keeps the names.
+            return dict(call.arguments)
+        action = self.controller.registry[call.name]
+        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session)
+
+    def _url(self) -> str:
+        try:
+            return self._secrets.hide(self.session.current_tab.url)
+        except ActionError:
+            return ""
+
+    def _text(self, result: ActionResult) -> str:
+        parts = render_result(result, settings=self.controller.settings, secrets=self._secrets.values)
+        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+    def _changes(self, result: ActionResult) -> str:
+        """What an action changed on the same page; a new page is looked at anyway."""
+        observation = result.observation
+        if observation is None or observation.changes is None or not observation.changes.changes:
+            return ""
+        only = observation.model_copy(update={"notices": (), "tabs": (), "dialog": None})
+        return self._text(ActionResult(extracted_content="Changed:", observation=only))
+
+    # -- limits
+
+    def _check_address(self, call: ActionCall) -> None:
+        address = call.arguments.get("url")
+        action = self.controller.registry[call.name]
+        if isinstance(address, str) and action.effect == "navigation":
+            tab = self.session.tab_in_use
+            self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
+
+    async def _stay_within(self, tabs_before: set[int]) -> None:
+        """Leave a page outside the task's domains.
+
+        Raises:
+            BlockedUrl: there was one; it has been left.
+        """
+        left = await self._domains.leave(self.session, tabs=tabs_before)
+        if left is not None:
+            raise self._domains.outside(left)
+
+    async def _leave_outside(self) -> str | None:
+        """Leave the page that is open if it is outside; its address, or None where it is not."""
+        tab = self.session.tab_in_use
+        begins, self._has_begun = not self._has_begun, True
+        if begins and tab is not None and not self._domains.allow(tab.url):
+            # It was there before the task, which has no business with it.
+            async with self.session.lock:
+                await self.session.new_tab()
+            return None
+        return await self._domains.leave(self.session, tabs=set(self.session.tabs))
+
+    def _within(self, looked: ActionResult) -> bool:
+        return looked.observation is None or self._domains.allow(looked.observation.url)
+
+
+def _image(part: ImagePart) -> ImageBlock:
+    with Image.open(io.BytesIO(part.data)) as picture:
+        width, height = picture.size
+    return ImageBlock(data=part.data, mime_type=part.mime_type, width=width, height=height)
+
+
+def _notices(observation: Observation | None, secrets: Secrets) -> str:
+    if observation is None or not observation.notices:
+        return ""
+    return secrets.hide("".join(f"\nNote: {' '.join(notice.split())}" for notice in observation.notices))
+
+
+def _page_has_changed(observation: Observation | None, rest: Sequence[ActionCall]) -> str | None:
+    """Why the actions that were still to come no longer fit, or None where they do."""
+    match observation:
+        case None:
+            return None
+        case Observation(dialog=DialogInfo()):
+            return "A dialog has opened"
+        case Observation(snapshot=DomSnapshot()):
+            return "The page is another one now"
+        case Observation(changes=DomChanges() as changes):
+            return _elements_have_changed(changes, {call.arguments.get("index") for call in rest} - {None})
+        case _:
+            return None
+
+
+def _elements_have_changed(changes: DomChanges, wanted: set[Any]) -> str | None:
+    if changes.new_page or changes.omitted:
+        return "The page has changed"
+    for change in changes.changes:
+        if change.op == "added" and change.node.kind == "interactive":
+            return f"New elements have come up ({change.node})"
+        replaced = change.op == "replaced" and change.before is not None
+        old = change.before.index if replaced and change.before else change.node.index
+        if change.op in ("removed", "replaced") and old in wanted:
+            return f"[{old}] is gone"
+    return None

@@ -1,0 +1,142 @@
+"""Asking the model, with patience: waiting where it limits the rate, a second model, a second chance."""
+
+import logging
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from mcp_browser.agent import spans
+from mcp_browser.agent.prompting.output import Decision
+from mcp_browser.errors import (
+    ContextTooLong,
+    InvalidOutput,
+    ModelError,
+    ModelRateLimited,
+    ModelTimedOut,
+    ModelUnavailable,
+)
+from mcp_browser.llm.messages import Message, OutputForm, Reply, Usage, assistant, user
+from mcp_browser.llm.model import ChatModel
+
+logger = logging.getLogger(__name__)
+
+TRIES = 4
+"""How often one model is asked the same before it is given up."""
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 60.0
+"""Seconds between two tries; the first doubles each time, with a quarter of chance to either side.
+
+A model that asks to be left alone for longer than the longest wait is given up at once."""
+
+REPAIRS = 2
+"""How often an answer that cannot be read is asked for again."""
+
+_PASSING = (ModelRateLimited, ModelTimedOut, ModelUnavailable)
+
+Notice = Callable[[str], None]
+"""Is told, in a sentence, what the asking had to put up with."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A decision, the answer it was read from, and what all the asking for it has used."""
+
+    decision: Decision
+    reply: Reply
+    usage: Usage
+
+
+@dataclass
+class Asker:
+    """Asks a model, and another one when the first is given up.
+
+    `seconds` is how long one answer may take; `usage` what all answers so far have used.
+    """
+
+    model: ChatModel
+    fallback: ChatModel | None = None
+    seconds: float = 60.0
+    notice: Notice = logger.info
+    usage: Usage = field(default_factory=Usage)
+    first_wait: float = FIRST_WAIT
+
+    async def ask(self, messages: Sequence[Message], *, form: OutputForm | None = None) -> Reply:
+        """One answer.
+
+        Raises:
+            ModelError: neither model answers.
+        """
+        try:
+            return await self._ask_patiently(self.model, messages, form)
+        except ContextTooLong:
+            raise
+        except ModelError as error:
+            if self.fallback is None:
+                raise
+            self.notice(f"{error} Asking {self.fallback.info.name} instead.")
+            self.model, self.fallback = self.fallback, None
+            return await self._ask_patiently(self.model, messages, form)
+
+    async def decide(
+        self,
+        messages: Sequence[Message],
+        *,
+        form: OutputForm | None,
+        read: Callable[[Reply], Decision],
+    ) -> Asked:
+        """One decision; where the answer cannot be read, the model is told why and asked again.
+
+        Raises:
+            InvalidOutput: no answer can be read.
+            ModelError: the model does not answer.
+        """
+        before = self.usage
+        asked = list(messages)
+        for left in range(REPAIRS, -1, -1):
+            reply = await self.ask(asked, form=form)
+            try:
+                return Asked(read(reply), reply, self.usage.since(before))
+            except InvalidOutput as error:
+                if not left:
+                    raise
+                self.notice(f"The model's answer could not be used: {error}")
+                asked += [
+                    assistant(reply.text or "(nothing)")
+                    if reply.call is None
+                    else assistant(call=reply.call),
+                    user(f"That answer cannot be used. {error} Answer again, in the form asked for."),
+                ]
+        raise AssertionError
+
+    async def _ask_patiently(
+        self, model: ChatModel, messages: Sequence[Message], form: OutputForm | None
+    ) -> Reply:
+        for attempt in range(TRIES):
+            try:
+                with spans.of_request(model.info.name) as span, anyio.fail_after(self.seconds):
+                    reply = await model.ask(messages, form=form, seconds=self.seconds)
+                    spans.end_request(span, reply)
+            except TimeoutError as error:
+                failure: ModelError = ModelTimedOut(
+                    f"{model.info.name} did not answer within {self.seconds:g} s."
+                )
+                failure.__cause__ = error
+            except _PASSING as error:
+                failure = error
+            else:
+                self.usage = self.usage + reply.usage
+                return reply
+            if attempt == TRIES - 1 or (failure.retry_after or 0) > LONGEST_WAIT:
+                raise failure
+            wait = self._wait(attempt, failure)
+            self.notice(f"{failure} Asking again in {wait:.1f} s.")
+            await anyio.sleep(wait)
+        raise AssertionError
+
+    def _wait(self, attempt: int, failure: ModelError) -> float:
+        if failure.retry_after is not None:
+            return failure.retry_after
+        return min(self.first_wait * 2**attempt, LONGEST_WAIT) * random.uniform(0.75, 1.25)

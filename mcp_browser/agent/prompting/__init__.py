@@ -1,0 +1,1 @@
+"""What the model is told, and how its answers are read."""

@@ -1,0 +1,232 @@
+"""The style of vision agents: a picture in, Thought and Action out, the mouse and the keyboard as hands."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.executor import Look
+from mcp_browser.agent.prompting.gui_parser import (
+    GuiAction,
+    Scale,
+    as_coordinates,
+    parse_prediction,
+    parse_spot,
+)
+from mcp_browser.agent.prompting.output import ActionCall, AgentBrain, Decision
+from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.errors import InvalidOutput
+from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+IMAGES_KEPT = 5
+"""How many pictures stay in the conversation; older ones go, and their texts stay."""
+
+WAIT_SECONDS = 5
+
+MOST_KEYS = 3
+
+_DIRECTIONS = ("down", "up", "left", "right")
+
+Point = Callable[[str], str]
+"""From a box as it was written to a point as the mouse's actions take it."""
+
+
+class GuiStyle:
+    """UI-TARS' way of working."""
+
+    images_kept = IMAGES_KEPT
+    needs_vision = True
+    shows_snapshot = False
+    last_words = (
+        "Use finished now: report in content what was reached, and add success='true' only if all of the "
+        "task is done, else success='false'."
+    )
+
+    def __init__(self, scale: Scale = "pixels") -> None:
+        """Take the numbers of the model for `scale`."""
+        self._scale: Scale = scale
+
+    def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
+        """The rules and the action space."""
+        del registry, max_actions
+        return prompt("gui")
+
+    def example(self) -> OutputCall | str | None:
+        """None: the rules show the form."""
+        return None
+
+    def turn(self, registry: Registry, page: "Page | None", look: Look, *, only_done: bool) -> "GuiTurn":
+        """A request about the picture that was looked at."""
+        del registry, page
+        picture = look.images[0] if look.images else None
+        size = (picture.width, picture.height) if picture else None
+        return GuiTurn(self._scale, size, only_done=only_done)
+
+
+class GuiTurn:
+    """A request for a thought and actions."""
+
+    form: OutputForm | None = None
+
+    def __init__(self, scale: Scale, size: tuple[int, int] | None, *, only_done: bool) -> None:
+        """Read points as those of a picture of `size`, in pixels."""
+        self._scale: Scale = scale
+        self._size = size
+        self._only_done = only_done
+
+    def read(self, reply: Reply) -> Decision:
+        """The decision in a model's text.
+
+        Raises:
+            InvalidOutput: there is no action that can be done; the message tells the model how to write one.
+        """
+        prediction = parse_prediction(reply.text)
+        actions = prediction.actions
+        if self._only_done:
+            # The action is forced here, so that it claims nothing by itself.
+            actions = tuple(
+                action.model_copy(update={"arguments": {"success": "false", **action.arguments}})
+                for action in actions
+                if action.name == "finished"
+            )
+            if not actions:
+                raise InvalidOutput("Only finished(content='…', success='false') can be done now.")
+        calls = tuple(as_call(action, self._point) for action in actions)
+        brain = AgentBrain(next_goal=prediction.thought)
+        return Decision(brain=brain, calls=calls)
+
+    def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:
+        """The text, as it was."""
+        del decision
+        return reply.text
+
+    def _point(self, box: str) -> str:
+        if self._size is None:
+            raise InvalidOutput("There was no picture, so there are no points. Use wait() to get one.")
+        width, height = self._size
+        return as_coordinates(parse_spot(box), scale=self._scale, width=width, height=height)
+
+
+def as_call(action: GuiAction, point: Point) -> ActionCall:
+    """An action of the vision agent's as one of ours.
+
+    Raises:
+        InvalidOutput: there is no such action, or an argument is missing or wrong.
+    """
+    make = _CALLS.get(action.name)
+    if make is None:
+        known = ", ".join(_SHOWN)
+        raise InvalidOutput(f"There is no action {action.name!r}. Actions: {known}.")
+    return make(action.arguments, point)
+
+
+Arguments = Mapping[str, str]
+
+
+def _click(given: Arguments, point: Point, **more: Any) -> ActionCall:
+    return ActionCall(name="mouse_click", arguments={"at": point(_wanted(given, "start_box")), **more})
+
+
+def _double(given: Arguments, point: Point) -> ActionCall:
+    return _click(given, point, clicks=2)
+
+
+def _right(given: Arguments, point: Point) -> ActionCall:
+    return _click(given, point, button="right")
+
+
+def _move(given: Arguments, point: Point) -> ActionCall:
+    return ActionCall(name="mouse_move", arguments={"at": point(_wanted(given, "start_box"))})
+
+
+def _drag(given: Arguments, point: Point) -> ActionCall:
+    start, end = point(_wanted(given, "start_box")), point(_wanted(given, "end_box"))
+    return ActionCall(name="mouse_drag", arguments={"start": start, "end": end})
+
+
+def _hotkey(given: Arguments, _point: Point) -> ActionCall:
+    keys = _wanted(given, "key").lower().replace("+", " ").split()
+    if not keys or len(keys) > MOST_KEYS:
+        raise InvalidOutput(f"hotkey takes one to {MOST_KEYS} keys, such as hotkey(key='ctrl c').")
+    return ActionCall(name="hotkey", arguments={"keys": " ".join(keys)})
+
+
+def _type(given: Arguments, _point: Point) -> ActionCall:
+    return ActionCall(name="type_text", arguments={"text": _wanted(given, "content")})
+
+
+def _scroll(given: Arguments, point: Point) -> ActionCall:
+    direction = given.get("direction", "down").strip().lower()
+    if direction not in _DIRECTIONS:
+        raise InvalidOutput(f"scroll goes {', '.join(_DIRECTIONS)}, not {direction!r}.")
+    arguments: dict[str, Any] = {"direction": direction}
+    if given.get("start_box", "").strip():
+        arguments["at"] = point(given["start_box"])
+    return ActionCall(name="mouse_wheel", arguments=arguments)
+
+
+def _wait(_given: Arguments, _point: Point) -> ActionCall:
+    return ActionCall(name="wait_for", arguments={"seconds": WAIT_SECONDS})
+
+
+def _navigate(given: Arguments, _point: Point) -> ActionCall:
+    return ActionCall(name="go_to_url", arguments={"url": _wanted(given, "url")})
+
+
+def _back(_given: Arguments, _point: Point) -> ActionCall:
+    return ActionCall(name="go_back")
+
+
+def _finished(given: Arguments, _point: Point) -> ActionCall:
+    said = given.get("success", "true").strip().lower()
+    if said not in ("true", "false"):
+        raise InvalidOutput(f"success is 'true' or 'false', not {said!r}.")
+    text = given.get("content") or ("Done." if said == "true" else "Not all of it was done.")
+    return ActionCall(name="done", arguments={"success": said == "true", "text": text})
+
+
+def _call_user(given: Arguments, _point: Point) -> ActionCall:
+    question = given.get("content") or given.get("question") or "The agent needs your help."
+    return ActionCall(name="call_user", arguments={"question": question})
+
+
+_CALLS: Mapping[str, Callable[[Arguments, Point], ActionCall]] = MappingProxyType(
+    {
+        "click": _click,
+        "left_single": _click,
+        "left_click": _click,
+        "left_double": _double,
+        "double_click": _double,
+        "right_single": _right,
+        "right_click": _right,
+        "hover": _move,
+        "mouse_move": _move,
+        "drag": _drag,
+        "left_click_drag": _drag,
+        "select": _drag,
+        "hotkey": _hotkey,
+        "press": _hotkey,
+        "key": _hotkey,
+        "type": _type,
+        "scroll": _scroll,
+        "wait": _wait,
+        "navigate": _navigate,
+        "navigate_back": _back,
+        "finished": _finished,
+        "call_user": _call_user,
+    }
+)
+_SHOWN = (
+    *("click", "left_double", "right_single", "drag", "hotkey", "type", "scroll", "wait"),
+    *("navigate", "navigate_back", "finished", "call_user"),
+)
+
+
+def _wanted(given: Arguments, name: str) -> str:
+    value = given.get(name)
+    if value is None or (name != "content" and not value.strip()):
+        raise InvalidOutput(f"The argument {name} is missing.")
+    return value

@@ -1,0 +1,312 @@
+"""What the model is told: the conversation of a run, kept within what the model takes.
+
+The conversation has a head that never goes (rules, task, placeholders of secrets, an example), the memory of
+the steps so far (what the model put out, results, notes, a summary of what lies further back), and the state
+of the page, which is there for one request only.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from mcp_browser.agent.prompting.output import FORM_NAME
+from mcp_browser.errors import ContextTooLong
+from mcp_browser.llm import tokens
+from mcp_browser.llm.messages import (
+    ImageBlock,
+    Message,
+    OutputCall,
+    OutputForm,
+    TextBlock,
+    Usage,
+    assistant,
+    system,
+    user,
+)
+
+Kind = Literal["head", "task", "memory", "output", "summary", "state"]
+
+DEFAULT_WINDOW = 128_000
+"""Tokens that a model is taken to have room for where nothing is known of it."""
+
+RESERVED_SHARE = 0.1
+"""Share of the window that is left for the answer."""
+
+COMPACTION_SHARE = 0.6
+"""Share of the room from which the memory is to be summed up."""
+
+KEPT_STEPS = 3
+"""How many of the last outputs stay as they are when the memory is summed up."""
+
+LEAST_STATE = 200
+"""Characters of the page's state that are kept, however little room there is."""
+
+LONGEST_RESULT = 20_000
+"""Characters of one result that are remembered; the model has seen the whole of it once."""
+
+HISTORY_STARTS = "[Your memory of this task begins here.]"
+
+PLACEHOLDERS = (
+    "Secrets you may use, by name: {names}. Write <secret>NAME</secret> where the value is to be typed; "
+    "you never see it, and it is not shown in results."
+)
+
+
+class ManagedMessage(BaseModel):
+    """A message of the conversation, what it is for, and its tokens by the estimate of `llm.tokens`."""
+
+    message: Message
+    kind: Kind
+    tokens: int
+
+
+class MessageManagerState(BaseModel):
+    """All that a message manager remembers; can be saved and read again.
+
+    `scale` is how many of the provider's tokens there were for each one estimated, by the last request.
+    """
+
+    messages: list[ManagedMessage] = Field(default_factory=list[ManagedMessage])
+    calls: int = 0
+    scale: float = 1.0
+
+
+class MessageManager:
+    """Writes the conversation down, and keeps it within the model's window."""
+
+    def __init__(  # noqa: PLR0913 - what a conversation begins with
+        self,
+        *,
+        system_prompt: str,
+        task: str,
+        context: str | None = None,
+        secrets: Sequence[str] = (),
+        example: OutputCall | str | None = None,
+        window: int | None = None,
+        images_kept: int = 1,
+        state: MessageManagerState | None = None,
+    ) -> None:
+        """Begin a conversation, or go on with a saved one.
+
+        Args:
+            system_prompt: the rules.
+            task: what is to be done.
+            context: what else the person has told.
+            secrets: names of secrets that may be used.
+            example: what an answer looks like.
+            window: tokens that the model takes, 128,000 where None.
+            images_kept: how many pictures of the page stay in the conversation, this step's included.
+            state: a saved conversation; the head is then taken from it.
+        """
+        self.window = window or DEFAULT_WINDOW
+        self.state = state or MessageManagerState()
+        self._images_kept = images_kept
+        if self.state.messages:
+            return
+        self._add(system(system_prompt), "head")
+        if context:
+            self._add(user(f"Context of the task: {context}"), "head")
+        self._add(user(f"Your task:\n{task}"), "task")
+        if secrets:
+            self._add(user(PLACEHOLDERS.format(names=", ".join(secrets))), "head")
+        if example is not None:
+            self._add(user("An example of an answer:"), "head")
+            self._add(self._answer(example), "head")
+        self._add(user(HISTORY_STARTS), "head")
+
+    # -- writing down
+
+    def add_task(self, text: str) -> None:
+        """Tell a further wish of the person's; it counts as part of the task and is never left out."""
+        self._add(user(f"A new instruction for your task, which goes before older ones:\n{text}"), "task")
+
+    def add_results(self, results: Iterable[str]) -> None:
+        """Remember results of actions."""
+        for text in results:
+            if text:
+                self._add(user(_cut(text, LONGEST_RESULT)), "memory")
+
+    def add_note(self, text: str) -> None:
+        """Tell the model something that is neither result nor state."""
+        self._add(user(text), "memory")
+
+    def add_output(self, output: OutputCall | str) -> None:
+        """Remember what the model has put out: a filled-in form, or its text."""
+        self._add(self._answer(output), "output")
+
+    def add_state(self, text: str, images: Sequence[ImageBlock] = ()) -> None:
+        """Tell the state of the page, in place of the state before."""
+        self.remove_state()
+        self._add(user(text, *images), "state")
+
+    def remove_state(self) -> None:
+        """Forget the state of the page, save for its picture where several are to be kept."""
+        for place, managed in enumerate(self.state.messages):
+            if managed.kind == "state":
+                if self._images_kept > 1 and managed.message.images:
+                    seen = Message(
+                        role="user", blocks=(TextBlock(text="The page then:"), *managed.message.images)
+                    )
+                    self.state.messages[place] = _managed(seen, "memory")
+                else:
+                    del self.state.messages[place]
+                break
+        self._drop_images(keep=self._images_kept - 1)
+
+    # -- asking
+
+    def messages(self, form: OutputForm | None = None) -> list[Message]:
+        """The conversation for a request, cut to what the model takes.
+
+        The picture goes first, then the state's text in proportion, then the oldest memories; what was left
+        out is said. Rules and task always stay.
+
+        Raises:
+            ContextTooLong: the model does not even take rules and task.
+        """
+        self.cut(self._room - self._scaled(tokens.of_messages((), form)))
+        return [managed.message for managed in self.state.messages]
+
+    def cut(self, room: int) -> None:
+        """Shorten the conversation to `room` tokens.
+
+        Raises:
+            ContextTooLong: rules and task alone are longer.
+        """
+        if self.tokens <= room:
+            return
+        self._drop_images(keep=0)
+        state = self._place_of("state")
+        if self.tokens > room and state is not None:
+            self._cut_state(state, self.tokens - room)
+        left_out = 0
+        while self.tokens > room:
+            place = next(
+                (i for i, m in enumerate(self.state.messages) if m.kind in ("memory", "output", "summary")),
+                None,
+            )
+            if place is None:
+                raise ContextTooLong(
+                    f"Rules and task alone have about {self.tokens} tokens, and the model takes {room}.",
+                    hint="Use a model with a larger window, or a shorter task.",
+                )
+            del self.state.messages[place]
+            left_out += 1
+        if left_out:
+            self._tell_loss(left_out, room)
+
+    @property
+    def tokens(self) -> int:
+        """The conversation's length in tokens: the estimate, set right by what the provider counted last."""
+        return self._scaled(sum(managed.tokens for managed in self.state.messages))
+
+    def calibrate(self, usage: Usage, form: OutputForm | None = None) -> None:
+        """Set the estimate right by what the provider counted for the conversation as it is now."""
+        estimate = sum(m.tokens for m in self.state.messages) + tokens.of_messages((), form)
+        if not usage.estimated and usage.input_tokens and estimate:
+            self.state.scale = min(4.0, max(0.25, usage.input_tokens / estimate))
+
+    # -- summing up
+
+    @property
+    def wants_compaction(self) -> bool:
+        """Whether the memory has grown so long that it had better be summed up."""
+        return self.tokens > COMPACTION_SHARE * self._room and bool(self._to_sum_up())
+
+    def to_sum_up(self) -> list[Message]:
+        """The memories that a summary is to replace: all but the last steps."""
+        return [managed.message for managed in self._to_sum_up()]
+
+    def replace_by_summary(self, summary: str) -> None:
+        """Put a summary in the place of `to_sum_up`."""
+        old = self._to_sum_up()
+        if not old:
+            return
+        place = next(i for i, managed in enumerate(self.state.messages) if managed is old[0])
+        gone = {id(managed) for managed in old}
+        self.state.messages = [m for m in self.state.messages if id(m) not in gone]
+        told = f"What happened in earlier steps (only what is confirmed counts as done):\n{summary}"
+        self.state.messages.insert(place, _managed(user(told), "summary"))
+
+    def _to_sum_up(self) -> list[ManagedMessage]:
+        outputs = [i for i, managed in enumerate(self.state.messages) if managed.kind == "output"]
+        if len(outputs) <= KEPT_STEPS:
+            return []
+        end = outputs[-KEPT_STEPS]
+        return [m for m in self.state.messages[:end] if m.kind in ("memory", "output", "summary")]
+
+    # -- within
+
+    @property
+    def _room(self) -> int:
+        return int(self.window * (1 - RESERVED_SHARE))
+
+    def _scaled(self, estimate: int) -> int:
+        return int(estimate * self.state.scale)
+
+    def _add(self, message: Message, kind: Kind) -> None:
+        self.state.messages.append(_managed(message, kind))
+
+    def _answer(self, output: OutputCall | str) -> Message:
+        if isinstance(output, str):
+            return assistant(output)
+        self.state.calls += 1
+        call = output.model_copy(update={"id": f"{output.name or FORM_NAME}-{self.state.calls}"})
+        return assistant(call=call)
+
+    def _place_of(self, *kinds: Kind) -> int | None:
+        return next((i for i, managed in enumerate(self.state.messages) if managed.kind in kinds), None)
+
+    def _drop_images(self, *, keep: int) -> None:
+        """Keep the last pictures only; the texts beside the others stay."""
+        for place in range(len(self.state.messages) - 1, -1, -1):
+            managed = self.state.messages[place]
+            if not managed.message.images:
+                continue
+            keep -= 1
+            if keep < 0:
+                self.state.messages[place] = _managed(managed.message.without_images(), managed.kind)
+
+    def _cut_state(self, place: int, excess: int) -> None:
+        managed = self.state.messages[place]
+        text = managed.message.text
+        share = max(0.0, 1 - (excess + tokens.of_text(" " * 200)) / max(1, self._scaled(managed.tokens)))
+        kept = max(LEAST_STATE, int(len(text) * share))
+        if kept >= len(text):
+            return
+        told = f"{text[:kept]}\n… {len(text) - kept} characters of the page are left out for want of room."
+        self.state.messages[place] = _managed(managed.message.with_text(told), "state")
+
+    def _tell_loss(self, count: int, room: int) -> None:
+        """Say in the memory's place that something has gone from it."""
+        told = _managed(
+            user(f"[{count} older messages of your memory had to be left out for want of room.]"), "summary"
+        )
+        heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
+        if self._scaled(told.tokens) + self.tokens <= room:
+            self.state.messages.insert(max(heads, default=-1) + 1, told)
+
+
+def _managed(message: Message, kind: Kind) -> ManagedMessage:
+    return ManagedMessage(message=message, kind=kind, tokens=tokens.of_message(message))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
+
+
+def example_output() -> OutputCall:
+    """What a filled-in form looks like."""
+    content = json.loads(_EXAMPLE)
+    return OutputCall(id="example", name=FORM_NAME, arguments=content)
+
+
+_EXAMPLE = """
+{"current_state": {
+   "evaluation_previous_goal": "Success: the search page shows a search box [4].",
+   "memory": "Opened the shop. Still to do: find the blue lamp (0 of 1), read its price.",
+   "next_goal": "Search for the blue lamp."},
+ "action": [{"input_text": {"index": 4, "text": "blue lamp"}}, {"click_element": {"index": 5}}]}
+"""

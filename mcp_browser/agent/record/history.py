@@ -1,0 +1,199 @@
+"""What happened in a run, step by step, and the folder in which it is kept while it goes on."""
+
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mcp_browser import __version__
+from mcp_browser.agent.prompting.output import ActionCall, AgentBrain
+from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.errors import NotFound
+from mcp_browser.llm.messages import Frozen, Usage
+
+HISTORY_FILE = "history.json"
+STATE_FILE = "state.json"
+
+
+class ActionRecord(Frozen):
+    """One action of a step: what was called, with names in the places of secrets, and what came of it.
+
+    `elements` are those that its indexes and points meant, as they were before it. `tab` is the number of the
+    tab it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to
+    come; `url` is the page after it. `seconds` is how long it took.
+    """
+
+    call: ActionCall
+    result: str = ""
+    error: str | None = None
+    elements: tuple[ElementRecord, ...] = ()
+    url: str = ""
+    tab: int | None = None
+    opened: tuple[int, ...] = ()
+    downloads: tuple[str, ...] = ()
+    seconds: float = 0
+
+
+class StepRecord(Frozen):
+    """One step: the page before it, what the agent thought and did, what it used.
+
+    `screenshot` is the name of a file in the run's folder, a picture of the page before the actions.
+    """
+
+    number: int
+    url: str
+    title: str = ""
+    brain: AgentBrain = AgentBrain()
+    actions: tuple[ActionRecord, ...] = ()
+    notes: tuple[str, ...] = ()
+    screenshot: str | None = None
+    started: datetime
+    seconds: float = 0
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class RunSettings(Frozen):
+    """What a run worked under, beside its task. `viewport` is the view's width and height, CSS pixels."""
+
+    fallback_model: str | None = None
+    gui_scale: str | None = None
+    max_actions: int | None = None
+    max_failures: int | None = None
+    model_timeout: float | None = None
+    step_timeout: float | None = None
+    viewport: tuple[int, int] | None = None
+
+
+class AgentHistory(BaseModel):
+    """The history of a run. Its JSON schema is published as docs/agent-history.schema.json.
+
+    `format` is raised when a reader of older files could not read newer ones. `version` is that of
+    mcp-browser. `replay_of` is the identifier of the run that this one does again.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1] = 1
+    version: str = Field(default_factory=lambda: __version__)
+    id: str
+    task: Task
+    model: str = ""
+    settings: RunSettings = RunSettings()
+    replay_of: str | None = None
+    created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    ended: datetime | None = None
+    status: TaskStatus = TaskStatus.WORKING
+    outcome: TaskOutcome | None = None
+    steps: list[StepRecord] = Field(default_factory=list[StepRecord])
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses visited, each once, in order."""
+        return tuple(dict.fromkeys(self.urls_in_order))
+
+    @property
+    def urls_in_order(self) -> tuple[str, ...]:
+        """The address of the page at each step and after each action."""
+        found = [url for step in self.steps for url in (step.url, *(action.url for action in step.actions))]
+        return tuple(url for url in found if url and url != "about:blank")
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The errors of actions, in order."""
+        return tuple(action.error for action in self.actions() if action.error)
+
+    @property
+    def usage(self) -> Usage:
+        """What all steps have used."""
+        return sum((step.usage for step in self.steps), Usage())
+
+    def actions(self) -> Iterator[ActionRecord]:
+        """Every action, in order."""
+        for step in self.steps:
+            yield from step.actions
+
+
+class TaskFolder:
+    """The folder of one run: its history, its state for going on later, and a picture of each step.
+
+    Every file is whole at any time, and readable for its owner only.
+    """
+
+    def __init__(self, path: Path, wrote: Callable[[str], None] | None = None) -> None:
+        """Use a folder; it is made where it is missing. `wrote` is told the name of each file written."""
+        self.path = path
+        self._wrote = wrote
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def save_history(self, history: AgentHistory) -> None:
+        """Write the history."""
+        self.write(HISTORY_FILE, history.model_dump_json(indent=1).encode())
+
+    def save_state(self, state: BaseModel) -> None:
+        """Write what is needed to go on."""
+        self.write(STATE_FILE, state.model_dump_json().encode())
+
+    def save_picture(self, step: int, data: bytes, mime_type: str) -> str:
+        """Write the picture of a step; its file's name."""
+        suffix = {"image/png": "png", "image/webp": "webp"}.get(mime_type, "jpg")
+        name = f"step-{step:03}.{suffix}"
+        self.write(name, data)
+        return name
+
+    def save_text(self, name: str, text: str) -> None:
+        """Write a text file."""
+        self.write(name, text.encode())
+
+    def history(self) -> AgentHistory:
+        """The history as it was saved last.
+
+        Raises:
+            NotFound: there is none that can be read.
+        """
+        return self._read(HISTORY_FILE, AgentHistory)
+
+    def _read(self, name: str, model: type[Any]) -> Any:
+        try:
+            return model.model_validate_json((self.path / name).read_bytes())
+        except (OSError, ValidationError) as error:
+            raise NotFound(f"{name} of the task {self.path.name} cannot be read.") from error
+
+    def state(self, model: type[Any]) -> Any:
+        """The state as it was saved last, as an instance of `model`.
+
+        Raises:
+            NotFound: there is none that can be read.
+        """
+        return self._read(STATE_FILE, model)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write one file, all of it or none."""
+        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).replace(self.path / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        if self._wrote is not None:
+            self._wrote(name)
+
+
+def history_schema() -> dict[str, Any]:
+    """The JSON schema of a history's file."""
+    schema = AgentHistory.model_json_schema(mode="serialization")
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The history of a run"}
+    return title | {name: part for name, part in schema.items() if name not in title}
+
+
+def new_task_id() -> str:
+    """An identifier that nobody can guess."""
+    return secrets.token_urlsafe(16)

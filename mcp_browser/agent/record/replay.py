@@ -1,0 +1,286 @@
+"""A recorded run, done again without a model."""
+
+import copy
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.screenshots import view_size
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.prompting.output import ActionCall
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
+from mcp_browser.agent.record.recording import element_arguments, place_of
+from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.secrets.store import PLACEHOLDER
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.dom.identities import ElementRecord, Located
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.agent.executor import Deed, Look
+
+ELEMENT_SECONDS = 10.0
+"""How long an element may take to appear."""
+
+SURE_SECONDS = 0.7
+"""How long an element that is quite as recorded is waited for before another one is taken for it."""
+
+POLL_SECONDS = 0.1
+
+HOW_FOUND = {
+    "attributes": "by an attribute that has stayed",
+    "role": "by its role and name",
+    "text": "by its text",
+}
+
+MOST_TOLD = 20
+"""How many departures a result tells."""
+
+
+@dataclass(kw_only=True)
+class Replay(TaskRun):
+    """One repetition of a recorded run in one session; a run of its own, with a history of its own.
+
+    `recorded` is what is done again, `history` what comes of it. `element_seconds` is how long an element may
+    take to appear, `sure_seconds` how long it is waited for before another one is taken for it.
+    """
+
+    recorded: AgentHistory
+    variables: Variables
+    step_pictures: bool = True
+    element_seconds: float = ELEMENT_SECONDS
+    sure_seconds: float = SURE_SECONDS
+
+    def __post_init__(self) -> None:
+        """Check that everything is there that the recorded run needs.
+
+        Raises:
+            InvalidArguments: a secret of its is not given.
+        """
+        arguments = str([action.call.arguments for action in self.recorded.actions()])
+        missing = sorted(set(PLACEHOLDER.findall(arguments)) - set(self.secrets.names))
+        if missing:
+            raise InvalidArguments(
+                f"The recorded task types the secret {missing[0]!r}.", hint=f"Give secrets={missing}."
+            )
+        super().__post_init__()
+        self._tabs: dict[int, int] = {}
+        self._departures: list[str] = []
+        self._done = 0
+
+    async def _work(self) -> None:
+        await self._open_start()
+        for step in self.recorded.steps[len(self.history.steps) :]:
+            if not await self._may_go_on():
+                return
+            await self._step(step)
+        self.course.end(TaskStatus.SUCCEEDED, None)
+
+    def outcome(self) -> TaskOutcome:
+        """What the replay has come to so far."""
+        history = self.history
+        steps = f"{len(history.steps)} of {len(self.recorded.steps)} steps"
+        said = [f"Did {self._done} actions again ({steps}); no model has checked what came of them."]
+        said += [f"Departed: {departure}" for departure in self._departures[:MOST_TOLD]]
+        if len(self._departures) > MOST_TOLD:
+            said.append(f"And {len(self._departures) - MOST_TOLD} more departures; the history has them.")
+        return TaskOutcome(
+            id=history.id,
+            status=history.status,
+            answer="\n".join(said),
+            data={
+                "replay_of": self.recorded.id,
+                "actions": self._done,
+                "departures": list(self._departures),
+            },
+            obstacle=self.course.obstacle,
+            steps=len(history.steps),
+            urls=history.urls,
+            errors=history.errors,
+            files=self._downloaded(),
+            seconds=round(self.course.seconds, 2),
+        )
+
+    # -- steps
+
+    async def _open_start(self) -> None:
+        first = next((step.url for step in self.recorded.steps), "")
+        url = self.variables.put_in(self.recorded.task.start_url or first)
+        if not url.startswith(("http:", "https:", "file:", "data:")) and "://" in url:
+            return
+        if not url or url == "about:blank":
+            return
+        try:
+            await self.hands.open(url)
+        except ActionError as error:
+            self.course.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
+
+    async def _step(self, step: StepRecord) -> None:
+        started = datetime.now(UTC)
+        notes: list[str] = []
+        actions: list[ActionRecord] = []
+        look: Look | None = None
+        try:
+            look = await self.hands.look(picture=False, shot=self.folder is not None and self.step_pictures)
+            await self._tell(step, look.url)
+            for action in step.actions:
+                actions += await self._again(step, action, notes)
+                if self.history.status is not TaskStatus.WORKING:
+                    break
+        except ActionError as error:
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
+        self.history.steps.append(
+            StepRecord(
+                number=step.number,
+                url=look.url if look else "",
+                title=look.title if look else "",
+                brain=step.brain,
+                actions=tuple(actions),
+                notes=tuple(notes),
+                screenshot=self._picture(step.number, look),
+                started=started,
+                seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
+            )
+        )
+        self._save()
+
+    async def _again(
+        self, step: StepRecord, action: ActionRecord, notes: list[str]
+    ) -> Sequence[ActionRecord]:
+        """Do one action again; none where it is not to be done again."""
+        name = action.call.name
+        if name == DONE:
+            return ()
+        if name == CALL_USER:
+            notes.append(f"Not asked again: {action.call}")
+            return ()
+        if action.error is not None:
+            notes.append(f"Not done again, since it had failed: {action.call}")
+            return ()
+        try:
+            await self._go_to_tab(action, notes)
+            call = await self._call(action, notes)
+        except ActionError as error:
+            notes.append(self.secrets.hide(str(error)))
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
+            return ()
+        deeds: list[Deed] = []
+        await self.hands.act([call], deeds)
+        (deed,) = deeds
+        self._tabs.update(zip(action.opened, deed.record.opened, strict=False))
+        if deed.record.error is not None:
+            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {deed.record.error}")
+        else:
+            self._done += 1
+        return (deed.record,)
+
+    async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
+        """Be in the tab that stands for the recorded one."""
+        await self.session.ensure_open()
+        current = self.session.current_tab.id
+        if action.tab is None or self._tabs.setdefault(action.tab, current) == current:
+            return
+        wanted = self._tabs[action.tab]
+        if wanted not in self.session.tabs:
+            raise NotFound("The tab of this action is not open any more.")
+        await self.hands.switch_tab(wanted)
+        self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
+
+    async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:
+        """The recorded call with new values, and the elements and tabs of today.
+
+        Raises:
+            NotFound: an element cannot be found again.
+        """
+        arguments: dict[str, Any] = copy.deepcopy(self.variables.put_in(action.call.arguments))
+        if isinstance(tab := arguments.get("tab"), int):
+            arguments["tab"] = self._tabs.get(tab, tab)
+        records = {record.argument: record for record in action.elements}
+        for argument, value in element_arguments(action.call.arguments):
+            record = records.get(argument)
+            if record is None:
+                if isinstance(value, int):
+                    raise NotFound(f"What [{value}] was has not been recorded.")
+                continue
+            wanted = self.variables.put_in_record(record)
+            located = await self._find(wanted)
+            if located.level != "exact":
+                now = f'[{located.node.index}] {located.node.role} "{located.node.name}"'
+                self._depart(
+                    notes, f"{action.call.name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}"
+                )
+            await self._put(arguments, argument, record, located)
+        return ActionCall(name=action.call.name, arguments=arguments)
+
+    async def _find(self, wanted: ElementRecord) -> Located:
+        """A recorded element, as soon as it is there.
+
+        Raises:
+            NotFound: it cannot be found within the limit.
+            DialogOpen: a dialog holds the page.
+        """
+        started = time.monotonic()
+        while True:
+            tab = self.session.current_tab
+            located: Located | None = None
+            problem: Exception | None = None
+            try:
+                async with self.session.lock:
+                    located = await tab.ask(tab.dom.identities.locate(wanted))
+            except DialogOpen:
+                raise
+            except (ActionError, PlaywrightError, FrameGone) as error:
+                problem = error
+            waited = time.monotonic() - started
+            if located is not None and (located.level == "exact" or waited >= self.sure_seconds):
+                return located
+            if waited >= self.element_seconds:
+                why = problem.message if isinstance(problem, ActionError) else f"{wanted} was not found."
+                raise NotFound(
+                    f"{why} It was waited for {self.element_seconds:g} s on {tab.url[:200]}.",
+                    hint="Look with get_state what is there; variables= changes values that have changed.",
+                )
+            await anyio.sleep(POLL_SECONDS)
+
+    async def _put(
+        self, arguments: dict[str, Any], argument: str, record: ElementRecord, located: Located
+    ) -> None:
+        """Put an element's index, or a point in it, in the place of the recorded one."""
+        holder, last = place_of(arguments, argument)
+        assert located.node.index is not None
+        if record.point is None:
+            holder[last] = located.node.index
+            return
+        tab = self.session.current_tab
+        async with self.session.lock:
+            box = await (await tab.element(located.node.index)).show()
+            view = await view_size(tab)
+        x = box.x + (record.point[0] - 0.5) * box.width
+        y = box.y + (record.point[1] - 0.5) * box.height
+        holder[last] = f"{x:.0f},{y:.0f}@{view}"
+
+    # -- around the steps
+
+    def _depart(self, notes: list[str], what: str) -> None:
+        notes.append(f"Departed: {self.secrets.hide(what)}.")
+        self._departures.append(self.secrets.hide(what))
+
+    async def _tell_status(self) -> None:
+        step, steps = len(self.history.steps), len(self.recorded.steps)
+        await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
+
+    async def _tell(self, step: StepRecord, url: str) -> None:
+        calls = tuple(str(action.call) for action in step.actions)
+        steps = len(self.recorded.steps)
+        goal = step.brain.next_goal
+        await self.watcher.progressed(
+            Progress(step=len(self.history.steps) + 1, steps=steps, goal=goal, actions=calls, url=url)
+        )

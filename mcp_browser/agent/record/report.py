@@ -1,0 +1,145 @@
+"""The report of a run: one HTML file that a person opens in a browser, made from the history."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from mcp_browser.agent.record.history import AgentHistory, StepRecord
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.browser.pictures import make_picture
+from mcp_browser.llm.messages import Usage
+
+REPORT_FILE = "report.html"
+
+MOST_PICTURES = 2_500_000
+"""All pictures of a report together, bytes; each gets its share of it."""
+
+LARGEST_PICTURE = 60_000
+
+PICTURE_SIDE = 800
+
+LONGEST_RESULT = 1_500
+"""How much of an action's result is shown, characters."""
+
+_SAID = {
+    TaskStatus.WORKING: "The run had not ended when this was written.",
+    TaskStatus.PAUSED: "Not done: the run is paused.",
+    TaskStatus.NEEDS_PERSON: "Not done: the run waits for a person.",
+    TaskStatus.INTERRUPTED: "Not done: the run was interrupted and can go on.",
+    TaskStatus.SUCCEEDED: "Done, as the agent reports.",
+    TaskStatus.FAILED: "Not done: the run failed.",
+    TaskStatus.STUCK: "Not done: the agent was stuck.",
+    TaskStatus.OUT_OF_BUDGET: "Not done: a limit was reached.",
+    TaskStatus.STOPPED: "Not done: the run was stopped.",
+    TaskStatus.CANCELLED: "Not done: the run was cancelled.",
+}
+
+
+def render_report(history: AgentHistory, folder: Path) -> str:
+    """The report as HTML: all in one file, without scripts, with everything that pages said escaped.
+
+    Args:
+        history: the run.
+        folder: where the pictures of its steps are.
+    """
+    outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
+    style = _part("report.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    share = min(LARGEST_PICTURE, MOST_PICTURES // max(1, len(history.steps)))
+    return (
+        _environment()
+        .from_string(_part("report.html"))
+        .render(
+            history=history,
+            task=history.task,
+            outcome=outcome,
+            said=_said(history),
+            mood="good" if outcome.succeeded else "open" if not history.status.is_final else "bad",
+            facts=_facts(history, outcome),
+            data=json.dumps(outcome.data, indent=2, ensure_ascii=False) if outcome.data is not None else None,
+            pictures={step.number: _picture(step, folder, share) for step in history.steps},
+            style=style,
+            digest=digest,
+        )
+    )
+
+
+def _said(history: AgentHistory) -> str:
+    if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
+        return "Every action was done again; no model has checked what came of it."
+    if history.status is TaskStatus.SUCCEEDED and history.task.judge:
+        return "Done, as the agent reports and its judge has confirmed."
+    return _SAID[history.status]
+
+
+def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
+    """What is told above the steps, by name."""
+    usage = outcome.usage
+    model = f"{history.model or 'none'}, {history.task.style} style"
+    if history.replay_of is not None:
+        model = f"none: {history.replay_of} was replayed"
+    facts = [
+        ("Model", model),
+        ("Started", f"{history.created:%Y-%m-%d %H:%M:%S %Z}"),
+        ("Time", f"{outcome.seconds:.1f} s"),
+        ("Steps", f"{outcome.steps} of at most {history.task.budget.steps}"),
+        ("Tokens", _tokens(usage)),
+        (
+            "Cost",
+            f"${usage.cost:.4f}" if usage.cost is not None else "not known" if usage.requests else "none",
+        ),
+        ("Run", history.id),
+    ]
+    if history.settings.fallback_model:
+        facts.insert(1, ("Fallback", history.settings.fallback_model))
+    if history.task.secrets:
+        facts.append(("Secrets", ", ".join(history.task.secrets)))
+    return facts
+
+
+def _tokens(usage: Usage) -> str:
+    about = " (estimated)" if usage.estimated else ""
+    return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{about}"
+
+
+def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
+    """A step's picture as a data address, made smaller where it is large; None where there is none."""
+    # A history may come from elsewhere: only a plain name is a file of its folder.
+    if step.screenshot is None or Path(step.screenshot).name != step.screenshot:
+        return None
+    try:
+        raw = (folder / step.screenshot).read_bytes()
+        picture = make_picture(raw, format="jpeg", quality=60, max_side=PICTURE_SIDE, max_bytes=largest)
+    except OSError:
+        return None
+    return f"data:{picture.mime_type};base64,{base64.b64encode(picture.data).decode()}"
+
+
+def _link(url: str) -> str | None:
+    """An address that may be followed from the report."""
+    return url if url.startswith(("http://", "https://")) else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}…"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = {"link": _link, "short": _short, "tokens": _tokens}
+    environment.filters.update(filters)
+    return environment
+
+
+@cache
+def _part(name: str) -> str:
+    return resources.files("mcp_browser.agent.record").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,139 @@
+"""New values in the places of those that a recorded run has entered."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import quote, quote_plus
+
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory
+from mcp_browser.agent.record.recording import place_of
+from mcp_browser.agent.secrets.store import PLACEHOLDER
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.errors import InvalidArguments
+
+SHORTEST_PART = 3
+"""Values shorter than this are exchanged only where they are the whole of a text."""
+
+ENTERED = ("text", "options", "value")
+"""The arguments that put a value into an element."""
+
+
+def entered_values(history: AgentHistory) -> dict[str, list[str]]:
+    """The values that a run has entered, by the names of their fields: label, `name` and `id`, in order.
+
+    A value that comes from a secret stands there as `<secret>name</secret>`.
+    """
+    found: dict[str, list[str]] = {}
+    for action in history.actions():
+        if action.error is not None:
+            continue
+        for record, value in _entries(action):
+            names = (record.name, record.attributes.get("name"), record.attributes.get("id"))
+            for name in dict.fromkeys(name for name in names if name):
+                values = found.setdefault(name, [])
+                if value not in values:
+                    values.append(value)
+    return found
+
+
+def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
+    """The elements that an action has put texts into, and the texts."""
+    for record in action.elements:
+        holder, name = place_of(action.call.arguments, record.argument)
+        if name != "index":
+            continue
+        for entered in ENTERED:
+            value = holder.get(entered)
+            for text in cast("list[object]", value) if isinstance(value, list) else [value]:
+                if isinstance(text, str) and text:
+                    yield record, text
+
+
+class Variables:
+    """Puts new values into the arguments and element names of a recorded run.
+
+    A variable is named by the field that a value was entered into (its label, `name` or `id`), or by the
+    value itself. Wherever the value stands in a text of a recorded action or element (whole or, where it has
+    three characters, as a part; in addresses also as they write it), the new one stands in its place.
+    """
+
+    def __init__(self, history: AgentHistory, given: Mapping[str, str]) -> None:
+        """Exchange values of `history`.
+
+        Raises:
+            InvalidArguments: there is no such field or value; the message names those that there are.
+        """
+        self._values: dict[str, str] = {}
+        fields = entered_values(history)
+        texts = set(_texts([action.call.arguments for action in history.actions()]))
+        texts |= {
+            text for action in history.actions() for one in action.elements for text in (one.name, one.text)
+        }
+        texts |= {history.task.start_url or ""}
+        for name, new in given.items():
+            olds = fields.get(name)
+            if PLACEHOLDER.search(" ".join(olds or [name])):
+                raise InvalidArguments(
+                    f"{name!r} is filled from a secret, which is no variable.",
+                    hint="Change it in the file of secrets.",
+                )
+            if olds is None and not any(_stands_in(name, text) for text in texts):
+                known = ", ".join(f"{field} ({values[0]!r})" for field, values in fields.items())
+                raise InvalidArguments(
+                    f"The recorded task has no field and no value {name!r}.",
+                    hint=f"Its fields: {known or 'none'}.",
+                )
+            for old in olds if olds is not None else [name]:
+                self._values[old] = new
+        parts = {
+            write(old): write(new)
+            for old, new in self._values.items()
+            if len(old) >= SHORTEST_PART
+            for write in (quote_plus, quote, str)
+        }
+        self._parts = parts
+        longest_first = sorted(parts, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if parts else None
+
+    def put_in(self, value: Any) -> Any:
+        """A value of JSON with the new values in all its texts."""
+        match value:
+            case str():
+                if value in self._values:
+                    return self._values[value]
+                return (
+                    self._pattern.sub(lambda found: self._parts[found[0]], value) if self._pattern else value
+                )
+            case list() | tuple():
+                return [self.put_in(part) for part in cast("list[Any]", value)]
+            case dict():
+                return {key: self.put_in(part) for key, part in cast("dict[str, Any]", value).items()}
+            case _:
+                return value
+
+    def put_in_record(self, record: ElementRecord) -> ElementRecord:
+        """An element as it has to be looked for with the new values."""
+        changed = {
+            name: self.put_in(getattr(record, name)) for name in ("name", "text", "context", "attributes")
+        }
+        return record.model_copy(update=changed)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for part in cast("list[Any]", value):
+                yield from _texts(part)
+        case dict():
+            for part in cast("dict[str, Any]", value).values():
+                yield from _texts(part)
+        case _:
+            return
+
+
+def _stands_in(value: str, text: str) -> bool:
+    if len(value) < SHORTEST_PART:
+        return value == text
+    return any(written in text for written in (value, quote(value), quote_plus(value)))

@@ -1,0 +1,71 @@
+"""How a run goes: its status, its working time, and what stands in its way."""
+
+import time
+from collections.abc import Awaitable, Callable
+
+from mcp_browser.agent.control import Control
+from mcp_browser.agent.record.history import AgentHistory
+from mcp_browser.agent.task import TaskStatus
+
+
+class Course:
+    """Keeps the status of a history, and counts the seconds in which the run works."""
+
+    def __init__(
+        self, history: AgentHistory, control: Control, *, seconds: float = 0, resumable: bool = False
+    ) -> None:
+        """Go on with a history that has taken so many seconds; a resumable one can be taken up again."""
+        self._history = history
+        self._control = control
+        self._resumable = resumable
+        self._before = seconds
+        self._since = time.monotonic()
+        self.obstacle: str | None = None
+        """Why the run ended without success, or what it waits for."""
+
+    @property
+    def seconds(self) -> float:
+        """Working time so far, pauses left out."""
+        working = self._history.status is TaskStatus.WORKING
+        return self._before + (time.monotonic() - self._since if working else 0)
+
+    def set(self, status: TaskStatus) -> None:
+        """Be in this status from now on."""
+        self._before = self.seconds
+        self._since = time.monotonic()
+        self._history.status = status
+
+    def end(self, status: TaskStatus, obstacle: str | None) -> None:
+        """Be at the end, where the run has not ended before."""
+        if not self._history.status.is_final:
+            self.set(status)
+            self.obstacle = obstacle
+
+    def break_off(self, why: str | None = None) -> None:
+        """End from outside.
+
+        The run has failed where there is a reason, and was else stopped or cancelled, as its control says;
+        where the server closes, a resumable one is only interrupted.
+        """
+        if why is not None:
+            self.end(TaskStatus.FAILED, why)
+        elif self._control.closing and self._resumable:
+            self.end(TaskStatus.INTERRUPTED, "The server was stopped.")
+        elif self._control.stopping:
+            self.stop()
+        else:
+            self.end(TaskStatus.CANCELLED, "It was cancelled.")
+
+    def stop(self) -> None:
+        """End because somebody wants it so."""
+        self.end(TaskStatus.STOPPED, "It was stopped.")
+
+    async def hold(self, tell: Callable[[], Awaitable[None]]) -> None:
+        """Wait for as long as the run is paused; `tell` is called once the pause has begun."""
+        if not self._control.paused:
+            return
+        self.set(TaskStatus.PAUSED)
+        await tell()
+        while self._control.paused and not self._control.stopping:
+            await self._control.changed()
+        self.set(TaskStatus.WORKING)

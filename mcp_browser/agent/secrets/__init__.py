@@ -1,0 +1,1 @@
+"""Secrets of a task: kept, filled in, hidden."""

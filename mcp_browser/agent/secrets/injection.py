@@ -1,0 +1,97 @@
+"""Secrets in an action's arguments: where they may stand, and where their values would go."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, cast, get_args
+
+from playwright.async_api import Error as PlaywrightError
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from mcp_browser.actions.registry import RegisteredAction, TypedIn
+from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import InvalidArguments, StaleElement
+
+Place = tuple[dict[str, Any], str]
+"""An object among the arguments, and the name in it whose value is typed."""
+
+
+async def fill_in(
+    action: RegisteredAction, arguments: Mapping[str, Any], *, secrets: Secrets, session: BrowserSession
+) -> dict[str, Any]:
+    """The arguments of an action with secrets in the places of their names.
+
+    Args:
+        action: its parameters' marks say what is typed into the page.
+        arguments: as the model gave them.
+        secrets: those of the task.
+        session: where the action is going to be done.
+
+    Raises:
+        InvalidArguments: there is no such secret, or it stands where nothing is typed.
+        BlockedUrl: the document that would get it is none of the secret's domains.
+        ActionError: that document cannot be told.
+    """
+    if _named_in(arguments) is None:
+        return dict(arguments)
+    # Read as the action will read them: the index "5" is 5.
+    filled = action.validate(arguments).model_dump(exclude_unset=True)
+    places = [place for place in _places(action.param_model, filled) if _named_in(place[0][place[1]])]
+    rest = copy.deepcopy(filled)
+    for holder, name in _places(action.param_model, rest):
+        holder[name] = None
+    if (misplaced := _named_in(rest)) is not None:
+        raise InvalidArguments(
+            f"The secret {misplaced!r} can only be typed into a page: as text of input_text or type_text, "
+            "keys of send_keys, or a value of fill_form.",
+            hint="Leave it out of everything else.",
+        )
+    for holder, name in places:
+        url = await _goes_to(session, holder.get("index"))
+        holder[name] = secrets.fill_in(holder[name], url=url)
+    return filled
+
+
+async def _goes_to(session: BrowserSession, index: int | None) -> str:
+    async with session.lock:
+        tab = session.current_tab
+        try:
+            return await tab.ask(tab.dom.address(index))
+        except (FrameGone, PlaywrightError) as error:
+            raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
+
+
+def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Place]:
+    """What is typed into the page of arguments that fit `params`, in objects in a list, too."""
+    for name, value in arguments.items():
+        field = params.model_fields.get(name)
+        if field is None:
+            continue
+        if any(isinstance(mark, TypedIn) for mark in field.metadata):
+            yield arguments, name
+        elif isinstance(value, list) and (inner := _model_in(field)) is not None:
+            for part in cast("list[dict[str, Any]]", value):
+                yield from _places(inner, part)
+
+
+def _model_in(field: FieldInfo) -> type[BaseModel] | None:
+    """The model of a list's items."""
+    kinds = get_args(field.annotation)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _named_in(value: object) -> str | None:
+    """The first secret that is named anywhere in a value of JSON."""
+    match value:
+        case str():
+            found = PLACEHOLDER.search(value)
+            return found[1] if found is not None else None
+        case Mapping():
+            parts = [*cast("Mapping[object, object]", value).items()]
+        case list() | tuple():
+            parts = [*cast("list[object]", value)]
+        case _:
+            return None
+    return next((name for part in parts if (name := _named_in(part)) is not None), None)

@@ -1,0 +1,165 @@
+"""Secrets: named, bound to domains, filled in where `<secret>name</secret>` stands, never read by a model."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from mcp_browser.agent.secrets.totp import OneTimePassword
+from mcp_browser.browser.addresses import is_on
+from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+from mcp_browser.rendering.result import hide, hide_in
+
+PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
+
+SHORTEST_HIDDEN = 3
+"""Values shorter than this are not looked for in texts: they would be found everywhere."""
+
+
+class Secret(BaseModel):
+    """One secret: a value, or the key of time-based one-time passwords (RFC 6238), never both.
+
+    `totp` is Base32, or an `otpauth://` address. `domains` are globs of hosts on whose pages it may be typed.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: SecretStr | None = None
+    totp: SecretStr | None = None
+    domains: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_one(self) -> "Secret":
+        if (self.value is None) == (self.totp is None):
+            raise ValueError("give either value or totp")
+        if self.totp is not None:
+            OneTimePassword.parse(self.totp.get_secret_value())
+        return self
+
+    def reveal(self) -> str:
+        """What is to be typed now."""
+        if self.value is not None:
+            return self.value.get_secret_value()
+        assert self.totp is not None
+        return OneTimePassword.parse(self.totp.get_secret_value()).now()
+
+    def allowed_on(self, url: str) -> bool:
+        """Whether it may be typed into this page."""
+        return is_on(url, self.domains)
+
+
+class Secrets:
+    """The secrets of a run; remembers the values that were filled in, to clear texts of them."""
+
+    def __init__(self, secrets: Mapping[str, Secret] | None = None) -> None:
+        """Keep secrets by name."""
+        self._secrets = dict(secrets or {})
+        self._shown: dict[str, set[str]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._secrets)
+
+    def add(self, name: str, secret: Secret) -> None:
+        """Keep one more, in the place of an earlier one of its name, whose value stays hidden."""
+        earlier = self._secrets.get(name)
+        if earlier is not None and earlier.value is not None:
+            self._shown.setdefault(name, set()).add(earlier.value.get_secret_value())
+        self._secrets[name] = secret
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self._secrets)
+
+    def only(self, names: Iterable[str]) -> "Secrets":
+        """Those of these names.
+
+        Raises:
+            InvalidArguments: there is none of a name; the message lists the names that there are.
+        """
+        chosen: dict[str, Secret] = {}
+        for name in names:
+            if name not in self._secrets:
+                known = ", ".join(self._secrets) or "none"
+                raise InvalidArguments(f"There is no secret {name!r}.", hint=f"Secrets: {known}.")
+            chosen[name] = self._secrets[name]
+        return Secrets(chosen)
+
+    def fill_in(self, value: Any, *, url: str) -> Any:
+        """A value of JSON with secrets in the places of their names, to be typed into the page at `url`.
+
+        Raises:
+            InvalidArguments: there is no secret of that name.
+            BlockedUrl: the secret may not be typed into this page.
+        """
+        match value:
+            case str():
+                return PLACEHOLDER.sub(lambda found: self._reveal(found[1], url), value)
+            case list():
+                return [self.fill_in(part, url=url) for part in cast("list[Any]", value)]
+            case dict():
+                items = cast("dict[str, Any]", value).items()
+                return {key: self.fill_in(part, url=url) for key, part in items}
+            case _:
+                return value
+
+    def _reveal(self, name: str, url: str) -> str:
+        secret = self.only([name])._secrets[name]
+        if not secret.allowed_on(url):
+            raise BlockedUrl(
+                f"The secret {name!r} may not be used on {url[:200]}.",
+                hint=f"It is for {', '.join(secret.domains)}.",
+            )
+        value = secret.reveal()
+        self._shown.setdefault(name, set()).add(value)
+        return value
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Values that must not be read, by a label each; for `rendering`."""
+        found: dict[str, str] = {}
+        for name, secret in self._secrets.items():
+            if secret.value is not None and len(secret.value.get_secret_value()) >= SHORTEST_HIDDEN:
+                found[name] = secret.value.get_secret_value()
+            for number, shown in enumerate(sorted(self._shown.get(name, ())), 1):
+                if len(shown) >= SHORTEST_HIDDEN and shown != found.get(name):
+                    found[name if name not in found else f"{name}.{number}"] = shown
+        return found
+
+    def hide(self, text: str) -> str:
+        """A text with names in the places of values, the longest value first."""
+        return hide(text, self.values)
+
+    def hide_in(self, value: Any) -> Any:
+        """A value of JSON with names in the places of values, in all texts in it."""
+        return hide_in(value, self.values)
+
+
+def load_secrets(path: Path) -> Secrets:
+    """Secrets from a TOML file: a table for each, with `value` or `totp`, and `domains`.
+
+    Raises:
+        SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
+    """
+    try:
+        mode = path.stat().st_mode
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot read the secrets {path}: {error.strerror}.") from None
+    except ValueError as error:
+        raise SettingsError(f"cannot read the secrets {path}: {error}.") from None
+    if mode & 0o077:
+        raise SettingsError(f"the secrets {path} can be read by others; chmod 600 it.")
+    found: dict[str, Secret] = {}
+    for name, table in content.items():
+        try:
+            found[name] = Secret.model_validate(table)
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join([name, *map(str, problem["loc"])])
+            raise SettingsError(f"the secret {where} in {path}: {problem['msg']}.") from None
+    return Secrets(found)

@@ -1,0 +1,117 @@
+"""What the agent asks a model beside its steps: a plan, a summary, a judgement."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from mcp_browser.agent.executor import Look
+from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.prompting.style import prompt
+from mcp_browser.agent.task import Task
+from mcp_browser.llm import tokens
+from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
+
+LONGEST_SUMMARY = 6_000
+"""Characters of a summary of earlier steps."""
+
+LONGEST_PLAN = 3_000
+
+LONGEST_JUDGED_STEP = 1_000
+"""Characters of an action and its result that the judge is told."""
+
+ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
+"""What a judge is told at most, as shares of the model's window; the rest is for task, picture, verdict."""
+
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+class Verdict(Frozen):
+    """Whether a claimed result stands up to what the page shows; `reason` says why."""
+
+    confirmed: bool
+    reason: str = ""
+
+
+VERDICT_FORM = OutputForm(
+    name="Verdict",
+    description="Whether the claim holds.",
+    json_schema={
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, "confirmed": {"type": "boolean"}},
+        "required": ["reason", "confirmed"],
+        "additionalProperties": False,
+    },
+)
+
+
+async def make_plan(asker: Asker, conversation: Sequence[Message]) -> str:
+    """The next steps, in a model's words.
+
+    Raises:
+        ModelError: it does not answer.
+    """
+    told = [system(prompt("planner")), user(_as_text(conversation[1:]), *_last_images(conversation))]
+    return (await asker.ask(told)).text.strip()[:LONGEST_PLAN]
+
+
+async def sum_up(asker: Asker, memories: Sequence[Message], task: Task) -> str:
+    """What happened so far, in few words.
+
+    Raises:
+        ModelError: it does not answer.
+    """
+    told = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
+    return (await asker.ask(told)).text.strip()[:LONGEST_SUMMARY]
+
+
+async def judge(  # noqa: PLR0913 - what there is to judge by
+    asker: Asker, task: Task, answer: str, look: Look, steps: Sequence[str], *, window: int
+) -> Verdict:
+    """Whether the claimed result stands up to the last page and the steps that led there.
+
+    Args:
+        asker: asks the model.
+        task: what was to be done.
+        answer: what is claimed.
+        look: the last page.
+        steps: what was done, an action each.
+        window: tokens that the model takes: answer, steps and page are cut to their shares of it.
+
+    Raises:
+        ModelError: there is no judgement.
+    """
+    room = window * tokens.CHARACTERS_A_TOKEN
+    answer = _cut(answer, int(room * ANSWER_SHARE))
+    # Of the steps, the last ones tell the most.
+    done = "\n".join(_cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
+    page = _cut(look.text, int(room * PAGE_SHARE))
+    claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
+    told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
+    reply = await asker.ask(told, form=VERDICT_FORM)
+    given = reply.call.arguments if reply.call is not None else reply.text
+    try:
+        if isinstance(given, dict):
+            return Verdict.model_validate(given)
+        found = _OBJECT.search(given)
+        return Verdict.model_validate_json(found[0] if found else "")
+    except ValidationError:
+        return Verdict(confirmed=False, reason="The judge gave no verdict that can be read.")
+
+
+def _as_text(messages: Sequence[Message]) -> str:
+    lines: list[str] = []
+    for message in messages:
+        called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
+        lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
+    return "\n".join(lines)
+
+
+def _cut(text: str, limit: int) -> str:
+    """The beginning of a text, and how much is left out."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
+
+
+def _last_images(messages: Sequence[Message]) -> tuple[ImageBlock, ...]:
+    return messages[-1].images if messages else ()

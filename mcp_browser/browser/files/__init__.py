@@ -1,0 +1,1 @@
+"""Files of a session: downloads and what actions save."""

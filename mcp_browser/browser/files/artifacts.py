@@ -1,0 +1,271 @@
+"""Files that a session has made: downloads, PDFs, pictures in full size, page archives, recordings.
+
+Each is a whole file with a name, a size and an address, `browser://KEY/files/NUMBER/NAME`, under which the
+client that owns the session can read it. KEY is the session's and cannot be guessed; the address stays for as
+long as the session keeps the file.
+"""
+
+import asyncio
+import contextlib
+import mimetypes
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from mcp_browser.browser.files.filenames import safe_name, take_free_path
+from mcp_browser.dom.models import Frozen
+from mcp_browser.errors import NotFound
+from mcp_browser.settings import FileSettings
+
+URI = re.compile(r"browser://(?P<key>[\w.-]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
+"""The address of a file; its last part, the name, is there for people."""
+
+BYTES_A_MEGABYTE = 1_000_000
+
+
+class Artifact(Frozen):
+    """A whole file of a session. `size` in bytes; `place` is how its client can name it: path or address."""
+
+    number: int
+    uri: str
+    name: str
+    mime_type: str
+    kind: str
+    size: int
+    path: Path
+    place: str
+
+
+class PendingArtifact(Frozen):
+    """A file that is not whole yet: its name, address and path are taken."""
+
+    number: int
+    uri: str
+    name: str
+    kind: str
+    path: Path
+    place: str
+
+
+Listener = Callable[[str], None]
+"""Told the address of a file that has come or gone."""
+
+
+class Artifacts:
+    """The files of one session, oldest first."""
+
+    def __init__(
+        self,
+        settings: FileSettings,
+        notice: Callable[[str], None],
+        *,
+        remote: bool = False,
+        replica: str | None = None,
+    ) -> None:
+        """No file yet, and no folder.
+
+        Args:
+            settings: name the folder, and how much is kept.
+            notice: takes sentences about files that were removed.
+            remote: clients are on other machines, so that files have addresses but no paths for them.
+            replica: the server's name among several, with which addresses begin, so that a proxy can tell.
+        """
+        self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
+        self.remote = remote
+        self._settings = settings
+        self._notice = notice
+        self._temporary: Path | None = None
+        self._next = 1
+        self._kept: dict[int, Artifact] = {}
+        self._pending: dict[int, PendingArtifact] = {}
+        self._held: dict[Path, int] = {}
+        self._inbox: Path | None = None
+        self._listeners: list[Listener] = []
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are: the settings' output folder, or a temporary one that ends with the session."""
+        if self._settings.output_dir is not None:
+            return self._settings.output_dir
+        if self._temporary is None:
+            self._temporary = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
+        return self._temporary
+
+    def __len__(self) -> int:
+        """How many files there are."""
+        return len(self._kept)
+
+    def files(self) -> list[Artifact]:
+        """The files there are, oldest first."""
+        return list(self._kept.values())
+
+    def named(self, name: str) -> Artifact:
+        """The file at an address or path, or the newest one of a name.
+
+        Raises:
+            NotFound: there is none; the message names those that there are.
+        """
+        if name.startswith("browser://"):
+            return self.find(name)
+        for artifact in reversed(self._kept.values()):
+            if name in (artifact.name, artifact.place):
+                return artifact
+        there_are = ", ".join(artifact.name for artifact in self._kept.values()) or "none"
+        raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
+
+    def find(self, uri: str) -> Artifact:
+        """The file at an address.
+
+        Raises:
+            NotFound: it is not there, not whole yet, or no longer kept; the message says which.
+        """
+        match = URI.fullmatch(uri)
+        number = int(match["number"]) if match is not None and match["key"] == self.key else 0
+        if artifact := self._kept.get(number):
+            return artifact
+        if number in self._pending:
+            raise NotFound(
+                f"{self._pending[number].name} is not whole yet.", hint="Wait for it with wait_for_download."
+            )
+        if 0 < number < self._next:
+            raise NotFound(f"The file at {uri} is not there any more.", hint=self._bounds())
+        raise NotFound(f"There is no file at {uri[:300]}.")
+
+    def reserve(
+        self, name: str, *, kind: str = "file", suffix: str = "", default: str = "file"
+    ) -> PendingArtifact:
+        """Take a name, a number and a path for a file that is yet to be written there.
+
+        Args:
+            name: what a page or a model suggests; it is made safe, and numbered where it is taken.
+            kind: what the file is: download, pdf, screenshot, …
+            suffix: what the name has to end with.
+            default: the name, where nothing is left of the suggested one.
+
+        Raises:
+            OSError: the folder cannot be written to.
+        """
+        path = take_free_path(self.folder, safe_name(name, suffix=suffix, default=default))
+        number, self._next = self._next, self._next + 1
+        uri = f"browser://{self.key}/files/{number}/{quote(path.name)}"
+        place = uri if self.remote else str(path)
+        pending = PendingArtifact(number=number, uri=uri, name=path.name, kind=kind, path=path, place=place)
+        self._pending[number] = pending
+        return pending
+
+    def complete(self, pending: PendingArtifact, *, mime_type: str | None = None) -> Artifact:
+        """Take in a reserved file that is whole now; by default its type goes by its name.
+
+        Raises:
+            OSError: the file is not there.
+        """
+        size = pending.path.stat().st_size
+        guessed = mime_type or mimetypes.guess_type(pending.name)[0] or "application/octet-stream"
+        artifact = Artifact(**pending.model_dump(), mime_type=guessed, size=size)
+        del self._pending[pending.number]
+        self._kept[pending.number] = artifact
+        self._tell(artifact.uri)
+        self._make_room()
+        return artifact
+
+    def abandon(self, pending: PendingArtifact) -> None:
+        """Give up a reserved file that did not become whole."""
+        self._pending.pop(pending.number, None)
+        pending.path.unlink(missing_ok=True)
+        self._tell(pending.uri)
+
+    async def add(  # noqa: PLR0913 - options, all by keyword
+        self,
+        content: bytes | Path,
+        name: str,
+        *,
+        mime_type: str | None = None,
+        kind: str = "file",
+        suffix: str = "",
+        default: str = "file",
+    ) -> Artifact:
+        """Take in bytes, or a whole file, which is moved; by default its type goes by its name.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        pending = self.reserve(name, kind=kind, suffix=suffix, default=default)
+        try:
+            if isinstance(content, bytes):
+                await asyncio.to_thread(pending.path.write_bytes, content)
+            else:
+                await asyncio.to_thread(shutil.move, content, pending.path)
+            return self.complete(pending, mime_type=mime_type)
+        except BaseException:
+            self.abandon(pending)
+            raise
+
+    async def hold(self, content: bytes, name: str) -> Path:
+        """Write a file for pages to take, under this very name if it is safe. It ends with the session.
+
+        It is none of the session's files. The oldest ones go where all take more than files may.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._inbox is None:
+            self._inbox = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
+        most = self._settings.max_files_size * BYTES_A_MEGABYTE
+        while self._held and sum(self._held.values()) + len(content) > most:
+            oldest = next(iter(self._held))
+            del self._held[oldest]
+            oldest.unlink(missing_ok=True)
+        path = take_free_path(self._inbox / secrets.token_hex(4), safe_name(name))
+        await asyncio.to_thread(path.write_bytes, content)
+        self._held[path] = len(content)
+        return path
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have files that come and go told to `listener`; the function returned ends it."""
+        self._listeners.append(listener)
+
+        def end() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return end
+
+    async def close(self) -> None:
+        """Delete the files, save those in an output folder that the settings name."""
+        for pending in list(self._pending.values()):
+            self.abandon(pending)
+        gone = self.files()
+        self._kept.clear()
+        for artifact in gone:
+            self._tell(artifact.uri)
+        self._listeners.clear()
+        folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
+        self._temporary = self._inbox = None
+        for folder in folders:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    def _make_room(self) -> None:
+        """Let go of the oldest files where there are too many; the newest one stays whatever its size."""
+        most = self._settings.max_files_size * BYTES_A_MEGABYTE
+        size = sum(artifact.size for artifact in self._kept.values())
+        while len(self._kept) > 1 and (len(self._kept) > self._settings.max_files or size > most):
+            oldest = self._kept.pop(next(iter(self._kept)))
+            size -= oldest.size
+            if self._settings.output_dir is None:
+                oldest.path.unlink(missing_ok=True)
+                self._notice(f"{oldest.name} was removed. {self._bounds()}")
+            self._tell(oldest.uri)
+
+    def _bounds(self) -> str:
+        return (
+            f"A session keeps its newest {self._settings.max_files} files, "
+            f"{self._settings.max_files_size} MB in all."
+        )
+
+    def _tell(self, uri: str) -> None:
+        for listener in list(self._listeners):
+            listener(uri)

@@ -1,0 +1,156 @@
+"""Files that pages give to the browser: saved under safe names, and told."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+from playwright.async_api import Download
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.files.artifacts import Artifacts, PendingArtifact
+from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.page_activity import Activity
+from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.dom.models import Frozen
+from mcp_browser.errors import DeadlineExceeded
+
+
+class DownloadInfo(Frozen):
+    """A file that a page has given: `size` in bytes once it is saved, `error` where it could not be.
+
+    `place` is how the client can name it, a path or an address; `uri` its address, `path` where it is or is
+    to be. All three are empty where not even a name could be taken for it.
+    """
+
+    name: str
+    url: str
+    path: Path | None = None
+    uri: str = ""
+    place: str = ""
+    size: int | None = None
+    error: str | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it is saved or has failed."""
+        return self.size is not None or self.error is not None
+
+    def __str__(self) -> str:
+        """A sentence for a result."""
+        if self.error is not None:
+            return f"Download of {self.name} from {self.url[:200]} failed: {self.error}."
+        if self.size is None:
+            return f"Download of {self.name} is under way; it will be saved as {self.place}."
+        return f"Downloaded {self.name} ({size_text(self.size)}), saved as {self.place}."
+
+
+class Downloads:
+    """The downloads of one session, in the order in which they began."""
+
+    def __init__(self, artifacts: Artifacts, notice: Callable[[str], None]) -> None:
+        """Save into `artifacts`; `notice` takes sentences about them."""
+        self._artifacts = artifacts
+        self._notice = notice
+        self._infos: list[DownloadInfo] = []
+        self._saving: dict[int, asyncio.Task[None]] = {}
+        self._told_under_way: set[int] = set()
+        self._ended: list[DownloadInfo] = []
+        self._brought: list[DownloadInfo] = []
+        self._changed = Wakeup()
+
+    def __len__(self) -> int:
+        """How many downloads have begun."""
+        return len(self._infos)
+
+    def infos(self) -> list[DownloadInfo]:
+        """Every download of the session as it stands."""
+        return list(self._infos)
+
+    def start(self, download: Download, activity: Activity | None) -> None:
+        """Save a download that has just begun; returns at once."""
+        number = len(self._infos)
+        if activity is not None:
+            activity.forget_navigation()
+        name = download.suggested_filename
+        try:
+            pending = self._artifacts.reserve(name, kind="download", default="download")
+        except OSError as error:
+            self._infos.append(DownloadInfo(name=name, url=download.url))
+            self._end(number, self._infos[number].model_copy(update={"error": _cannot_save(error)}))
+            return
+        info = DownloadInfo(
+            name=pending.name, url=download.url, path=pending.path, uri=pending.uri, place=pending.place
+        )
+        self._infos.append(info)
+        self._changed.wake()
+        self._saving[number] = asyncio.create_task(self._save(number, download, pending))
+
+    async def wait(self, *, limit: float) -> None:
+        """Wait for those under way, `limit` seconds at most; those that go on are told, once."""
+        if self._saving:
+            await asyncio.wait(set(self._saving.values()), timeout=max(0.0, limit))
+        for number in self._saving.keys() - self._told_under_way:
+            self._told_under_way.add(number)
+            self._notice(str(self._infos[number]))
+
+    async def wait_for_end(self, *, limit: float) -> list[DownloadInfo]:
+        """The downloads that end within `limit` seconds: those under way, else the next one to begin.
+
+        What the last action has brought, or was not told yet, counts, too.
+
+        Raises:
+            DeadlineExceeded: none began, or one goes on.
+        """
+        with anyio.move_on_after(limit):
+            while self._saving or not (self._ended or self._brought):
+                await self._changed.wait()
+            ended = [*self._brought, *self._ended]
+            self._brought, self._ended = [], []
+            return ended
+        if self._saving:
+            names = ", ".join(self._infos[number].name for number in self._saving)
+            raise DeadlineExceeded(
+                f"Still under way after {limit:g} s: {names}.", hint="Wait again, with a longer timeout."
+            )
+        raise DeadlineExceeded(f"No download began within {limit:g} s.", hint="Click what starts it first.")
+
+    def take_ended(self, *, acted: bool) -> list[DownloadInfo]:
+        """Those that have ended since this was asked last; `acted`: by an action that was no mere look."""
+        ended, self._ended = self._ended, []
+        self._brought = [*([] if acted else self._brought), *ended]
+        return ended
+
+    async def close(self) -> None:
+        """Give up those under way."""
+        saving = list(self._saving.values())
+        for task in saving:
+            task.cancel()
+        if saving:
+            await asyncio.wait(saving, timeout=1)
+
+    async def _save(self, number: int, download: Download, pending: PendingArtifact) -> None:
+        info = self._infos[number]
+        try:
+            await download.save_as(pending.path)
+            info = info.model_copy(update={"size": self._artifacts.complete(pending).size})
+        except PlaywrightError as error:
+            info = info.model_copy(update={"error": plain_message(error)})
+        except OSError as error:
+            info = info.model_copy(update={"error": _cannot_save(error)})
+        finally:
+            del self._saving[number]
+            if info.size is None:
+                self._artifacts.abandon(pending)
+        self._end(number, info)
+
+    def _end(self, number: int, info: DownloadInfo) -> None:
+        self._infos[number] = info
+        self._ended.append(info)
+        self._notice(str(info))
+        self._changed.wake()
+
+
+def _cannot_save(error: OSError) -> str:
+    return f"it could not be saved ({error.strerror})"

@@ -1,0 +1,1 @@
+"""Requests of a session: recorded, matched, mocked."""

@@ -1,0 +1,90 @@
+"""A request and its response as they may be told: without secrets, bodies as text where they are text."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mcp_browser.browser.network.log import Exchange
+from mcp_browser.browser.redaction import Redactor
+
+_CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
+_TEXTUAL = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|multipart/form-data|graphql")
+
+
+class ToldExchange(NamedTuple):
+    """What may be told. A body that is no text is None; so is one that is not there."""
+
+    url: str
+    request_headers: list[tuple[str, str]]
+    response_headers: list[tuple[str, str]]
+    request_body: str | None
+    response_body: str | None
+    frames: tuple[str, ...]
+
+
+def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
+    """The secrets that went over the wire under their names, whichever request shows them elsewhere, too."""
+    found: set[str] = set()
+    for exchange in exchanges:
+        if exchange.secrets is None:
+            redactor = Redactor()
+            redactor.url(exchange.url)
+            redactor.headers(exchange.request_headers)
+            redactor.headers(exchange.response_headers)
+            kind = _type_of(exchange.request_headers)
+            redactor.body(as_text(exchange.request_body, kind) or "", kind)
+            if not exchange.done or exchange.gathering is not None:
+                found |= redactor.known
+                continue
+            exchange.secrets = redactor.known
+        found |= exchange.secrets
+    return frozenset(found)
+
+
+def tell(
+    exchange: Exchange, body: bytes | None, *, show_secrets: bool, known: Iterable[str] = ()
+) -> ToldExchange:
+    """An exchange as it may be told.
+
+    Args:
+        exchange: the request.
+        body: the body of its response.
+        show_secrets: leave everything as it is.
+        known: secrets to take out wherever they stand.
+    """
+    redactor = Redactor(show=show_secrets, known=known)
+    request_type = _type_of(exchange.request_headers)
+    request_body = as_text(exchange.request_body, request_type)
+    response_body = as_text(body, exchange.mime_type)
+
+    def told() -> ToldExchange:
+        return ToldExchange(
+            url=redactor.url(exchange.url),
+            request_headers=redactor.headers(exchange.request_headers),
+            response_headers=redactor.headers(exchange.response_headers),
+            request_body=None if request_body is None else redactor.body(request_body, request_type),
+            response_body=None if response_body is None else redactor.body(response_body, exchange.mime_type),
+            frames=tuple(
+                frame.text if frame.binary else redactor.body(frame.text) for frame in exchange.frames
+            ),
+        )
+
+    # What one part gives away may stand in a part before it.
+    told()
+    return told()
+
+
+def as_text(body: bytes | None, mime_type: str) -> str | None:
+    """A body as text, or None where it is none: a picture, a font, an archive."""
+    if body is None:
+        return None
+    charset = _CHARSET.search(mime_type)
+    try:
+        text = body.decode(charset[1] if charset else "utf-8")
+    except (UnicodeDecodeError, LookupError):
+        return body.decode("utf-8", "replace") if _TEXTUAL.search(mime_type.lower()) else None
+    return text if "\0" not in text else None
+
+
+def _type_of(headers: list[tuple[str, str]]) -> str:
+    return next((value for name, value in headers if name.lower() == "content-type"), "")

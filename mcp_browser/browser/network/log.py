@@ -1,0 +1,411 @@
+"""What the browser asks the network for: every request of a session's tabs, frames and workers.
+
+The log keeps the newest requests and, as far as there is room, their bodies. A page's own data (documents,
+fetches) is taken in as it comes, since Chromium forgets it with the page; of anything else the browser is
+asked when somebody wants to know.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import BrowserContext, Page, Request, Response, WebSocket
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.errors import NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+
+KEPT = 1_000
+"""How many requests are kept."""
+
+BODY_BYTES = 1_000_000
+"""Largest body that is taken in as it comes, bytes."""
+
+BODIES_BYTES = 24_000_000
+"""How much all bodies that are kept have together, bytes."""
+
+LONGEST_URL = 8_000
+FRAMES = 50
+"""How many frames of a web socket are kept, the newest."""
+
+FRAME_LENGTH = 2_000
+DETAIL_SECONDS = 3.0
+"""How long the browser may take to tell of a request, seconds."""
+
+CATCHING_UP_SECONDS = 1.0
+"""How long is waited for what is just being learnt, seconds."""
+
+BODY_SECONDS = 20.0
+"""How long it may take to hand over a long body, seconds."""
+
+DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))
+"""Kinds of requests that are looked at whole as they come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of a web socket; `sent` by the page or received by it; at `time`, seconds since 1970."""
+
+    sent: bool
+    text: str
+    size: int
+    time: float
+    binary: bool
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """A request and what came of it. Sizes in bytes, `duration` in seconds, moments in seconds since 1970.
+
+    `source` is where the answer came from where that was not the network: `cache`, `service worker`,
+    `mocked by route 1`. `failure` is the browser's reason, such as `net::ERR_CONNECTION_REFUSED`.
+    """
+
+    id: int
+    tab: int | None
+    method: str
+    url: str
+    kind: str
+    started: float
+    answered_at: float | None = None
+    status: int | None = None
+    status_text: str = ""
+    failure: str | None = None
+    duration: float | None = None
+    source: str = ""
+    redirected_from: int | None = None
+    redirected_to: int | None = None
+    by_worker: bool = False
+    http_version: str = ""
+    mime_type: str = ""
+    request_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    response_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    request_body: bytes | None = None
+    response_body: bytes | None = None
+    request_size: int = 0
+    size: int | None = None
+    timing: dict[str, float] = field(default_factory=dict[str, float])
+    frames: "deque[Frame]" = field(default_factory=lambda: deque[Frame](maxlen=FRAMES))
+    secrets: frozenset[str] | None = None
+    request: Request | None = None
+    response: Response | None = None
+    gathering: "asyncio.Task[None] | None" = None
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will come."""
+        return self.duration is not None
+
+    @property
+    def weight(self) -> int:
+        """How many bytes of bodies it holds."""
+        return len(self.request_body or b"") + len(self.response_body or b"")
+
+
+class NetworkLog(Companion):
+    """The requests of a session, oldest first. `dropped` is how many older ones are not kept any more."""
+
+    def __init__(self, session: "BrowserSession") -> None:
+        """Nothing is heard before the first context."""
+        self._session = session
+        self._ids = itertools.count(1)
+        self._kept: dict[int, Exchange] = {}
+        self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
+        self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        self._weight = 0
+        self._wakeup = Wakeup()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.dropped = 0
+        self.since: float | None = None
+        """When the recording began, where there were pages before, seconds since 1970."""
+
+    # -- for actions
+
+    def exchanges(self) -> list[Exchange]:
+        """The requests that are kept, oldest first."""
+        return list(self._kept.values())
+
+    def exchange(self, number: int) -> Exchange:
+        """The request of that number.
+
+        Raises:
+            NotFound: there is none, or it is not kept any more.
+        """
+        if number in self._kept:
+            return self._kept[number]
+        hint = "List them with get_network_requests."
+        if 0 < number <= self.dropped:
+            raise NotFound(f"Request {number} is not kept any more: only the last {KEPT} are.", hint=hint)
+        raise NotFound(f"There is no request {number}.", hint=hint)
+
+    async def complete(self, exchange: Exchange) -> None:
+        """Learn what the browser still can tell about a request: all headers, sizes, a body that is not long.
+
+        What is gone stays unknown: the body of a page's pictures goes with the page.
+        """
+        if exchange.gathering is not None:
+            await asyncio.wait({exchange.gathering}, timeout=DETAIL_SECONDS)
+        elif exchange.request is not None:
+            await self._gather(exchange)
+
+    async def caught_up(self) -> None:
+        """Wait a moment for what is being learnt of requests that have just ended."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CATCHING_UP_SECONDS)
+
+    async def body(self, exchange: Exchange) -> bytes | None:
+        """The whole body of a response, however long; None where there is none, or it is gone."""
+        if exchange.response_body is not None or exchange.response is None or not _has_body(exchange):
+            return exchange.response_body
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(BODY_SECONDS):
+                return await exchange.response.body()
+        return None
+
+    async def change(self, *, limit: float) -> None:
+        """Wait until something is heard from the network, `limit` seconds at most."""
+        await self._wakeup.wait(limit)
+
+    def mark(self, request: Request, source: str) -> None:
+        """Note where the answer to a request comes from, before it comes."""
+        exchange = self._by_request.get(request)
+        if exchange is not None:
+            exchange.source = source
+        else:
+            self._marks[request] = source
+
+    # -- as a companion
+
+    async def opened(self, context: BrowserContext) -> None:
+        """Listen to all pages and workers of a context."""
+        self._by_request.clear()
+        self._marks.clear()
+        if self.since is None and not self._kept and any(page.url != "about:blank" for page in context.pages):
+            self.since = time.time()
+        context.on("request", self._on_request)
+        context.on("response", self._on_response)
+        context.on("requestfinished", self._on_finished)
+        context.on("requestfailed", self._on_failed)
+        context.on("page", self._on_page)
+        for page in context.pages:
+            self._on_page(page)
+
+    async def closed(self) -> None:
+        """Stop asking."""
+        for task in self._tasks:
+            task.cancel()
+        self._by_request.clear()
+
+    # -- events
+
+    def _on_page(self, page: Page) -> None:
+        page.on("websocket", lambda socket: self._on_socket(page, socket))
+
+    def _on_request(self, request: Request) -> None:
+        if request.url.startswith(("data:", "blob:")):
+            # They never reach the network, and can be as long as they like.
+            return
+        before = self._by_request.get(request.redirected_from) if request.redirected_from else None
+        exchange = self._add(
+            Exchange(
+                id=next(self._ids),
+                tab=self._tab_of(request),
+                method=request.method,
+                url=request.url[:LONGEST_URL],
+                kind=request.resource_type,
+                started=time.time(),
+                by_worker=request.service_worker is not None,
+                request_headers=list(request.headers.items()),
+                request=request,
+                redirected_from=before.id if before is not None else None,
+                source=self._marks.pop(request, ""),
+            )
+        )
+        if before is not None:
+            before.redirected_to = exchange.id
+        body = request.post_data_buffer
+        if body is not None:
+            exchange.request_body = body[:BODY_BYTES]
+            exchange.request_size = len(body)
+            self._weigh(exchange.weight)
+        self._by_request[request] = exchange
+        self._wakeup.wake()
+
+    def _on_response(self, response: Response) -> None:
+        exchange = self._by_request.get(response.request)
+        if exchange is None:
+            return
+        exchange.response = response
+        exchange.answered_at = time.time()
+        exchange.status = response.status
+        exchange.status_text = response.status_text
+        headers = response.headers
+        exchange.response_headers = list(headers.items())
+        exchange.mime_type = headers.get("content-type", "")
+        if response.from_service_worker:
+            exchange.source = exchange.source or "service worker"
+        self._wakeup.wake()
+
+    def _on_finished(self, request: Request) -> None:
+        exchange = self._ended(request)
+        if exchange is None:
+            return
+        if exchange.kind in DATA or exchange.method != "GET":
+            task = asyncio.create_task(self._gather(exchange))
+            exchange.gathering = task
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._wakeup.wake()
+
+    def _on_failed(self, request: Request) -> None:
+        exchange = self._ended(request)
+        if exchange is not None:
+            # A document that becomes a download, or an answer without content, "fails" with its status.
+            exchange.failure = request.failure or "failed"
+            exchange.answered_at = time.time()
+            self._wakeup.wake()
+
+    def _ended(self, request: Request) -> Exchange | None:
+        exchange = self._by_request.get(request)
+        if exchange is None:
+            return None
+        if exchange.tab is None:
+            exchange.tab = self._tab_of(request)
+        exchange.timing = {**cast("dict[str, float]", request.timing)}
+        end = exchange.timing.get("responseEnd", -1)
+        exchange.duration = end / 1000 if end >= 0 else time.time() - exchange.started
+        if exchange.timing.get("startTime", 0) > 0:
+            exchange.started = exchange.timing["startTime"] / 1000
+        return exchange
+
+    def _on_socket(self, page: Page, socket: WebSocket) -> None:
+        exchange = self._add(
+            Exchange(
+                id=next(self._ids),
+                tab=self._tab_of_page(page),
+                method="GET",
+                url=socket.url[:LONGEST_URL],
+                kind="websocket",
+                started=time.time(),
+            )
+        )
+
+        def ended(failure: str | None = None) -> None:
+            exchange.failure = exchange.failure or failure
+            exchange.duration = time.time() - exchange.started
+            self._wakeup.wake()
+
+        socket.on("framesent", lambda payload: self._on_frame(exchange, payload, sent=True))
+        socket.on("framereceived", lambda payload: self._on_frame(exchange, payload, sent=False))
+        socket.on("socketerror", lambda error: ended(str(error)))
+        socket.on("close", lambda _socket: ended())
+        self._wakeup.wake()
+
+    def _on_frame(self, exchange: Exchange, payload: str | bytes, *, sent: bool) -> None:
+        text = payload if isinstance(payload, str) else payload[: FRAME_LENGTH // 2].hex()
+        frame = Frame(
+            sent=sent,
+            text=text[:FRAME_LENGTH],
+            size=len(payload),
+            time=time.time(),
+            binary=isinstance(payload, bytes),
+        )
+        exchange.frames.append(frame)
+        exchange.size = (exchange.size or 0) + len(payload)
+        self._wakeup.wake()
+
+    # -- keeping
+
+    def _add(self, exchange: Exchange) -> Exchange:
+        self._kept[exchange.id] = exchange
+        if len(self._kept) > KEPT:
+            oldest = self._kept.pop(next(iter(self._kept)))
+            self._weight -= oldest.weight
+            self._let_go(oldest)
+            self.dropped += 1
+        return exchange
+
+    def _weigh(self, more: int) -> None:
+        """Make room for a body: the oldest ones are let go, with what could bring them back."""
+        self._weight += more
+        if self._weight <= BODIES_BYTES:
+            return
+        for exchange in self._kept.values():
+            if exchange.weight and self._weight > BODIES_BYTES:
+                self._weight -= exchange.weight
+                exchange.request_body = exchange.response_body = None
+                self._let_go(exchange)
+
+    def _let_go(self, exchange: Exchange) -> None:
+        """Give up Playwright's objects, which hold what was posted, too."""
+        if exchange.request is not None:
+            self._by_request.pop(exchange.request, None)
+        exchange.request = exchange.response = None
+
+    async def _gather(self, exchange: Exchange) -> None:
+        """Ask the browser for headers, sizes and a body that is not too long to be kept."""
+        request, response = exchange.request, exchange.response
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(DETAIL_SECONDS):
+                if request is not None and response is not None:
+                    exchange.request_headers = _pairs(await request.headers_array())
+                    exchange.response_headers = _pairs(await response.headers_array())
+                    exchange.http_version = await response.http_version()
+                    if exchange.done:
+                        await self._measure(exchange, request)
+                        await self._keep_body(exchange, response)
+        exchange.gathering = None
+        self._wakeup.wake()
+
+    async def _measure(self, exchange: Exchange, request: Request) -> None:
+        if exchange.source.startswith("mock"):
+            # Chromium counts something else here; the body itself tells.
+            return
+        size = (await request.sizes())["responseBodySize"]
+        if size >= 0:
+            exchange.size = size
+        else:
+            # Nothing was transferred, not even headers.
+            exchange.source = exchange.source or "cache"
+
+    async def _keep_body(self, exchange: Exchange, response: Response) -> None:
+        if not _has_body(exchange) or exchange.response_body is not None:
+            return
+        told = dict(exchange.response_headers).get("content-length", "")
+        if max(exchange.size or 0, int(told) if told.isdigit() else 0) > BODY_BYTES:
+            return
+        body = await response.body()
+        if len(body) <= BODY_BYTES and exchange.id in self._kept:
+            exchange.response_body = body
+            if exchange.size is None and exchange.source != "cache":
+                exchange.size = len(body)
+            self._weigh(len(body))
+
+    def _tab_of(self, request: Request) -> int | None:
+        try:
+            return self._tab_of_page(request.frame.page)
+        except PlaywrightError:
+            # A service worker's, or the first request of a page that is about to be.
+            return None
+
+    def _tab_of_page(self, page: Page) -> int | None:
+        return next((tab.id for tab in self._session.tabs.values() if tab.page is page), None)
+
+
+def _has_body(exchange: Exchange) -> bool:
+    """Whether a response has ended and is of a kind that has a body."""
+    return exchange.done and exchange.failure is None and exchange.redirected_to is None
+
+
+def _pairs(headers: Iterable[Any]) -> list[tuple[str, str]]:
+    return [(header["name"], header["value"]) for header in headers]

@@ -1,0 +1,77 @@
+"""What is told of a session with a result: the page, the tabs, and what happened beside them."""
+
+import asyncio
+
+from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
+from mcp_browser.browser.session_plugins import Companions
+from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tabs import Tabs
+from mcp_browser.dom.models import DomChanges, DomSnapshot
+
+
+class Telling:
+    """Remembers what a session has told and what there is still to tell."""
+
+    def __init__(self, tabs: Tabs, companions: Companions) -> None:
+        """Tell of these tabs, and what the companions have to say."""
+        self._tabs = tabs
+        self._companions = companions
+        self._notices: list[str] = []
+        self._told_dialogs: dict[int, DialogInfo] = {}
+        self._told_tabs: tuple[int, ...] = ()
+
+    def notice(self, text: str) -> None:
+        """Tell a sentence with the next result."""
+        self._notices.append(text)
+
+    def withdraw(self, text: str) -> None:
+        """Do not tell a sentence that was told in another way."""
+        self._notices = [notice for notice in self._notices if notice != text]
+
+    def know_tabs(self) -> None:
+        """Take the tabs that there are as known: a new browser's are not news."""
+        self._told_tabs = tuple(self._tabs.all)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The sentences that have not been told yet; they count as told now."""
+        current = self._tabs.current
+        for tab in self._tabs.all.values():
+            dialog = tab.dialog if tab is not current else None
+            if dialog is not None and dialog != self._told_dialogs.get(tab.id):
+                self._told_dialogs[tab.id] = dialog
+                self._notices.append(
+                    f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
+                )
+            if complaint := tab.console.take():
+                self._notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+        self._notices += self._companions.notices()
+        notices, self._notices = tuple(dict.fromkeys(self._notices)), []
+        return notices
+
+    async def observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
+        """What the session looks like now, with what was read of its current tab."""
+        told = tuple(self._tabs.all)
+        several = len(told) > 1 or told != self._told_tabs
+        self._told_tabs = told
+        if isinstance(part, DomSnapshot):
+            part = part.model_copy(update={"status": tab.status})
+            tab.title = part.title
+        asked = [
+            other
+            for other in self._tabs.all.values()
+            if (several or other is tab) and not (other is tab and isinstance(part, DomSnapshot))
+        ]
+        await asyncio.gather(*(other.refresh_title() for other in asked))
+        infos = [
+            TabInfo(id=other.id, url=other.url, title=other.title, current=other is tab)
+            for other in self._tabs.all.values()
+        ]
+        return Observation(
+            url=tab.url,
+            title=tab.title,
+            snapshot=part if isinstance(part, DomSnapshot) else None,
+            changes=part if isinstance(part, DomChanges) else None,
+            tabs=tuple(infos) if several else (),
+            dialog=tab.dialog,
+            notices=self.take_notices(),
+        )

@@ -1,0 +1,316 @@
+"""What a tab has going on: requests in flight and navigations under way, from the browser's own events.
+
+Nothing here asks the page anything, so that it also works while a dialog or a busy script holds the page.
+"""
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page, Request, Response
+
+from mcp_browser.browser.next_event import Wakeup
+
+AWAITED = frozenset({"document", "fetch", "script", "xhr"})
+"""Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
+
+POLLS = 3
+"""An address that a page has asked this often on its own is polled: nobody waits for it."""
+
+POLLS_MEANWHILE = 5
+"""So is one that it had asked on its own, once it has been asked this often, during an action too."""
+
+LONGEST_PATH = 60
+
+REQUEST_GRACE = 0.5
+"""How long after a page has asked for a navigation its request may take to show up, seconds."""
+
+RUN_SECONDS = 0.05
+"""How long a script that has come is taken to be compiled and begun; the browser does not tell."""
+
+SOON = 1.0
+"""A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed."""
+
+NO_CONTENT = (204, 205)
+"""HTTP statuses of answers after which the page that asked stays."""
+
+
+@dataclass(slots=True, eq=False)
+class InFlight:
+    """A request without an answer yet; `number` tells what began before what."""
+
+    number: int
+    method: str
+    url: str
+    kind: str
+    of_page: bool
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def address(self) -> str:
+        """What is asked, whatever the question: method and URL without its query."""
+        return f"{self.method} {self.url.partition('?')[0]}"
+
+    def __str__(self) -> str:
+        """Method and path, short enough for a sentence."""
+        parts = urlsplit(self.url)
+        path = parts.path or "/"
+        return f"{self.method} {path if len(path) <= LONGEST_PATH else path[:28] + '…' + path[-28:]}"
+
+
+class Activity:
+    """Requests and navigations of one tab."""
+
+    def __init__(self, page: Page) -> None:
+        """Listen to the page's events from now on."""
+        self._page = page
+        self._numbers = itertools.count(1)
+        self._in_flight: dict[Request, InFlight] = {}
+        self._asked_alone: Counter[str] = Counter()
+        self._asked_watched: Counter[str] = Counter()
+        self._wakeup = Wakeup()
+        self._requested_at = 0.0
+        self._requested_number = 0
+        self._starting = False
+        self._scheduled_until = 0.0
+        self._answered: Response | None = None
+        self._last_status: int | None = None
+        self._address = page.url.partition("#")[0]
+        self.watched = False
+        """Whether an action is under way; what a page asks for outside of one is its own doing."""
+        self.windows_opening = 0
+        """How many windows the page has asked for that are not there yet."""
+        self.document_number = 0
+        """Grows with each new document in the tab."""
+        self.frames_number = 0
+        """Grows with each new document in a frame of the page."""
+        self.loading = False
+        """Whether the document has begun and its DOM is not complete yet."""
+        self.status: int | None = None
+        """HTTP status of the document."""
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_end)
+        page.on("requestfailed", self._on_failed)
+        page.on("response", self._on_response)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_dom_content)
+
+    def mark(self) -> int:
+        """A number between what has begun so far and what begins from now on."""
+        return next(self._numbers)
+
+    def in_flight(self, since: int) -> list[InFlight]:
+        """The awaited requests that began after the mark `since` and are not answered, oldest first."""
+        return [
+            request
+            for request in self._in_flight.values()
+            if request.number > since and request.kind in AWAITED and not self._is_polled(request.address)
+        ]
+
+    def _is_polled(self, address: str) -> bool:
+        alone = self._asked_alone[address]
+        return alone >= POLLS or (alone > 0 and alone + self._asked_watched[address] >= POLLS_MEANWHILE)
+
+    def navigating(self, since: int) -> bool:
+        """Whether the tab is on its way to another document, by something that began after the mark."""
+        if any(request.of_page and request.number > since for request in self._in_flight.values()):
+            return True
+        if self._requested_number > since and self._requested():
+            return True
+        return time.monotonic() < self._scheduled_until
+
+    def _requested(self) -> bool:
+        """Whether a navigation was asked for whose request is still to come."""
+        return self._starting or time.monotonic() - self._requested_at < REQUEST_GRACE
+
+    def navigating_for(self) -> float | None:
+        """For how many seconds the tab has been on its way to another document; None where it is not."""
+        now = time.monotonic()
+        since = [request.since for request in self._in_flight.values() if request.of_page]
+        if self._requested():
+            since.append(self._requested_at)
+        return now - min(since) if since else None
+
+    def begun_since(self, since: int) -> bool:
+        """Whether anything awaited that began after the mark is still going on."""
+        going_on = self.loading or self.windows_opening > 0
+        return going_on or self.navigating(since) or bool(self.in_flight(since))
+
+    async def change(self, *, limit: float) -> None:
+        """Wait until something begins or ends, `limit` seconds at most."""
+        await self._wakeup.wait(limit)
+
+    def wake(self) -> None:
+        """Tell those who wait that something has changed."""
+        self._wakeup.wake()
+
+    def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameRequestedNavigation`: it comes before the request does."""
+        if event.get("disposition") != "currentTab" or event.get("frameId") != main_frame:
+            return
+        if urlsplit(str(event.get("url", ""))).scheme not in (
+            "http",
+            "https",
+            "file",
+            "blob",
+            "data",
+            "about",
+        ):
+            return
+        self._requested_at = time.monotonic()
+        self._requested_number = next(self._numbers)
+        self.wake()
+
+    def navigation_started(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameStartedNavigating`: the request comes when all frames agree."""
+        if event.get("frameId") == main_frame and self._requested_at:
+            self._starting = "sameDocument" not in str(event.get("navigationType"))
+
+    def loading_stopped(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameStoppedLoading`: what was about to be asked for will not be."""
+        if event.get("frameId") == main_frame and self._starting:
+            self._forget_request()
+            self.wake()
+
+    def _forget_request(self) -> None:
+        """No request for a document is to come any more."""
+        self._requested_at = 0.0
+        self._starting = False
+
+    def navigation_scheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameScheduledNavigation`: a form is to be sent, or the page goes on soon."""
+        delay = float(event.get("delay", 0))
+        if event.get("frameId") != main_frame or delay > SOON:
+            return
+        if "Refresh" in str(event.get("reason")) and event.get("url") == self._page.url:
+            # A page that loads itself again and again is polling.
+            return
+        self._scheduled_until = time.monotonic() + delay + REQUEST_GRACE
+        self.wake()
+
+    def navigation_unscheduled(self, event: dict[str, Any], main_frame: str | None) -> None:
+        """Take in CDP's `Page.frameClearedScheduledNavigation`: it has begun, or will not."""
+        if event.get("frameId") == main_frame:
+            self._scheduled_until = 0.0
+            self.wake()
+
+    @property
+    def answered_status(self) -> int | None:
+        """HTTP status of the answer to the last request for a new document, also where it became no page."""
+        return self._last_status
+
+    def window_opening(self) -> None:
+        """The page is about to open a window; it takes a moment until there is a tab."""
+        self.windows_opening += 1
+        self.wake()
+
+    def window_opened(self) -> None:
+        """A window that the page has asked for is there, or it has become a download."""
+        self.windows_opening = max(0, self.windows_opening - 1)
+        self.wake()
+
+    def forget_navigation(self) -> None:
+        """A navigation has come to nothing: it was a download, or it was stopped."""
+        self._forget_request()
+        self._scheduled_until = 0.0
+        for request in [request for request, known in self._in_flight.items() if known.of_page]:
+            del self._in_flight[request]
+        self.wake()
+
+    def _on_request(self, request: Request) -> None:
+        kind = request.resource_type
+        of_page = kind == "document" and self._is_of_page(request)
+        if of_page:
+            # A redirect is one request after another; only the last one counts.
+            for known in list(self._redirected_from(request)):
+                self._in_flight.pop(known, None)
+            self._forget_request()
+            self._last_status = None
+        asked = InFlight(
+            number=next(self._numbers),
+            method=request.method,
+            url=request.url,
+            kind=kind,
+            of_page=of_page,
+        )
+        self._in_flight[request] = asked
+        if kind in ("fetch", "xhr"):
+            (self._asked_watched if self.watched else self._asked_alone)[asked.address] += 1
+        self.wake()
+
+    def _redirected_from(self, request: Request) -> Iterator[Request]:
+        before = request.redirected_from
+        while before is not None:
+            yield before
+            before = before.redirected_from
+
+    def _on_end(self, request: Request) -> None:
+        known = self._in_flight.get(request)
+        if known is not None and known.kind == "script" and not self.loading:
+            asyncio.get_running_loop().call_later(RUN_SECONDS, self._end, request)
+        else:
+            self._end(request)
+
+    def _end(self, request: Request) -> None:
+        self._in_flight.pop(request, None)
+        self.wake()
+
+    def _on_failed(self, request: Request) -> None:
+        known = self._in_flight.get(request)
+        if known is not None and known.of_page:
+            answered, self._answered = self._answered, None
+            if answered is not None and answered.request == request and answered.status not in NO_CONTENT:
+                # An answer that becomes no page is a file; the news of the download is on its way.
+                self._requested_at = time.monotonic()
+                self._requested_number = known.number
+        self._on_end(request)
+
+    def _on_response(self, response: Response) -> None:
+        if response.request.resource_type == "document" and self._is_of_page(response.request):
+            self._answered = response
+            self._last_status = response.status
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame.parent_frame is not None:
+            self.frames_number += 1
+            return
+        answered, self._answered = self._answered, None
+        address = frame.url.partition("#")[0]
+        if answered is not None and answered.url.partition("#")[0] == address:
+            self.status = answered.status
+            # It is the page now, although more of it may be on its way.
+            self._in_flight.pop(answered.request, None)
+            self._begin_document()
+        elif not address.startswith(("http:", "https:")) and address != self._address:
+            self.status = None
+            self._begin_document()
+        # Otherwise the same document has only changed its address.
+        self._address = address
+        self._forget_request()
+        self.wake()
+
+    def _begin_document(self) -> None:
+        self.document_number += 1
+        self.loading = True
+        self._asked_alone.clear()
+        self._asked_watched.clear()
+        # The requests of the document before are nobody's any more; not all of them are told to have failed.
+        for request in [request for request, known in self._in_flight.items() if not known.of_page]:
+            del self._in_flight[request]
+
+    def _on_dom_content(self, _page: Page) -> None:
+        self.loading = False
+        self.wake()
+
+    def _is_of_page(self, request: Request) -> bool:
+        try:
+            return request.is_navigation_request() and request.frame == self._page.main_frame
+        except PlaywrightError:
+            # The frame of a navigation request may not be known yet: only a new page's is so.
+            return True

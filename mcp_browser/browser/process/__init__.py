@@ -1,0 +1,1 @@
+"""The browser process, its driver, its profile."""

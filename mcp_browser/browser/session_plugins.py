@@ -1,0 +1,196 @@
+"""What lives beside a session's pages for longer than one call: logs, routes, overrides."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.playwright_errors import is_closed, plain_message
+from mcp_browser.errors import ActionError
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.tab import Tab
+
+logger = logging.getLogger(__name__)
+
+ATTACHING_SECONDS = 5.0
+"""How long a companion may take for a context or a tab."""
+
+FROM_THE_START: dict[str, tuple[str, ...]] = {
+    "network": ("mcp_browser.browser.network.log:NetworkLog",),
+}
+"""Companions that have to see a session from its beginning, as `module:Class`, by the group of the tools that
+use them. They are imported only where that group is offered."""
+
+
+class Companion(Protocol):
+    """Lives with a session and follows it through all its contexts and tabs.
+
+    A class that inherits from this defines what it needs; what it leaves out does nothing. Nothing is called
+    twice for the same context or tab. A PlaywrightError or ActionError that comes out of it is told with the
+    next result, and the session goes on.
+    """
+
+    def __init__(self, session: "BrowserSession") -> None:
+        """Belong to a session, which may not be open yet."""
+
+    async def opened(self, context: BrowserContext) -> None:
+        """There is a context, the first one or another one after a crash: listen to it, put overrides back.
+
+        Comes before `tab_opened` of its tabs.
+        """
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """There is a tab; no action works in it before this ends."""
+
+    def tab_closed(self, tab: "Tab") -> None:
+        """A tab is gone, by whatever cause."""
+
+    def notices(self) -> Iterable[str]:
+        """Sentences to tell with the next result; they count as told."""
+        return ()
+
+    async def closed(self) -> None:
+        """The session ends; its context is still there if the browser is."""
+
+
+C = TypeVar("C", bound=Companion)
+
+
+@dataclass(slots=True, eq=False)
+class _Member:
+    """A companion, and what it has been told of."""
+
+    companion: Companion
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    context: BrowserContext | None = None
+    tabs: set[int] = field(default_factory=set[int])
+
+    def __str__(self) -> str:
+        return type(self.companion).__name__
+
+
+class Companions:
+    """The companions of one session."""
+
+    def __init__(self, session: "BrowserSession", groups: Iterable[str]) -> None:
+        """Keep the companions of a session.
+
+        Args:
+            session: the session.
+            groups: the groups of tools that are offered, or `all`: their standing companions begin with the
+                first context.
+        """
+        self._session = session
+        self._groups = frozenset(groups)
+        self._members: dict[type[Companion], _Member] = {}
+        self._attaching: set[asyncio.Future[None]] = set()
+
+    def __iter__(self) -> Iterator[Companion]:
+        """Those that there are, oldest first."""
+        return iter([member.companion for member in self._members.values()])
+
+    async def get(self, kind: type[C]) -> C:
+        """The session's companion of this class; made at the first call, and attached to what is open."""
+        member = self._members.get(kind)
+        if member is None:
+            member = self._members[kind] = _Member(kind(self._session))
+            try:
+                context = self._session.open_context
+                if context is not None:
+                    await self._open(member, context)
+                    for tab in list(self._session.tabs.values()):
+                        await self._open_tab(member, tab)
+            finally:
+                member.ready.set()
+        await member.ready.wait()
+        return cast("C", member.companion)
+
+    async def opened(self, context: BrowserContext) -> None:
+        """The session has a context."""
+        for kind in self._standing():
+            if kind not in self._members:
+                self._members[kind] = _Member(kind(self._session))
+                self._members[kind].ready.set()
+        for member in list(self._members.values()):
+            await self._open(member, context)
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """The session has a new tab."""
+        for member in list(self._members.values()):
+            await self._open_tab(member, tab)
+
+    def tab_closed(self, tab: "Tab") -> None:
+        """A tab is gone."""
+        for member in self._members.values():
+            if tab.id in member.tabs:
+                member.tabs.discard(tab.id)
+                member.companion.tab_closed(tab)
+
+    def notices(self) -> Iterator[str]:
+        """What there is to tell with the next result."""
+        for companion in self:
+            yield from companion.notices()
+
+    async def closed(self) -> None:
+        """The session ends."""
+        for task in self._attaching:
+            task.cancel()
+        for member in self._members.values():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ATTACHING_SECONDS):
+                    await self._attempt(member, member.companion.closed(), "could not be ended")
+
+    def _standing(self) -> Iterator[type[Companion]]:
+        for group, names in FROM_THE_START.items():
+            if group in self._groups or "all" in self._groups:
+                for name in names:
+                    yield resolve_name(name)
+
+    async def _open(self, member: _Member, context: BrowserContext) -> None:
+        if member.context is not context:
+            member.context = context
+            doing = "could not follow the browser"
+            try:
+                async with asyncio.timeout(ATTACHING_SECONDS):
+                    await self._attempt(member, member.companion.opened(context), doing)
+            except TimeoutError:
+                self._tell(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
+
+    async def _open_tab(self, member: _Member, tab: "Tab") -> None:
+        if tab.id in member.tabs or tab.closed:
+            return
+        member.tabs.add(tab.id)
+        doing = f"could not follow tab {tab.id}"
+        opening = asyncio.create_task(self._attempt(member, member.companion.tab_opened(tab), doing))
+        self._attaching.add(opening)
+        opening.add_done_callback(self._attaching.discard)
+        try:
+            async with asyncio.timeout(ATTACHING_SECONDS):
+                await tab.guarded(asyncio.shield(opening))
+        except TimeoutError:
+            self._tell(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
+        except ActionError:
+            # A page that is held (by a dialog, say) takes commands in only once it is let go.
+            return
+
+    async def _attempt(self, member: _Member, work: Awaitable[None], doing: str) -> None:
+        """Wait for a companion, but let none of its failures end the session."""
+        try:
+            await work
+        except PlaywrightError as error:
+            if not is_closed(error):
+                self._tell(member, doing, f"{plain_message(error)}.")
+        except ActionError as error:
+            self._tell(member, doing, str(error))
+
+    def _tell(self, member: _Member, doing: str, why: str) -> None:
+        logger.warning("%s %s: %s", member, doing, why)
+        self._session.notice(f"{member} {doing}: {why}")

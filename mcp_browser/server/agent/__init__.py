@@ -1,0 +1,1 @@
+"""`run_task` and its companions as MCP tools."""

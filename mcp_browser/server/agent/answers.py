@@ -1,0 +1,75 @@
+"""How a run stands, as the result of a tool."""
+
+import mcp_types as types
+
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.record.history import HISTORY_FILE
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.server.agent.files import TaskFile, files_in, is_picture, uri_of
+from mcp_browser.server.agent.running import Run
+from mcp_browser.server.agent.saved import SavedRun
+from mcp_browser.server.limits import fit
+
+
+def told(run: Run, text: str) -> types.CallToolResult:
+    """What was done about a run."""
+    data = {"task_id": run.id, "status": run.status.value}
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
+
+
+async def answer(run: Run) -> types.CallToolResult:
+    """How a run stands; an error where it has ended without success."""
+    outcome = run.outcome or run.agent.outcome()
+    waits = run.is_working or run.status is TaskStatus.PAUSED
+    lines = [*run.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
+    result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
+    if run.handle is not None and result.structured_content is not None:
+        result.structured_content["session"] = run.handle
+    return await fit(result, run.agent.session.artifacts)
+
+
+async def saved_answer(run: SavedRun) -> types.CallToolResult:
+    """How a run stands that no server works on."""
+    outcome = run.outcome()
+    files = list(files_in(run.folder))
+    return await fit(_result(outcome, _lines(outcome), files, is_error=not outcome.succeeded), None)
+
+
+def _result(
+    outcome: TaskOutcome, lines: list[str], files: list[TaskFile], *, is_error: bool
+) -> types.CallToolResult:
+    links = [
+        types.ResourceLink(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
+        for file in files
+        if not is_picture(file.name)
+    ]
+    return types.CallToolResult(
+        content=[types.TextContent(text="\n".join(lines)), *links],
+        structured_content={
+            "task_id": outcome.id,
+            **outcome.model_dump(mode="json", exclude={"id"}),
+            "history": uri_of(outcome.id, HISTORY_FILE),
+        },
+        is_error=is_error,
+    )
+
+
+def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: bool = False) -> list[str]:
+    said = outcome.status.value.replace("_", " ")
+    lines: list[str] = []
+    if outcome.succeeded:
+        lines.append(outcome.answer or "Done.")
+    elif waits:
+        lines.append(f"Task {outcome.id} is {said}. {progress or ''}".rstrip())
+        lines.append("get_task tells how it stands; pause_task, stop_task and add_instructions steer it.")
+    else:
+        lines.append(f"The task is not done ({said}): {outcome.obstacle or 'no reason is known'}")
+        if outcome.answer:
+            lines.append(f"What it reported: {outcome.answer}")
+        if outcome.status is TaskStatus.NEEDS_PERSON:
+            lines.append(f'Answer with run_task(task_id="{outcome.id}", task="…"); it then goes on.')
+    for error in outcome.errors[-3:]:
+        lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
+    lines.append(f"{outcome.steps} steps, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}.")
+    return lines

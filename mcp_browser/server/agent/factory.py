@@ -1,0 +1,324 @@
+"""Making a run of what a call asks for, or of what an earlier server has left of one."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from platformdirs import user_state_path
+from pydantic import ValidationError
+
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.prompting.gui_style import GuiStyle
+from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.record.replay import Replay
+from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.secrets.store import Secrets, load_secrets
+from mcp_browser.agent.state import AgentState
+from mcp_browser.agent.task import Budget, Task
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError, InvalidArguments, ModelError, NotActionable
+from mcp_browser.llm.model import ChatModel
+from mcp_browser.server.agent.running import Run
+from mcp_browser.server.agent.sampling import ClientModel
+from mcp_browser.server.agent.saved import (
+    RECORD_FILE,
+    Claim,
+    RunRecord,
+    SavedRun,
+    SavedRuns,
+    owner_of,
+)
+from mcp_browser.server.agent.tools import ReplayTaskParams, RunTaskParams
+from mcp_browser.server.ask import Mailbox, capabilities
+from mcp_browser.server.calls import Call, Lease
+from mcp_browser.settings import Settings
+
+HOW_TO_SET_UP = (
+    "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
+    "its usual variable (for example --model anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, after "
+    "pip install 'mcp-browser[agent]'), with --model-url for a server of your own that speaks OpenAI's "
+    "protocol, or use a client that offers sampling. The other tools work without a model."
+)
+
+ALWAYS = (DONE, CALL_USER)
+"""What every agent may do."""
+
+SCRIPTED = "scripted:"
+"""Begins the name of a model that follows a script in a file."""
+
+
+class Model:
+    """A model for a run; the client's own where no other is set up."""
+
+    def __init__(self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox) -> None:
+        """Keep what a run asks, and the mailbox by which it does where that is the client."""
+        self.model = model
+        self.fallback = fallback
+        self.mailbox = mailbox
+
+    @property
+    def is_clients(self) -> bool:
+        """Whether it is the client's own."""
+        return isinstance(self.model, ClientModel)
+
+
+class RunMaker:
+    """Makes the runs of one server."""
+
+    def __init__(self, settings: Settings, registry: Registry, wrote: Callable[[Run, str], None]) -> None:
+        """Let agents use the actions of `registry`; `wrote` is told each file that a run has written."""
+        self._settings = settings
+        self._wrote = wrote
+        self._registry = registry
+        self._secrets: Secrets | None = None
+        folder = settings.agent.tasks_dir or user_state_path("mcp-browser") / "tasks"
+        self.saved = SavedRuns(folder)
+
+    def new(self, call: Call, lease: Lease, params: RunTaskParams, model: Model) -> Run:
+        """A run of what a call asks for, in the session lent to it.
+
+        Raises:
+            InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
+                start_url outside allowed_domains.
+        """
+        if params.max_cost is not None and not model.model.info.priced:
+            raise InvalidArguments(
+                f"The price of {model.model.info.name} is not known, so max_cost cannot be kept.",
+                hint="Limit max_tokens instead.",
+            )
+        task = self._task(params)
+        self._check_start(task)
+        history = AgentHistory(id=new_task_id(), task=task, model=model.model.info.name)
+        run = self._run(call, lease, model, history, AgentState())
+        self._write_record(call, history, model=params.model)
+        return run
+
+    def replay(self, call: Call, lease: Lease, params: ReplayTaskParams, recorded: AgentHistory) -> Run:
+        """A run that does a recorded one again, in the session lent to the call.
+
+        Raises:
+            InvalidArguments: there is no such variable or secret, or one is missing.
+        """
+        task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
+        history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
+        path = self.saved.folder_of(history.id)
+        replay = Replay(
+            recorded=recorded,
+            history=history,
+            controller=Controller(self._actions(recorded.task), self._settings),
+            session=lease.session,
+            variables=Variables(recorded, params.variables),
+            secrets=self._all_secrets().only(params.secrets),
+            step_pictures=self._settings.agent.step_pictures,
+            element_seconds=params.element_seconds,
+        )
+        # Only now: what cannot be begun leaves nothing behind.
+        replay.folder = TaskFolder(path, lambda name: self._wrote(run, name))
+        self._write_record(call, history)
+        run = Run(
+            agent=replay,
+            principal=call.principal,
+            mailbox=Mailbox(),
+            claim=Claim(path),
+            handle=lease.handle,
+            told=lease.told,
+        )
+        return run
+
+    async def history_in(self, session: BrowserSession, file: str) -> AgentHistory:
+        """The history that a file holds: one that the session may upload.
+
+        Raises:
+            ActionError: there is no such file, it may not be read, or it holds no history.
+        """
+        (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
+        content = await anyio.to_thread.run_sync(path.read_bytes)
+        try:
+            return AgentHistory.model_validate_json(content)
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise InvalidArguments(
+                f"{path.name} holds no history of a task: {where or 'it'}: {problem['msg']}."
+            ) from None
+
+    def _write_record(self, call: Call, history: AgentHistory, *, model: str | None = None) -> None:
+        record = RunRecord(owner=owner_of(call.principal), model=model)
+        TaskFolder(self.saved.folder_of(history.id)).write(RECORD_FILE, record.model_dump_json().encode())
+
+    def again(self, call: Call, lease: Lease, saved: SavedRun, model: Model) -> Run:
+        """A run that goes on where the saved one ended, in the session lent to the call.
+
+        Raises:
+            NotFound: its state cannot be read.
+            InvalidArguments: an action or a secret that it had is not there any more.
+        """
+        state: AgentState = TaskFolder(saved.folder).state(AgentState)
+        run = self._run(call, lease, model, saved.history, state, taken_up=True)
+        run.turn = saved.record.turns
+        return run
+
+    def keep_turn(self, run: Run) -> None:
+        """Write down that a run goes on once more.
+
+        Raises:
+            NotFound: its folder has gone.
+        """
+        saved = self.saved.find(run.id, run.principal)
+        record = saved.record.model_copy(update={"turns": run.turn})
+        TaskFolder(saved.folder).write(RECORD_FILE, record.model_dump_json().encode())
+
+    def _run(  # noqa: PLR0913 - the parts of a run
+        self,
+        call: Call,
+        lease: Lease,
+        model: Model,
+        history: AgentHistory,
+        state: AgentState,
+        *,
+        taken_up: bool = False,
+    ) -> Run:
+        settings, task = self._settings.agent, history.task
+        style: PlannerStyle = (
+            GuiStyle(settings.gui_scale)
+            if task.style == "gui"
+            else StructuredStyle(window=model.model.info.context_window)
+        )
+        path = self.saved.folder_of(history.id)
+        agent = Agent(
+            history=history,
+            controller=Controller(self._actions(task), self._settings),
+            session=lease.session,
+            asker=Asker(model=model.model, fallback=model.fallback, seconds=settings.model_timeout),
+            style=style,
+            settings=settings,
+            secrets=self._all_secrets().only(task.secrets),
+            folder=TaskFolder(path, lambda name: self._wrote(run, name)),
+            state=state,
+            taken_up=taken_up,
+        )
+        run = Run(
+            agent=agent,
+            principal=call.principal,
+            mailbox=model.mailbox,
+            claim=Claim(path),
+            asks_client=model.is_clients,
+            handle=lease.handle,
+            told=lease.told,
+        )
+        return run
+
+    def _task(self, params: RunTaskParams) -> Task:
+        return Task(
+            text=params.task,
+            start_url=params.start_url,
+            context=params.context,
+            budget=Budget(
+                steps=params.max_steps or self._settings.agent.max_steps,
+                seconds=params.max_seconds,
+                tokens=params.max_tokens,
+                cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
+            ),
+            vision=params.vision,
+            style=params.style,
+            allowed_domains=tuple(params.allowed_domains),
+            allowed_actions=tuple(params.allowed_actions),
+            secrets=tuple(params.secrets),
+            output_schema=params.output_schema,
+            judge=params.judge,
+            planner_interval=params.planner_interval,
+        )
+
+    def _check_start(self, task: Task) -> None:
+        if task.start_url is None:
+            return
+        try:
+            Domains(task.allowed_domains).check(task.start_url, self._settings)
+        except ActionError as error:
+            raise InvalidArguments(f"start_url: {error}") from error
+
+    def _actions(self, task: Task) -> Registry:
+        """The actions that a task may use."""
+        registry = self._registry
+        if task.style == "gui":
+            excluded = self._settings.tools.exclude_actions
+            registry = default_registry().only({"core", "mouse"}).without(excluded)
+        if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
+            known = ", ".join(action.name for action in registry)
+            raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
+        if task.allowed_actions:
+            others = [action.name for action in registry if action.name not in task.allowed_actions]
+            registry = registry.without(others)
+        return registry
+
+    async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:
+        """The model for a run.
+
+        Args:
+            request: tells what the client can do.
+            name: the model that the call names, if it does.
+            attended: the client will be there to answer, if it is asked.
+
+        Raises:
+            NotActionable: there is none; the message says how to set one up.
+            InvalidArguments: it cannot be named in a call.
+        """
+        if name is not None and name.startswith(SCRIPTED):
+            # A script is a file of the server's, which its clients have no business with.
+            raise InvalidArguments("A scripted model can only be set up where the server is started.")
+        settings, mailbox = self._settings.agent, Mailbox()
+        try:
+            model = await self._own_or_clients(request, name, mailbox, attended=attended)
+            fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
+        except ModelError as error:
+            raise NotActionable(str(error)) from error
+        return Model(model, fallback, mailbox)
+
+    async def _own_or_clients(
+        self, request: ServerRequestContext, name: str | None, mailbox: Mailbox, *, attended: bool
+    ) -> ChatModel:
+        name = name or self._settings.agent.model
+        if name is not None:
+            return await self._provider(name)
+        sampling = capabilities(request).sampling
+        if sampling is None:
+            raise ModelError(HOW_TO_SET_UP)
+        if not attended:
+            raise ModelError(
+                "The client's own model can only be asked while a call waits.",
+                hint="Use run_task with wait=true; with its task_id to go on with a task.",
+            )
+        return ClientModel(mailbox, takes_tools=sampling.tools is not None)
+
+    async def _provider(self, name: str) -> ChatModel:
+        # Imported late: models bring many packages along.
+        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
+
+        settings = self._settings.agent
+        if name.startswith(SCRIPTED):
+            return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
+        return await provider_model(
+            name,
+            base_url=settings.model_url,
+            mode=settings.model_output,
+            context_window=settings.model_window if name == settings.model else None,
+            temperature=settings.model_temperature,
+        )
+
+    def _all_secrets(self) -> Secrets:
+        if self._secrets is None:
+            path = self._settings.agent.secrets
+            self._secrets = load_secrets(path) if path is not None else Secrets()
+        return self._secrets

@@ -1,0 +1,155 @@
+"""The files of tasks as resources: the history, the report, the picture of each step."""
+
+import mimetypes
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+import mcp_types as types
+
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import NotFound
+from mcp_browser.server.calls import SessionSource
+from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.resources.catalog import Caller, Changed, Contents
+from mcp_browser.server.resources.contents import contents_of, resource_of
+
+if TYPE_CHECKING:
+    from mcp_browser.server.agent.running import Run
+
+URI = re.compile(r"browser://tasks/(?P<task>[\w-]{8,64})/(?P<name>[\w%][\w.%-]*)")
+
+PRIVATE = frozenset({"run.json", "state.json"})
+"""Files of a task's folder that are the server's own: of whom it is, and the conversation with the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A file of a task. `size` in bytes."""
+
+    name: str
+    uri: str
+    mime_type: str
+    size: int
+    path: Path
+
+
+class TaskFiles:
+    """Lists and reads the files of tasks, each for the client only that has started it.
+
+    Those of earlier servers can be read by whoever has their address, and is the same client; listed are
+    those of this one.
+    """
+
+    templates = (
+        types.ResourceTemplate(
+            name="task",
+            title="File of a task",
+            uri_template="browser://tasks/{id}/{name}{?offset,length}",
+            description="What run_task has left: history.json, report.html, a picture of each step.",
+        ),
+    )
+
+    def __init__(
+        self,
+        sessions: SessionSource,
+        *,
+        runs: Callable[[], "list[Run]"],
+        folder_of: Callable[[str, Principal], Path],
+    ) -> None:
+        """Serve the files of `runs`, and of those whose folder `folder_of` finds for a caller."""
+        self._sessions = sessions
+        self._runs = runs
+        self._folder_of = folder_of
+        self._listeners: dict[object, tuple[Caller, Changed]] = {}
+
+    def listed(self, caller: Caller) -> list[types.Resource]:
+        """The files of the caller's tasks, oldest first."""
+        return [
+            resource_of(file)
+            for run in self._runs()
+            if self._is_listed(caller, run.principal, run.agent.session)
+            for file in self._files_of(run)
+        ]
+
+    async def read(self, caller: Caller, uri: str) -> Contents | None:
+        """A file, or the part of it that the address asks for.
+
+        Raises:
+            NotFound: the caller has no such file.
+            MCPError: the part is outside the file, or the file is to be read in parts.
+        """
+        match = URI.fullmatch(uri.partition("?")[0])
+        if match is None:
+            return None
+        try:
+            file = _file(self._folder_of(match["task"], caller.principal), unquote(match["name"]))
+        except NotFound:
+            file = None
+        if file is None:
+            raise NotFound(f"There is no file at {uri[:300]}.")
+        return await contents_of(file, uri)
+
+    def _files_of(self, run: "Run") -> list[TaskFile]:
+        try:
+            return list(files_in(self._folder_of(run.id, run.principal)))
+        except NotFound:
+            # Somebody has deleted its folder.
+            return []
+
+    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+        """Tell when a file of the caller's tasks comes or changes."""
+        key = object()
+        self._listeners[key] = caller, changed
+
+        def end() -> None:
+            self._listeners.pop(key, None)
+
+        return end
+
+    def written(self, run: "Run", name: str) -> None:
+        """A file of a run was written: tell who may know."""
+        if name in PRIVATE:
+            return
+        is_new = name not in run.files
+        run.files.add(name)
+        for caller, changed in list(self._listeners.values()):
+            if caller.principal == run.principal:
+                listed = is_new and self._is_listed(caller, run.principal, run.agent.session)
+                changed(uri_of(run.id, name), listed)
+
+    def _is_listed(self, caller: Caller, owner: Principal, session: BrowserSession) -> bool:
+        # Callers who do not say who they are cannot be told apart: each sees what its connection has done.
+        if owner == ANONYMOUS:
+            return caller.principal == owner and self._sessions.owns(caller.request, owner, session)
+        return caller.principal == owner
+
+
+def uri_of(task: str, name: str) -> str:
+    """The address of a file of a task."""
+    return f"browser://tasks/{task}/{quote(name)}"
+
+
+def is_picture(name: str) -> bool:
+    """Whether a file is the picture of a step."""
+    return name.startswith("step-")
+
+
+def files_in(folder: Path) -> Iterator[TaskFile]:
+    """The files of a task's folder that its owner may read, by name; the history and the report first."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    for name in sorted(names, key=is_picture):
+        file = _file(folder, name)
+        if file is not None:
+            yield file
+
+
+def _file(folder: Path, name: str) -> TaskFile | None:
+    path = folder / name
+    if name in PRIVATE or name.startswith(".") or path.parent != folder or not path.is_file():
+        return None
+    mime_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return TaskFile(name, uri_of(folder.name, name), mime_type, path.stat().st_size, path)

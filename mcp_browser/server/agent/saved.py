@@ -1,0 +1,137 @@
+"""Runs as their folders hold them: whose they are, how they stand, and whether a server works on them now."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from pydantic import ValidationError
+
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.browser.process.profile import lock_file
+from mcp_browser.errors import NotActionable, NotFound
+from mcp_browser.llm.messages import Frozen
+from mcp_browser.server.principals import Principal
+
+RECORD_FILE = "run.json"
+LOCK_FILE = ".lock"
+
+IDENTIFIER = re.compile(r"[\w-]{8,64}")
+"""What an identifier of a task looks like: never a path."""
+
+BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
+
+
+class RunRecord(Frozen):
+    """What a server has to know of a run besides its history; of no use to anybody else.
+
+    `owner` is a digest of who may steer it; `model` is the model that it was told to ask, None where that
+    was the server's own or the client's; `turns` is how often it has begun, or gone on.
+    """
+
+    format: Literal[1] = 1
+    owner: str
+    model: str | None = None
+    turns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run in its folder."""
+
+    folder: Path
+    record: RunRecord
+    history: AgentHistory
+
+    def outcome(self) -> TaskOutcome:
+        """What it had come to when it was saved last."""
+        history = self.history
+        outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
+        if history.status.is_final or history.status is TaskStatus.NEEDS_PERSON:
+            return outcome
+        return outcome.model_copy(update={"status": TaskStatus.INTERRUPTED, "obstacle": BROKEN_OFF})
+
+
+class SavedRuns:
+    """The folders of all runs, of this server and of those before it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Look below `folder`."""
+        self.folder = folder
+
+    def folder_of(self, identifier: str) -> Path:
+        """Where a run is kept."""
+        return self.folder / identifier
+
+    def find(self, identifier: str, principal: Principal) -> SavedRun:
+        """The run of that identifier, if it is this caller's.
+
+        Raises:
+            NotFound: there is none; the message does not tell whether another caller has it.
+        """
+        path, record = self._of_owner(identifier, principal)
+        try:
+            return SavedRun(path, record, TaskFolder(path).history())
+        except NotFound:
+            raise not_found(identifier) from None
+
+    def folder_for(self, identifier: str, principal: Principal) -> Path:
+        """The folder of that run, if it is this caller's.
+
+        Raises:
+            NotFound: there is none for this caller.
+        """
+        return self._of_owner(identifier, principal)[0]
+
+    def _of_owner(self, identifier: str, principal: Principal) -> tuple[Path, RunRecord]:
+        path = self.folder_of(identifier)
+        if IDENTIFIER.fullmatch(identifier) and path.is_dir():
+            try:
+                record = RunRecord.model_validate_json((path / RECORD_FILE).read_bytes())
+            except (OSError, ValidationError):
+                # A folder that is not whole is as good as none.
+                raise not_found(identifier) from None
+            if record.owner == owner_of(principal):
+                return path, record
+        raise not_found(identifier)
+
+
+class Claim:
+    """Holds a run's folder for this process, until that ends, however it does."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is held yet."""
+        self._path = folder / LOCK_FILE
+        self._file: IO[str] | None = None
+
+    def take(self) -> None:
+        """Hold it, unless this process does already.
+
+        Raises:
+            NotActionable: another server works on the run.
+        """
+        if self._file is not None:
+            return
+        file = self._path.open("a+", encoding="utf-8")
+        if not lock_file(file):
+            file.close()
+            raise NotActionable("Another server works on this task now.", hint="Steer it there.")
+        self._file = file
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def owner_of(principal: Principal) -> str:
+    """A digest by which a caller is known again, and nobody else is told who that is."""
+    return hashlib.sha256(f"mcp-browser task owner {principal.id}".encode()).hexdigest()
+
+
+def not_found(identifier: str) -> NotFound:
+    """The error for a task that there is not, or that is somebody else's."""
+    return NotFound(f"There is no task {identifier[:60]!r}.", hint="Start one with run_task.")

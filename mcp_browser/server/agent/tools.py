@@ -1,0 +1,180 @@
+"""run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from mcp_browser.actions.catalog import agent_tools
+from mcp_browser.actions.registry import Registry
+from mcp_browser.server.agent.files import TaskFiles
+from mcp_browser.server.agent.secret_forms import FormPlace
+from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.tasks.long_calls import LongCall
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.agent.service import AgentRuns
+
+
+class Params(BaseModel):
+    """Base of the parameter models: unknown arguments are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RunTaskParams(Params):
+    """Arguments of run_task."""
+
+    task: str = Field(min_length=1, description="what is to be done, and what to report")
+    task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
+    start_url: str | None = None
+    context: str | None = None
+    max_steps: int | None = Field(None, ge=1)
+    max_seconds: float | None = Field(None, gt=0)
+    max_tokens: int | None = Field(None, gt=0)
+    max_cost: float | None = Field(None, gt=0, description="US dollars")
+    vision: bool | None = None
+    style: Literal["structured", "gui"] = "structured"
+    model: str | None = Field(None, description="provider:name")
+    allowed_domains: list[str] = Field([], description="globs of hosts")
+    allowed_actions: list[str] = []
+    secrets: list[str] = Field([], description="names of those it may use")
+    output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
+    planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
+    judge: bool = Field(False, description="check the result")
+    wait: bool = Field(True, description="false: only start it; get_task tells more")
+
+
+class TaskParams(Params):
+    """Arguments of tools about one task."""
+
+    task_id: str
+
+
+class GetTaskParams(TaskParams):
+    """Arguments of get_task."""
+
+    wait_seconds: float = Field(0, ge=0, le=600)
+
+
+class InstructParams(TaskParams):
+    """Arguments of add_instructions."""
+
+    text: str = Field(min_length=1, description="what to change, or the answer to its question")
+
+
+class ReplayTaskParams(Params):
+    """Arguments of replay_task."""
+
+    task_id: str | None = None
+    history: str | None = Field(None, description="or its history.json: path, browser:// or data: URI")
+    variables: dict[str, str] = Field({}, description="new values by field or old value")
+    secrets: list[str] = []
+    element_seconds: float = Field(10, ge=0, le=120, description="for an element to appear")
+    wait: bool = Field(True, description="false: only start it")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if (self.task_id is None) == (self.history is None):
+            raise ValueError("give either task_id or history")
+        return self
+
+
+class AgentTools:
+    """The tools of the agent, for one server."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        sessions: SessionSource,
+        registry: Registry,
+        *,
+        forms: FormPlace | None = None,
+    ) -> None:
+        """Offer them; the agent may use the actions of `registry`, and ask for secrets in `forms`."""
+        self._forms = forms
+        self._settings = settings
+        self._sessions = sessions
+        self._registry = registry
+        self._runs: AgentRuns | None = None
+        self.files = TaskFiles(
+            sessions,
+            runs=lambda: list(self._runs.runs) if self._runs is not None else [],
+            folder_of=self._folder_of,
+        )
+
+    def tools(self) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
+        offered = agent_tools(self._settings)
+        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+
+    def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
+        return (
+            server_tool(self.run_task, param_model=RunTaskParams, in_session=False, takes_session=True),
+            server_tool(self.get_task, param_model=GetTaskParams, in_session=False, read_only=True),
+            server_tool(self.pause_task, param_model=TaskParams, in_session=False),
+            server_tool(self.resume_task, param_model=TaskParams, in_session=False, takes_session=True),
+            server_tool(self.stop_task, param_model=TaskParams, in_session=False),
+            server_tool(self.add_instructions, param_model=InstructParams, in_session=False),
+            server_tool(self.replay_task, param_model=ReplayTaskParams, in_session=False, takes_session=True),
+        )
+
+    async def find(self, identifier: str, principal: Principal) -> LongCall | None:
+        """The long call of that identifier; None where this caller has none."""
+        return await self._agent.calls.find(identifier, principal)
+
+    async def run_task(self, call: Call, params: RunTaskParams) -> Answer:
+        """Let the built-in agent do a whole task in this browser, and report."""
+        return await self._agent.run_task(call, params)
+
+    async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
+        """Tell how a task stands, and its result once it has ended."""
+        return await self._agent.get_task(call, params)
+
+    async def pause_task(self, call: Call, params: TaskParams) -> Answer:
+        """Hold a task before its next step."""
+        return await self._agent.pause_task(call, params)
+
+    async def resume_task(self, call: Call, params: TaskParams) -> Answer:
+        """Let a task go on: a paused one, or one that the end of a server broke off."""
+        return await self._agent.resume_task(call, params)
+
+    async def stop_task(self, call: Call, params: TaskParams) -> Answer:
+        """End a task with what it has reached."""
+        return await self._agent.stop_task(call, params)
+
+    async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
+        """Tell a task something, or answer its question; it then goes on."""
+        return await self._agent.add_instructions(call, params)
+
+    async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
+        """Do a recorded task again, without a model."""
+        return await self._agent.replay_task(call, params)
+
+    async def close(self) -> None:
+        """End what still runs."""
+        if self._runs is not None:
+            await self._runs.close()
+
+    def _folder_of(self, task: str, caller: Principal) -> Path:
+        # Asked late, since it imports the agent.
+        return self._agent.folder_for(task, caller)
+
+    @property
+    def _agent(self) -> "AgentRuns":
+        if self._runs is None:
+            module = import_module("mcp_browser.server.agent.service")
+            runs: AgentRuns = module.AgentRuns(
+                self._settings,
+                self._sessions,
+                self._registry,
+                wrote=self.files.written,
+                forms=self._forms,
+            )
+            self._runs = runs
+        return self._runs

@@ -1,0 +1,163 @@
+"""Who makes a request: the bearer token in its `Authorization` header says so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.authentication import AuthCredentials
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_browser.server.http.auth.oauth import AccessGrant, AccessTokens, IssuerUnreachable, TokenRefused
+from mcp_browser.server.http.auth.resource_metadata import metadata_url
+from mcp_browser.server.http.auth.tokens import TokenSource
+from mcp_browser.server.http.middleware.rate_limits import Buckets
+from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
+from mcp_browser.server.principals import Principal, set_principal
+from mcp_browser.settings import AccessSettings
+
+WRONG_TOKENS_A_SECOND = 1.0
+WRONG_TOKENS_AT_ONCE = 60.0
+"""How many tokens that do not count an address may try."""
+
+_RETRY_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Caller:
+    """Whom a token stands for.
+
+    Attributes:
+        principal: in this package's terms.
+        access: in the SDK's, which binds its sessions and what it seals to them; without the token itself.
+        missing_scopes: what the token would have to allow and does not.
+    """
+
+    principal: Principal
+    access: AccessToken
+    missing_scopes: frozenset[str] = frozenset()
+
+
+class Authentication:
+    """ASGI middleware that lets in only requests whose token counts, and writes down whose they are.
+
+    The SDK's own middlewares know one fixed address of the resource's metadata, tell a client without a token
+    that it is invalid, and cannot say that the authorization server is out of reach. What the SDK reads
+    afterwards is set as they do it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: AccessSettings,
+        tokens: TokenSource,
+        is_open: Callable[[str], bool],
+        on_refusal: OnRefusal,
+    ) -> None:
+        """Let in to `app` whom the settings allow.
+
+        Args:
+            app: what is behind.
+            settings: which authorization server counts, and which scopes are needed.
+            tokens: the named tokens.
+            is_open: whether a path is for everybody.
+            on_refusal: is told of each request that is refused.
+        """
+        self._app = AuthContextMiddleware(app)
+        self._settings = settings
+        self._tokens = tokens
+        issuer = settings.oauth_issuer
+        self._oauth = AccessTokens(issuer, settings.oauth_audience) if issuer is not None else None
+        self._is_open = is_open
+        self._on_refusal = on_refusal
+        self._wrong = Buckets(rate=WRONG_TOKENS_A_SECOND, burst=WRONG_TOKENS_AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its principal, or refuse it."""
+        if scope["type"] != "http" or self._is_open(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        refused = await self._admit(scope)
+        if refused is None:
+            await self._app(scope, receive, send)
+        else:
+            await refused(scope, receive, send)
+
+    async def _admit(self, scope: Scope) -> Response | None:
+        """Write down whose request it is; the answer to it where it may not go on."""
+        scheme, _, rest = Headers(scope=scope).get("authorization", "").strip().partition(" ")
+        token = rest.strip()
+        if scheme.lower() != "bearer" or not token:
+            return self._refused(scope, "Send a token: `Authorization: Bearer …`.")
+        try:
+            caller = await self._caller(token)
+        except TokenRefused as wrong:
+            wait = self._wrong.take(scope["client"][0] if scope.get("client") else "")
+            if wait > 0:
+                self._on_refusal("rate")
+                headers = {"Retry-After": str(int(wait) + 1)}
+                return refusal(429, "Too many tokens that are not known; try again later.", headers=headers)
+            return self._refused(scope, str(wrong), error="invalid_token")
+        except IssuerUnreachable:
+            self._on_refusal("issuer_unreachable")
+            return refusal(
+                503,
+                "The authorization server does not answer, so the token cannot be checked; try again later.",
+                headers={"Retry-After": str(_RETRY_SECONDS)},
+            )
+        if caller.missing_scopes:
+            missing = " ".join(sorted(caller.missing_scopes))
+            return self._refused(
+                scope, f"The token lacks the scope {missing}.", error="insufficient_scope", status=403
+            )
+        set_principal(scope, caller.principal)
+        scope["user"] = AuthenticatedUser(caller.access)
+        scope["auth"] = AuthCredentials(caller.access.scopes)
+        return None
+
+    async def _caller(self, token: str) -> _Caller:
+        """Whom a token stands for.
+
+        Raises:
+            TokenRefused: for nobody.
+            IssuerUnreachable: that cannot be told now.
+        """
+        name = self._tokens.name_of(token)
+        if name is not None:
+            principal = Principal(name=name, id=repr(("token", name)))
+            access = AccessToken(token="", client_id=f"token:{name}", scopes=[], subject=name)
+            return _Caller(principal=principal, access=access)
+        if self._oauth is None:
+            raise TokenRefused("The token is not known here.")
+        return _by_grant(await self._oauth.grant(token), frozenset(self._settings.oauth_scopes))
+
+    def _refused(
+        self, scope: Scope, message: str, *, error: str | None = None, status: int = 401
+    ) -> Response:
+        self._on_refusal("insufficient_scope" if error == "insufficient_scope" else "unauthenticated")
+        challenge = ['realm="mcp-browser"']
+        if error is not None:
+            challenge += [f'error="{error}"', f'error_description="{message}"']
+        if self._settings.oauth_issuer is not None:
+            if self._settings.oauth_scopes:
+                challenge.append(f'scope="{" ".join(self._settings.oauth_scopes)}"')
+            challenge.append(f'resource_metadata="{metadata_url(scope, self._settings)}"')
+        headers = {"WWW-Authenticate": f"Bearer {', '.join(challenge)}"}
+        return refusal(status, message, headers=headers, error=error or "unauthorized")
+
+
+def _by_grant(grant: AccessGrant, needed: frozenset[str]) -> _Caller:
+    principal = Principal(name=grant.subject, id=repr(("oauth", grant.issuer, grant.client, grant.subject)))
+    access = AccessToken(
+        token="",
+        client_id=grant.client,
+        scopes=sorted(grant.scopes),
+        expires_at=grant.expires_at,
+        subject=grant.subject,
+        claims={"iss": grant.issuer},
+    )
+    return _Caller(principal=principal, access=access, missing_scopes=needed - grant.scopes)

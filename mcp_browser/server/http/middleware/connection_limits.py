@@ -1,0 +1,195 @@
+"""Connections: how many there may be, and how long one may keep the server waiting.
+
+uvicorn waits for a request's head, and for a client to read its answer, as long as it takes. Here both have a
+limit, so that neither what trickles nor what never reads holds a connection or the memory behind it.
+"""
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections import Counter
+from typing import Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
+
+from mcp_browser.server.http.middleware.refusals import OnRefusal
+
+LONGEST_HEAD = 32 * 1024
+"""Most bytes of a request's first line and headers together."""
+
+_SPARE_FILES = 512
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+_ANSWER = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+)
+
+
+class Connections:
+    """The connections of one server, and what they may do."""
+
+    def __init__(self, *, most: int, seconds: float, on_refusal: OnRefusal) -> None:
+        """Allow `most` connections at a time, and `seconds` for a head to come or an answer to be taken."""
+        self._most = most
+        self.seconds = seconds
+        self.on_refusal = on_refusal
+        self._open: dict[GuardedProtocol, str] = {}
+        self._by_address: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def protocol(self) -> type["GuardedProtocol"]:
+        """The protocol class that `uvicorn.Config(http=…)` takes."""
+        _allow_files(self._most + _SPARE_FILES)
+        return type("GuardedProtocolOfServer", (GuardedProtocol,), {"guard": self})
+
+    def admit(self, new: "GuardedProtocol", address: str) -> bool:
+        """Whether there is room for one more; an idle one of the address that has most makes room."""
+        while len(self._open) >= self._most:
+            idle = [protocol for protocol in self._open if protocol.idle]
+            if not idle:
+                self.on_refusal("connections")
+                return False
+            # The oldest of the greediest: the sort is stable, and they are in the order in which they came.
+            closed = max(idle, key=lambda protocol: self._by_address[self._open[protocol]])
+            self.on_refusal("connections")
+            self.forget(closed)
+            closed.abort()
+        self._open[new] = address
+        self._by_address[address] += 1
+        return True
+
+    def forget(self, protocol: "GuardedProtocol") -> None:
+        """A connection has ended."""
+        address = self._open.pop(protocol, None)
+        if address is not None:
+            self._by_address[address] -= 1
+            self._by_address += Counter()
+
+
+class GuardedProtocol(H11Protocol):
+    """HTTP/1.1 on one connection, with limits for the client's slowness."""
+
+    guard: Connections
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Take what uvicorn gives."""
+        super().__init__(*args, **options)
+        self._refused = False
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is being answered."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return cycle is None or cycle.response_complete
+
+    def abort(self) -> None:
+        """Close at once, whatever has not been sent yet."""
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Take the connection, or turn it away where there is no room."""
+        address = (transport.get_extra_info("peername") or ("",))[0]
+        if not self.guard.admit(self, str(address)):
+            self._refused = True
+            self.transport = transport
+            transport.write(_ANSWER)
+            transport.close()
+            return
+        super().connection_made(transport)
+        _notice_the_dead(transport.get_extra_info("socket"), self.guard.seconds)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop("_head_timer")
+        self._stop("_write_timer")
+        self.guard.forget(self)
+        if not self._refused:
+            super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; a head that has come whole ends the wait for it."""
+        if self._refused:
+            return
+        super().data_received(data)
+        if not self.idle:
+            self._stop("_head_timer")
+
+    def on_response_complete(self) -> None:
+        """Wait for the next head; what is left of the last body does not count as one."""
+        self._wait_for_head()
+        super().on_response_complete()
+        if not self.idle:
+            self._stop("_head_timer")
+
+    def pause_writing(self) -> None:
+        """The client reads too slowly: wait for it, but not for ever."""
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_write_timer")
+
+    def resume_writing(self) -> None:
+        """The client has read what there was."""
+        super().resume_writing()
+        self._stop("_write_timer")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, too long a head with 431; close where an answer has begun already."""
+        self.guard.on_refusal("request")
+        error = sys.exception()
+        status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
+        with contextlib.suppress(h11.LocalProtocolError):
+            headers = [("content-type", "text/plain; charset=utf-8"), ("connection", "close")]
+            head = h11.Response(status_code=status, headers=headers, reason=STATUS_PHRASES[status])
+            for event in (head, h11.Data(data=STATUS_PHRASES[status]), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _wait_for_head(self) -> None:
+        self._stop("_head_timer")
+        self._head_timer = self.loop.call_later(self.guard.seconds, self._give_up, "_head_timer")
+
+    def _give_up(self, timer: str) -> None:
+        setattr(self, timer, None)
+        if timer == "_head_timer" and not self.idle:
+            return
+        self.guard.on_refusal("stalled")
+        self.transport.abort()
+
+    def _stop(self, timer: str) -> None:
+        handle: asyncio.TimerHandle | None = getattr(self, timer)
+        if handle is not None:
+            handle.cancel()
+            setattr(self, timer, None)
+
+
+def _notice_the_dead(connection: socket.socket | None, seconds: float) -> None:
+    """Let the system find out that the other end is gone without a word."""
+    if connection is None or connection.family not in {socket.AF_INET, socket.AF_INET6}:
+        return
+    with contextlib.suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _KEEPALIVE.items():
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 2000))
+
+
+def _allow_files(wanted: int) -> None:
+    """Let this process have as many files open as the connections need, as far as the system allows."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,0 +1,173 @@
+"""Which names and web pages a request may come by.
+
+A web page can make a browser on this machine, or in this network, send requests here. Its name gives it away:
+the `Origin` header says which page it is, and after DNS rebinding the `Host` header still holds its name.
+"""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
+from mcp_browser.server.http.middleware.refusals import OnRefusal, Reason, refusal
+from mcp_browser.settings import AccessSettings
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
+_TOKEN_KEYS = frozenset({"access_token", "token", "api_key", "apikey", "authorization", "bearer", "auth"})
+_TOKEN_IN_URL: tuple[Reason, int, str] = (
+    "token_in_url",
+    400,
+    "A token does not belong into an address, where logs keep it. "
+    "Send the header `Authorization: Bearer …`, and replace that token by a new one.",
+)
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>\d{1,5}))?", re.ASCII)
+
+
+def split_host(value: str) -> tuple[str, int | None] | None:
+    """The name and port of a `Host` header, in lower case and without the root's dot; None if it is none."""
+    found = _HOST.fullmatch(value.lower())
+    if found is None:
+        return None
+    name = found["v6"] or found["name"].removesuffix(".")
+    try:
+        name = str(ipaddress.ip_address(name))
+    except ValueError:
+        if found["v6"]:
+            return None
+    port = int(found["port"]) if found["port"] else None
+    return (name, port) if name else None
+
+
+class KnownNames:
+    """The names by which clients may reach the server."""
+
+    def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
+        """Take the names from settings, those of this machine and where it listens added."""
+        self._anywhere = {*LOOPBACK_NAMES, socket.gethostname().lower()}
+        self._at_port: set[tuple[str, int]] = set()
+        for host in settings.allowed_hosts:
+            self._add(host)
+        if listens_at not in {"", "0.0.0.0", "::", "[::]"}:
+            self._add(listens_at)
+        if settings.public_url is not None:
+            self._add(urlsplit(settings.public_url).hostname or "")
+
+    def _add(self, host: str) -> None:
+        split = split_host(host if ":" not in host or "[" in host or host.count(":") == 1 else f"[{host}]")
+        if split is None:
+            return
+        name, port = split
+        if port is None:
+            self._anywhere.add(name)
+        else:
+            self._at_port.add((name, port))
+
+    def knows(self, host: str, reached_at: str | None) -> bool:
+        """Whether a `Host` header names this server.
+
+        Args:
+            host: the header's value.
+            reached_at: the address at which the connection arrived. A number in the header cannot come from
+                DNS rebinding, so the server's own is always known.
+        """
+        split = split_host(host)
+        if split is None:
+            return False
+        name, port = split
+        return (
+            name in self._anywhere
+            or name == reached_at
+            or (port is not None and (name, port) in self._at_port)
+        )
+
+
+class NameCheck:
+    """ASGI middleware: lets in what comes by a known name, from a known page, without a token in the URL."""
+
+    def __init__(
+        self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
+    ) -> None:
+        """Check what goes to `app`."""
+        self._app = app
+        self._names = KnownNames(settings, listens_at)
+        self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
+        self._on_refusal = on_refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        found = self._wrong(scope)
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        reason, status, message = found
+        self._on_refusal(reason)
+        await refusal(status, message, headers={"Connection": "close"})(scope, receive, send)
+
+    def _wrong(self, scope: Scope) -> tuple[Reason, int, str] | None:
+        headers = Headers(scope=scope)
+        return (
+            _malformed(scope, headers)
+            or self._from_elsewhere(scope, headers)
+            or (_TOKEN_IN_URL if _has_token(scope["query_string"]) else None)
+        )
+
+    def _from_elsewhere(self, scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
+        reached_at = scope["server"][0] if scope.get("server") else None
+        forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
+        named = [headers.get("host", ""), *(name.strip() for name in forwarded)]
+        if not all(self._names.knows(host, reached_at) for host in named):
+            return "host", 421, "This server does not go by that name; --allowed-hosts adds one."
+        for origin in headers.getlist("origin"):
+            if not self._may_come_from(origin, named):
+                return "origin", 403, "That origin may not use this server; --allowed-origins adds one."
+        return None
+
+    def _may_come_from(self, origin: str, named: Sequence[str]) -> bool:
+        if origin.lower() in self._origins:
+            return True
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            return False
+        split = split_host(parts.netloc)
+        return split is not None and (
+            split[0] in LOOPBACK_NAMES or parts.netloc.lower() in map(str.lower, named)
+        )
+
+
+def _malformed(scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
+    """What a proxy before this server could read otherwise, or is too long."""
+    # h11 bounds only a head that has not come whole.
+    if (
+        sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
+        > LONGEST_HEAD
+    ):
+        return "request", 431, f"The address and headers are longer than {LONGEST_HEAD} bytes."
+    for name in _ONCE:
+        if len(headers.getlist(name)) > 1:
+            return "request", 400, f"The header {name} must not be there twice."
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
+    return None
+
+
+def _has_token(query: bytes) -> bool:
+    if not query:
+        return False
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        return True
+    return any(key.lower() in _TOKEN_KEYS for key, _ in pairs)

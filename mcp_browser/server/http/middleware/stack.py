@@ -1,0 +1,104 @@
+"""Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
+from mcp_browser.server.http.auth.bind_safety import asks_who_calls
+from mcp_browser.server.http.auth.middleware import Authentication
+from mcp_browser.server.http.auth.resource_metadata import WELL_KNOWN, ResourceMetadata
+from mcp_browser.server.http.auth.tokens import TokenSource
+from mcp_browser.server.http.middleware.body_limits import BodyLimit
+from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
+from mcp_browser.server.http.middleware.hosts import NameCheck
+from mcp_browser.server.http.middleware.proxies import ProxyHeaders
+from mcp_browser.server.http.middleware.rate_limits import RateLimit
+from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.settings import AccessSettings
+
+MIB = 1024 * 1024
+_EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
+
+
+def doors(  # noqa: PLR0913 - options, all by keyword
+    settings: AccessSettings,
+    *,
+    endpoints: Sequence[str],
+    open_paths: Sequence[str],
+    open_folders: Sequence[str] = (),
+    listens_at: str = "",
+    on_refusal: OnRefusal,
+) -> list[Middleware]:
+    """The middlewares between the network and the app, the outermost first.
+
+    Args:
+        settings: who may come in, and how much.
+        endpoints: the paths, prefix included, at which MCP is served.
+        listens_at: the name or number that the server was told to listen at, by which it may be reached too.
+        open_paths: the paths that are for everybody, such as `/healthz`.
+        open_folders: with what the paths begin that are for everybody, too.
+        on_refusal: is told of each request that is refused.
+
+    Raises:
+        SettingsError: the tokens cannot be used.
+    """
+    everybodys = frozenset(open_paths)
+
+    def is_open(path: str) -> bool:
+        # A client without a token looks there for how to get one.
+        return path in everybodys or path.startswith((WELL_KNOWN, *open_folders))
+
+    found = [
+        Middleware(ProxyHeaders, trusted=settings.trusted_proxies),
+        Middleware(NameCheck, settings=settings, listens_at=listens_at, on_refusal=on_refusal),
+    ]
+    if settings.allowed_origins:
+        found.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.allowed_origins,
+                allow_methods=("GET", "POST", "DELETE"),
+                allow_headers=("*",),
+                expose_headers=_EXPOSED,
+            )
+        )
+    found.append(Middleware(ResourceMetadata, settings=settings, endpoints=tuple(endpoints)))
+    if asks_who_calls(settings):
+        found.append(
+            Middleware(
+                Authentication,
+                settings=settings,
+                tokens=TokenSource(settings),
+                is_open=is_open,
+                on_refusal=on_refusal,
+            )
+        )
+    if settings.rate_limit > 0:
+        found.append(Middleware(RateLimit, rate=settings.rate_limit, on_refusal=on_refusal))
+    found.append(
+        Middleware(
+            BodyLimit,
+            longest=settings.max_body * MIB,
+            seconds=settings.client_timeout,
+            on_refusal=on_refusal,
+        )
+    )
+    return found
+
+
+def uvicorn_options(settings: AccessSettings, connections: Connections) -> dict[str, Any]:
+    """The options of `uvicorn.Config` that the doors rely on."""
+    return {
+        "http": connections.protocol(),
+        "ws": "none",
+        "h11_max_incomplete_event_size": LONGEST_HEAD,
+        "timeout_keep_alive": settings.client_timeout,
+        "access_log": False,
+        "server_header": False,
+        # Which proxies count is decided by our own middleware.
+        "proxy_headers": False,
+        # Logging is set up already; uvicorn would set it up anew.
+        "log_config": None,
+    }

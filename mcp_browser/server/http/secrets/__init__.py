@@ -1,0 +1,1 @@
+"""One-time pages that ask a person for a secret."""

@@ -1,0 +1,124 @@
+"""The pages on which people give what is secret: a form at an address used once, and thanks."""
+
+import html
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs
+
+from mcp.server.context import ServerRequestContext
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from mcp_browser.errors import NotActionable
+from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
+from mcp_browser.server.http.auth.resource_metadata import public_base
+from mcp_browser.settings import Settings
+
+LONGEST_ANSWER = 16_384
+"""Most bytes of a filled-in form."""
+
+SAFELY = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    # Not `no-referrer`: with that, browsers do not say either where a form comes from.
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>mcp-browser</title>
+{body}
+</html>
+"""
+
+FORM = """\
+<h1>The browser's agent asks you</h1>
+<p>{question}
+<p>Your answer is typed on pages of <b>{site}</b> only. It is shown to no model, and not written down.
+<form method="post" autocomplete="off">
+<p><label>Answer <input type="password" name="answer" required autofocus autocomplete="off"></label>
+<button>Send</button>
+</form>"""
+
+THANKS = "<p>Thank you. You can close this page."
+GONE = "<p>This page was used already, or is too old. Ask for another one where you were asked."
+
+
+def secret_route(forms: SecretForms, *, prefix: str = "") -> Route:
+    """The route of the forms; whoever has an address may use it."""
+
+    async def serve(request: Request) -> HTMLResponse:
+        form = forms.find(request.path_params["token"])
+        if form is None:
+            return _page(GONE, 410)
+        if request.method != "POST":
+            return _page(_form(form), 200)
+        answer = _answer(await _body(request))
+        if not answer:
+            return _page(_form(form), 400)
+        if form.answer.done():
+            return _page(GONE, 410)
+        form.answer.set_result(SecretStr(answer))
+        return _page(THANKS, 200)
+
+    return Route(f"{prefix}{PATH}{{token}}", serve, methods=["GET", "POST"])
+
+
+class HostedForms(SecretForms):
+    """Forms on the server itself, at the address by which its clients reach it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make addresses as the settings want them."""
+        super().__init__()
+        self._access = settings.access
+        self._prefix = settings.server.path_prefix
+
+    @asynccontextmanager
+    async def asking(
+        self, request: ServerRequestContext[Any, Any], question: str, site: str
+    ) -> AsyncGenerator[SecretForm]:
+        """A form, as long as the question stands."""
+        if request.request is None:
+            raise NotActionable("The client's address for this server is not known.")
+        form = self.open(question, site)
+        form.url = f"{public_base(request.request.scope, self._access)}{self._prefix}{PATH}{form.token}"
+        try:
+            yield form
+        finally:
+            self.close(form)
+
+
+def _page(body: str, status: int) -> HTMLResponse:
+    return HTMLResponse(PAGE.format(body=body), status, headers=SAFELY)
+
+
+def _form(form: SecretForm) -> str:
+    return FORM.format(question=html.escape(form.question), site=html.escape(form.site))
+
+
+async def _body(request: Request) -> bytes:
+    """What was sent; nothing where that is too much."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            return b""
+    return body
+
+
+def _answer(body: bytes) -> str:
+    try:
+        given = parse_qs(body.decode("ascii"), max_num_fields=4, errors="strict")
+    except ValueError:
+        return ""
+    return given.get("answer", [""])[0]

@@ -1,0 +1,1 @@
+"""Files and pages of sessions as MCP resources."""

@@ -1,0 +1,289 @@
+"""MCP resources: what can be listed, read and watched, in both protocol eras."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
+
+from mcp_browser.errors import ActionError
+from mcp_browser.server.calls import principal_of_request
+from mcp_browser.server.principals import Principal
+
+logger = logging.getLogger(__name__)
+
+Contents = types.TextResourceContents | types.BlobResourceContents
+
+PAGE = 100
+"""How many resources a page of the list has."""
+
+MOST_SUBSCRIPTIONS = 1000
+"""How many addresses one connection may watch."""
+
+MOST_LISTENERS = 1024
+"""How many streams of changes may be open at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks for resources: the SDK's context of the request, and the identity that was checked."""
+
+    request: ServerRequestContext[Any, Any]
+    principal: Principal
+
+
+Changed = Callable[[str, bool], None]
+"""Told the address of a resource that has come, gone or changed, and whether the caller's list has it."""
+
+
+class ResourceProvider(Protocol):
+    """A family of resources, such as the files of browser sessions."""
+
+    @property
+    def templates(self) -> Sequence[types.ResourceTemplate]:
+        """The forms that addresses of the family have."""
+        ...
+
+    def listed(self, caller: Caller) -> list[types.Resource]:
+        """What there is for this caller, oldest first."""
+        ...
+
+    async def read(self, caller: Caller, uri: str) -> Contents | None:
+        """The contents of a resource; None where the address is of another family.
+
+        Raises:
+            MCPError: it cannot be read in this way; the message says how it can.
+            ActionError: there is no such resource for this caller.
+        """
+        ...
+
+    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+        """Tell changes of resources that the caller may read, until the function returned is called."""
+        ...
+
+
+class Resources:
+    """Serves the resources of some providers."""
+
+    def __init__(self, providers: Iterable[ResourceProvider]) -> None:
+        """Serve what `providers` have."""
+        self._providers = tuple(providers)
+        self._streams: set[ListenHandler] = set()
+
+    def install(self, server: Server[Any]) -> None:
+        """Have a server answer requests about resources."""
+        server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list)
+        server.add_request_handler(
+            "resources/templates/list", types.PaginatedRequestParams, self.list_templates
+        )
+        server.add_request_handler("resources/read", types.ReadResourceRequestParams, self.read)
+        server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
+        server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
+        server.add_request_handler(
+            "subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen
+        )
+        server.middleware.append(self.follow_new_connection)
+
+    async def list(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> types.ListResourcesResult:
+        """One page of what there is for the caller."""
+        caller = _caller(ctx)
+        found = [resource for provider in self._providers for resource in provider.listed(caller)]
+        start = _start(params.cursor)
+        rest = start + PAGE < len(found)
+        return types.ListResourcesResult(
+            resources=found[start : start + PAGE], next_cursor=str(start + PAGE) if rest else None
+        )
+
+    async def list_templates(
+        self, _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
+    ) -> types.ListResourceTemplatesResult:
+        """The forms that addresses have."""
+        return types.ListResourceTemplatesResult(
+            resource_templates=[template for provider in self._providers for template in provider.templates]
+        )
+
+    async def read(
+        self, ctx: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """What is in a resource.
+
+        Raises:
+            MCPError: -32602, the caller has no such resource, or it is to be read in parts.
+        """
+        for provider in self._providers:
+            try:
+                contents = await provider.read(_caller(ctx), params.uri)
+            except ActionError as error:
+                raise MCPError(types.INVALID_PARAMS, str(error), {"uri": params.uri}) from error
+            except OSError as error:
+                logger.exception("A resource could not be read")
+                raise MCPError(types.INTERNAL_ERROR, "The file could not be read.") from error
+            if contents is not None:
+                return types.ReadResourceResult(contents=[contents])
+        raise MCPError(types.INVALID_PARAMS, f"There is no resource {params.uri[:300]}.", {"uri": params.uri})
+
+    # -- changes, for the handshake era: a connection has a channel of its own
+
+    async def follow_new_connection(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Middleware: from the end of its handshake on, a connection is told when its list changes."""
+        result = await call_next(ctx)
+        if ctx.method == "notifications/initialized":
+            self._follower(ctx)
+        return result
+
+    async def subscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Tell the connection when a resource changes. One that is not there yet may come.
+
+        Raises:
+            MCPError: -32602, too many subscriptions.
+        """
+        uris = self._follower(ctx).uris
+        if len(uris) >= MOST_SUBSCRIPTIONS and params.uri not in uris:
+            raise MCPError(types.INVALID_PARAMS, f"More than {MOST_SUBSCRIPTIONS} subscriptions.")
+        uris.add(params.uri)
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Tell the connection no more of a resource."""
+        self._follower(ctx).uris.discard(params.uri)
+        return types.EmptyResult()
+
+    def _follower(self, ctx: ServerRequestContext[Any, Any]) -> "_Follower":
+        connection = _connection(ctx)
+        follower: _Follower | None = connection.state.get(_FOLLOWER)
+        if follower is None:
+            follower = connection.state[_FOLLOWER] = _Follower(ctx.session)
+            caller = _caller(ctx)
+            for provider in self._providers:
+                connection.exit_stack.callback(provider.listen(caller, follower.changed))
+            connection.exit_stack.callback(follower.end)
+        return follower
+
+    # -- changes, for the modern era: a request whose answer is a stream of them
+
+    async def listen(
+        self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Serve one stream of changes of what the caller may read.
+
+        Raises:
+            MCPError: -32603, too many streams.
+        """
+        if len(self._streams) >= MOST_LISTENERS:
+            raise MCPError(types.INTERNAL_ERROR, "Too many streams of changes are open.")
+        handler = ListenHandler(_CallersChanges(self._providers, _caller(ctx)))
+        self._streams.add(handler)
+        try:
+            return await handler(ctx, params)
+        finally:
+            self._streams.discard(handler)
+
+    def close(self) -> None:
+        """End every stream of changes, saying so."""
+        for handler in list(self._streams):
+            handler.close()
+
+
+@dataclass(slots=True, eq=False)
+class _Follower:
+    """Tells a connection of changes, one after another; what it has not taken yet is not told twice."""
+
+    session: ServerSession
+    uris: set[str] = field(default_factory=set[str])
+    _due: dict[str | None, None] = field(default_factory=dict[str | None, None])
+    _sending: "asyncio.Task[None] | None" = None
+
+    def changed(self, uri: str, listed: bool) -> None:
+        if listed:
+            self._due[None] = None
+        if uri in self.uris:
+            self._due[uri] = None
+        if self._due and self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+
+    def end(self) -> None:
+        self._due.clear()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    async def _send(self) -> None:
+        try:
+            while self._due:
+                uri = next(iter(self._due))
+                del self._due[uri]
+                with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    if uri is None:
+                        await self.session.send_notification(types.ResourceListChangedNotification())
+                    else:
+                        await self.session.send_resource_updated(uri)
+        finally:
+            self._sending = None
+
+
+class _CallersChanges:
+    """The SDK's bus of events, as one caller may hear them."""
+
+    def __init__(self, providers: Sequence[ResourceProvider], caller: Caller) -> None:
+        self._providers = providers
+        self._caller = caller
+        self._listeners: list[Callable[[ServerEvent], None]] = []
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        def changed(uri: str, listed: bool) -> None:
+            if listed:
+                listener(ResourcesListChanged())
+            listener(ResourceUpdated(uri))
+
+        ends = [provider.listen(self._caller, changed) for provider in self._providers]
+        self._listeners.append(listener)
+
+        def end() -> None:
+            for stop in ends:
+                stop()
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return end
+
+    async def publish(self, event: ServerEvent) -> None:
+        for listener in list(self._listeners):
+            listener(event)
+
+
+_FOLLOWER = "mcp_browser.follower"
+
+
+def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
+    # The SDK hands a proxy to each request and has no public way to what lasts as long as the connection.
+    return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+
+
+def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
+    return Caller(ctx, principal_of_request(ctx))
+
+
+def _start(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not cursor.isascii() or not cursor.isdigit():
+        raise MCPError(types.INVALID_PARAMS, "The cursor is none that this server has given.")
+    return int(cursor)

@@ -1,0 +1,120 @@
+"""What is in a file, as the answer to a request for a resource: whole, or in parts."""
+
+import asyncio
+import base64
+import json
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import parse_qs
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.server.resources.catalog import Contents
+
+LARGEST_PART = 640_000
+"""Most bytes of a file in one answer: as base64 they stay well below the megabyte that clients refuse."""
+
+LONGEST_TEXT = 850_000
+"""Longest text in one answer, in characters of JSON."""
+
+SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next"
+"""What an answer tells of a part in `_meta`: size of the whole file, where the part begins, the next part."""
+
+_TEXT_TYPES = frozenset({"application/json", "application/xml", "application/javascript", "image/svg+xml"})
+
+
+class ReadableFile(Protocol):
+    """A whole file with an address. `size` in bytes."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - says it
+    @property
+    def uri(self) -> str: ...  # noqa: D102 - says it
+    @property
+    def mime_type(self) -> str: ...  # noqa: D102 - says it
+    @property
+    def size(self) -> int: ...  # noqa: D102 - says it
+    @property
+    def path(self) -> Path: ...  # noqa: D102 - says it
+
+
+def resource_of(file: ReadableFile) -> types.Resource:
+    """A file as it is listed."""
+    return types.Resource(name=file.name, uri=file.uri, mime_type=file.mime_type, size=file.size)
+
+
+async def contents_of(file: ReadableFile, uri: str) -> Contents:
+    """A file, or the part of it that the address asks for by its query.
+
+    Raises:
+        MCPError: the part is outside the file, or the file is to be read in parts.
+        OSError: it cannot be read.
+    """
+    part = _part(uri.partition("?")[2], file.size)
+    if part is not None:
+        return await _read_part(file, uri, *part)
+    if file.size > LARGEST_PART:
+        raise _too_large(file)
+    return _whole(file, uri, await asyncio.to_thread(file.path.read_bytes))
+
+
+def _part(query: str, size: int) -> tuple[int, int] | None:
+    """Offset and length of the part that a query asks for; None where it asks for all."""
+    if not query:
+        return None
+    try:
+        given = parse_qs(query, strict_parsing=True, max_num_fields=2)
+        numbers = {name: int(value) for name, (value,) in given.items()}
+    except ValueError:
+        numbers = {"": 0}
+    if not numbers.keys() <= {"offset", "length"}:
+        raise MCPError(
+            types.INVALID_PARAMS,
+            "A part of a file is named by ?offset=…&length=…, in bytes, and nothing else.",
+        )
+    offset, length = numbers.get("offset", 0), numbers.get("length", LARGEST_PART)
+    if not 0 <= offset <= size or length < 1:
+        raise MCPError(types.INVALID_PARAMS, f"The file has {size:,} bytes; this part is not in it.")
+    return offset, min(length, LARGEST_PART, size - offset)
+
+
+async def _read_part(file: ReadableFile, uri: str, offset: int, length: int) -> Contents:
+    content = await asyncio.to_thread(_read_bytes, file.path, offset, length)
+    meta: dict[str, object] = {SIZE: file.size, OFFSET: offset}
+    if offset + length < file.size:
+        meta[NEXT] = f"{file.uri}?offset={offset + length}"
+    return types.BlobResourceContents(
+        uri=uri, blob=base64.b64encode(content).decode(), mime_type=file.mime_type, _meta=meta
+    )
+
+
+def _read_bytes(path: Path, offset: int, length: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
+def _whole(file: ReadableFile, uri: str, content: bytes) -> Contents:
+    """A whole file: as text where it is one, else as a blob."""
+    if file.mime_type.startswith("text/") or file.mime_type in _TEXT_TYPES:
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            if len(json.dumps(text)) <= LONGEST_TEXT:
+                return types.TextResourceContents(uri=uri, text=text, mime_type=file.mime_type)
+    blob = base64.b64encode(content).decode()
+    return types.BlobResourceContents(uri=uri, blob=blob, mime_type=file.mime_type)
+
+
+def _too_large(file: ReadableFile) -> MCPError:
+    first = f"{file.uri}?offset=0"
+    return MCPError(
+        types.INVALID_PARAMS,
+        f"{file.name} has {size_text(file.size)}, more than one answer holds. Read it in parts: "
+        f"{first}, then as `_meta` of each part says.",
+        {"uri": file.uri, "size": file.size, "part": LARGEST_PART, "first": first},
+    )

@@ -1,0 +1,196 @@
+"""Named profiles: logins that outlive sessions, kept as Playwright's storage state.
+
+A state is cookies, localStorage and IndexedDB of every site. It is a small file that any session can start
+from, in a browser that it shares with others; a persistent context would need a browser process for itself.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.process.profile import ProfileLock
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import InvalidArguments, NotFound, ProfileInUse
+from mcp_browser.server.principals import Principal
+
+logger = logging.getLogger(__name__)
+
+KEEPING_SECONDS = 3.0
+"""How long the pages may take to tell what their sites have stored, seconds."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FILE = "state.json"
+
+State = dict[str, Any]
+
+
+class Profiles:
+    """The folder of profiles: in it one folder for each caller, in that one for each profile."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep profiles in `folder`, which need not be there yet."""
+        self._folder = folder
+
+    def names(self, principal: Principal) -> list[str]:
+        """The caller's profiles in which something was kept."""
+        return sorted(path.parent.name for path in self._folder_of(principal).glob(f"*/{_FILE}"))
+
+    async def hold(self, principal: Principal, name: str) -> "NamedProfile":
+        """Take a profile for one session; a name that there is not yet is a new one.
+
+        Raises:
+            InvalidArguments: this cannot be a name.
+            ProfileInUse: another session has it.
+        """
+        folder = self._folder_of(principal) / _checked(name)
+        lock = ProfileLock(folder)
+        try:
+            await lock.acquire()
+        except ProfileInUse as error:
+            raise ProfileInUse(
+                f"Another session has the profile {name!r}.",
+                hint="list_sessions may show it: go on in that one, or close it. Or start from a copy of the "
+                "profile's logins with `logins_of`.",
+            ) from error
+        try:
+            return NamedProfile(name, folder / _FILE, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def state_of(self, principal: Principal, name: str) -> State:
+        """A copy of what is kept in a profile.
+
+        Raises:
+            InvalidArguments: this cannot be a name.
+            NotFound: nothing was kept under it.
+        """
+        state = _read(self._folder_of(principal) / _checked(name) / _FILE)
+        if state is None:
+            names = self.names(principal)
+            raise NotFound(
+                f"Nothing is kept in a profile {name!r}.",
+                hint=f"Profiles: {', '.join(names)}." if names else "There are no profiles yet.",
+            )
+        return state
+
+    def of(self, principal: Principal) -> "CallersProfiles":
+        """The caller's profiles, for a session to save to and load from."""
+        return CallersProfiles(self, principal)
+
+    def _folder_of(self, principal: Principal) -> Path:
+        # Names of callers may hold anything, and ids may be long.
+        return self._folder / hashlib.sha256(principal.id.encode()).hexdigest()[:32]
+
+
+class CallersProfiles:
+    """The profiles of one caller, as a session's terms name them."""
+
+    def __init__(self, profiles: Profiles, principal: Principal) -> None:
+        """Work for `principal` only."""
+        self._profiles = profiles
+        self._principal = principal
+
+    def load(self, name: str) -> State:
+        """A copy of what is kept in a profile. Raises as `Profiles.state_of` does."""
+        return self._profiles.state_of(self._principal, name)
+
+    async def save(self, name: str, state: State) -> None:
+        """Keep a state in a profile that no session holds. Raises as `Profiles.hold` does, and OSError."""
+        profile = await self._profiles.hold(self._principal, name)
+        try:
+            await profile.put(state)
+        finally:
+            profile.release()
+
+
+class NamedProfile:
+    """A profile that one session holds."""
+
+    def __init__(self, name: str, file: Path, lock: ProfileLock) -> None:
+        """Read what is kept in `file`."""
+        self.name = name
+        self.state = _read(file)
+        self._file = file
+        self._lock = lock
+        self._keeping = asyncio.Lock()
+
+    async def keep(self, session: BrowserSession) -> None:
+        """Write down what the sites have stored by now; the file is always whole."""
+        async with self._keeping:
+            context = session.open_context
+            if context is None:
+                return
+            try:
+                async with asyncio.timeout(KEEPING_SECONDS):
+                    state = cast("State", await context.storage_state(indexed_db=True))
+            except (TimeoutError, PlaywrightError):
+                # A page that does not answer keeps its storage to itself; the cookies are the browser's.
+                try:
+                    async with asyncio.timeout(KEEPING_SECONDS):
+                        cookies: Any = await context.cookies()
+                except (TimeoutError, PlaywrightError):
+                    logger.warning("The logins of the profile %s could not be kept just now", self.name)
+                    return
+                state = {**(self.state or {"origins": []}), "cookies": cookies}
+            self.state = state
+            # A browser that dies takes its contexts along: the next one starts from here.
+            session.context_options["storage_state"] = state
+            try:
+                await asyncio.to_thread(_write, self._file, state)
+            except OSError as error:
+                logger.error("The profile %s cannot be written: %s", self.name, error)
+
+    async def put(self, state: State) -> None:
+        """Keep this state instead of what was kept.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        async with self._keeping:
+            await asyncio.to_thread(_write, self._file, state)
+            self.state = state
+
+    def release(self) -> None:
+        """Let other sessions have it."""
+        self._lock.release()
+
+
+def _checked(name: str) -> str:
+    if _NAME.fullmatch(name) is None:
+        raise InvalidArguments(
+            f"{name!r} cannot be the name of a profile.",
+            hint="Use up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first.",
+        )
+    return name
+
+
+def _read(file: Path) -> State | None:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        logger.error("The profile at %s cannot be read: %s", file, error)
+        return None
+
+
+def _write(file: Path, state: State) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".state-")  # readable by its owner only
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as new:
+            json.dump(state, new)
+            new.flush()
+            os.fsync(new.fileno())
+        Path(temporary).replace(file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

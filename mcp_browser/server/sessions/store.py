@@ -1,0 +1,388 @@
+"""The browser sessions of clients that come over HTTP: who has which, how many, and when they end."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from mcp.server.context import ServerRequestContext
+
+from mcp_browser.browser.fair_semaphore import SessionLock, Turns
+from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.session_limits import SessionTerms
+from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
+from mcp_browser.server.calls import Lease, NeedInput
+from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
+from mcp_browser.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+CONNECTION = "mcp_browser.connection"
+"""Where a request's ASGI scope names the protocol session, once the transport has found that there is one."""
+
+HANDLE_BYTES = 18
+"""How much of a handle is chance: 144 bits."""
+
+LONGEST_TICK = 5.0
+"""How often, at least, sessions are looked through for those that are over, seconds."""
+
+STATE_SECONDS = 5.0
+"""How long after a call the state of its session is kept, so that quick calls cause it once, seconds."""
+
+ANEW = "Start anew: call without `session`, or call new_session."
+
+REMEMBERED = 1000
+"""How many ended sessions are remembered, to tell why they ended."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HeldSession:
+    """A browser session and who holds it.
+
+    Attributes:
+        handle: its name for its holder; nobody else can guess it.
+        owner: who may use it.
+        connection: the protocol session (legacy HTTP, SSE) that it was made in, if any.
+        session: the browser session.
+        profile: the named profile that it keeps its logins in, if any.
+        started, used: when it began, and when its latest call ended; seconds of a clock of their own.
+        calls: how many calls it has now.
+        running: what breaks these calls off.
+        over: why it has ended; empty until then.
+        unsaved: something may have been stored since its state was kept.
+    """
+
+    handle: str
+    owner: Principal
+    connection: str | None
+    session: BrowserSession
+    profile: NamedProfile | None = None
+    started: float = field(default_factory=time.monotonic)
+    used: float = field(default_factory=time.monotonic)
+    calls: int = 0
+    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    over: str = ""
+    unsaved: bool = False
+
+
+class Sessions:
+    """The source of sessions for a server that has many clients.
+
+    A client of the legacy protocol, or of SSE, has a session of its own without naming it: that of its
+    protocol session. In the modern protocol, which knows none, a call without a handle starts a session, and
+    its result tells the handle.
+    """
+
+    has_handles = True
+
+    def __init__(self, manager: BrowserManager, settings: Settings) -> None:
+        """Open sessions of `manager`, as many as `settings` allow."""
+        self._manager = manager
+        self._settings = settings.sessions
+        self.replica = f"{settings.server.replica}." if settings.server.replica else ""
+        self.turns = Turns(self._settings.max_calls, crowds={ANONYMOUS.id})
+        self.profiles = Profiles(self._settings.profiles) if self._settings.profiles else None
+        self._held: dict[str, HeldSession] = {}
+        self._defaults: dict[str, HeldSession] = {}
+        self._ended: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._calls = 0
+        self._no_calls = asyncio.Event()
+        self._no_calls.set()
+        self.stopping = False
+
+    # -- for calls
+
+    @asynccontextmanager
+    async def lease(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
+    ) -> AsyncGenerator[Lease]:
+        """The session of a call, for as long as that lasts; see `SessionSource`."""
+        if self.stopping:
+            raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
+        connection = connection_of(request)
+        told: tuple[str, ...] = ()
+        is_new = False
+        if handle is not None:
+            held = self.find(handle, principal)
+        elif connection is not None:
+            held, told = await self._own_of(connection, principal)
+        else:
+            held = await self.open(principal)
+            is_new, told = True, (self.how_to_use(held),)
+        if held.calls > self._settings.max_waiting:
+            raise LimitReached(
+                f"{held.calls} calls wait in this session already.", hint="Wait for their results first."
+            )
+        self._count(held, 1)
+        call = anyio.CancelScope()
+        held.running.add(call)
+        try:
+            with call:
+                yield Lease(session=held.session, handle=held.handle, is_new=is_new, told=told)
+            if call.cancelled_caught:
+                raise UnknownSession(held.over, hint=ANEW)
+        except NeedInput:
+            if is_new:
+                await self.end(held, "The call that started it was not carried out.")
+            raise
+        finally:
+            held.running.discard(call)
+            self._count(held, -1)
+            held.used = time.monotonic()
+            held.unsaved = True
+
+    def owns(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
+    ) -> bool:
+        """Whether the caller is known to have this session; see `of`."""
+        return any(held.session is session for held in self.of(principal, connection_of(request)))
+
+    def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
+        """Whether the session is the caller's. Anonymous callers read what they know the address of."""
+        return any(held.session is session and held.owner.id == principal.id for held in self._held.values())
+
+    def how_to_use(self, held: HeldSession) -> str:
+        """A sentence that tells the handle of a new session."""
+        return (
+            f'New browser session "{held.handle}": give it as `session` with every further call, or each '
+            f"starts another one. It ends after {in_words(self._settings.idle_timeout)} without a call, or "
+            "with close_session."
+        )
+
+    def default_of(self, connection: str) -> HeldSession | None:
+        """The session that a protocol session has without naming it, if there is one now."""
+        return self._defaults.get(connection)
+
+    def find(self, handle: str, principal: Principal) -> HeldSession:
+        """The session of that handle.
+
+        Raises:
+            UnknownSession: the caller has none of that handle.
+        """
+        held = self._held.get(handle)
+        if held is not None and held.owner.id == principal.id and (why := self._why_over(held)):
+            self._start(self.end(held, why))
+            raise UnknownSession(why, hint=ANEW)
+        if held is None or held.owner.id != principal.id:
+            # To all others it is as if it had never been.
+            why = self._ended.get(f"{principal.id} {handle}", "There is no such session.")
+            raise UnknownSession(why, hint=ANEW)
+        return held
+
+    async def open(
+        self,
+        principal: Principal,
+        *,
+        connection: str | None = None,
+        context_options: Mapping[str, Any] | None = None,
+        profile: NamedProfile | None = None,
+    ) -> HeldSession:
+        """A new session; its browser context opens at its first call.
+
+        Args:
+            principal: whose it is.
+            connection: the protocol session that it is made in, if any.
+            context_options: keyword arguments for Playwright's `new_context`.
+            profile: where it keeps its logins; it is this session's until that ends.
+
+        Raises:
+            LimitReached: there are too many; none is closed for it.
+        """
+        self._check_room(principal)
+        options = dict(context_options or {})
+        if profile is not None and profile.state is not None:
+            options["storage_state"] = profile.state
+        session = await self._manager.open_session(
+            context_options=options,
+            terms=SessionTerms(
+                lock=SessionLock(self.turns, principal.id),
+                why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
+                find_file=lambda uri: self._file_of(principal, uri),
+                logins=self.profiles.of(principal) if self.profiles is not None else None,
+            ),
+        )
+        handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
+        held = HeldSession(
+            handle=handle, owner=principal, connection=connection, session=session, profile=profile
+        )
+        self._held[handle] = held
+        return held
+
+    async def end(self, held: HeldSession, why: str) -> None:
+        """Close a session, keeping the logins of its profile; its calls are answered with an error."""
+        if self._held.pop(held.handle, None) is None:
+            return
+        held.over = why
+        for call in held.running:
+            call.cancel()
+        self._ended[f"{held.owner.id} {held.handle}"] = why
+        if held.connection is not None and self._defaults.get(held.connection) is held:
+            del self._defaults[held.connection]
+            self._ended[f"{held.owner.id} {held.connection}"] = why
+        while len(self._ended) > REMEMBERED:
+            del self._ended[next(iter(self._ended))]
+        await self._manager.in_own_task(lambda: self._close(held))
+
+    async def end_connection(self, connection: str) -> None:
+        """A protocol session is over: close the browser session that it had without naming it."""
+        if (held := self._defaults.get(connection)) is not None:
+            await self.end(held, "The session ended with its connection.")
+
+    def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
+        """The sessions that a caller may know of, oldest first.
+
+        Callers who do not say who they are cannot be told apart: each sees those of its connection only.
+        """
+        if principal == ANONYMOUS:
+            return [
+                held
+                for held in self._held.values()
+                if connection is not None and held.connection == connection
+            ]
+        return [held for held in self._held.values() if held.owner.id == principal.id]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._held)
+
+    @property
+    def calls(self) -> int:
+        """How many calls are under way."""
+        return self._calls
+
+    # -- for the server
+
+    async def watch(self) -> None:
+        """Close sessions that are over, and keep the state of those that were used; runs until cancelled."""
+        settings = self._settings
+        tick = min(LONGEST_TICK, settings.idle_timeout / 4, settings.lifetime / 4)
+        while True:
+            await asyncio.sleep(tick)
+            now = time.monotonic()
+            for held in list(self._held.values()):
+                if why := self._why_over(held):
+                    self._start(self.end(held, why))
+                elif held.unsaved and not held.calls and now - held.used >= min(STATE_SECONDS, tick):
+                    held.unsaved = False
+                    self._start(self._keep_state(held))
+
+    async def stop(self, seconds: float) -> None:
+        """Take no new calls, wait at most `seconds` for those under way, then close every session."""
+        self.stopping = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._no_calls.wait()
+        await asyncio.gather(
+            *(self.end(held, "The server was shut down.") for held in list(self._held.values()))
+        )
+
+    # -- inside
+
+    async def _own_of(self, connection: str, principal: Principal) -> tuple[HeldSession, tuple[str, ...]]:
+        held = self._defaults.get(connection)
+        if held is not None and held.owner.id == principal.id:
+            return held, ()
+        known = f"{principal.id} {connection}"
+        held = await self.open(principal, connection=connection)
+        self._defaults[connection] = held
+        why = self._ended.pop(known, None)
+        return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
+
+    def _count(self, held: HeldSession, change: int) -> None:
+        held.calls += change
+        self._calls += change
+        if self._calls:
+            self._no_calls.clear()
+        else:
+            self._no_calls.set()
+
+    def _check_room(self, principal: Principal) -> None:
+        settings = self._settings
+        if len(self._held) >= settings.max_sessions:
+            raise LimitReached(
+                f"There are {len(self._held)} browser sessions, as many as this server allows.",
+                hint="Close one of yours with close_session, or try again later.",
+            )
+        mine = [held for held in self._held.values() if held.owner.id == principal.id]
+        most = settings.max_sessions_per_client or max(1, settings.max_sessions // 2)
+        if principal != ANONYMOUS and len(mine) >= most:
+            raise LimitReached(
+                f"You have {len(mine)} browser sessions, as many as one client may have.",
+                hint="list_sessions shows them: go on in one by its handle, or close one with close_session.",
+            )
+
+    def _why_no_tab(self, principal: Principal, tabs: int) -> str:
+        settings = self._settings
+        if tabs >= settings.max_tabs:
+            return f"a session may have {settings.max_tabs} tabs."
+        if sum(len(held.session.tabs) for held in self._held.values()) >= settings.max_tabs_total:
+            return f"all sessions of this server together may have {settings.max_tabs_total} tabs."
+        most = settings.max_tabs_per_client or max(1, settings.max_tabs_total // 2)
+        mine = sum(len(held.session.tabs) for held in self._held.values() if held.owner.id == principal.id)
+        if principal != ANONYMOUS and mine >= most:
+            return f"all sessions of one client together may have {most} tabs."
+        return ""
+
+    def _file_of(self, principal: Principal, uri: str) -> Artifact | None:
+        """The file at an address, if a session of the caller's keeps it."""
+        for held in self._held.values():
+            if held.owner.id == principal.id:
+                with suppress(NotFound):
+                    return held.session.artifacts.find(uri)
+        return None
+
+    def _why_over(self, held: HeldSession) -> str:
+        """Why a session is over, or nothing; one that has calls under way is not."""
+        settings, now = self._settings, time.monotonic()
+        if held.calls:
+            return ""
+        if now - held.started >= settings.lifetime:
+            return f"The session ended: it was {in_words(settings.lifetime)} old."
+        if now - held.used >= settings.idle_timeout:
+            return f"The session ended after {in_words(settings.idle_timeout)} without a call."
+        return ""
+
+    async def _close(self, held: HeldSession) -> None:
+        if held.profile is not None:
+            await held.profile.keep(held.session)
+            held.profile.release()
+        await held.session.close()
+
+    async def _keep_state(self, held: HeldSession) -> None:
+        if held.profile is not None:
+            await held.profile.keep(held.session)
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+
+        def done(ended: asyncio.Task[None]) -> None:
+            self._tasks.discard(ended)
+            if not ended.cancelled() and (error := ended.exception()) is not None:
+                logger.error("A session could not be looked after", exc_info=error)
+
+        task.add_done_callback(done)
+
+
+def connection_of(request: ServerRequestContext[Any, Any]) -> str | None:
+    """The protocol session that a call came in, None in the modern protocol over HTTP, which has none."""
+    scope = getattr(request.request, "scope", None)
+    return None if scope is None else scope.get(CONNECTION)
+
+
+def in_words(seconds: float) -> str:
+    """A time in words."""
+    for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            number = f"{seconds / size:g}"
+            return f"{number} {name}{'' if number == '1' else 's'}"
+    return f"{seconds:g} seconds"

@@ -1,0 +1,231 @@
+"""Thought and Action, in every shape in which vision agents write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_browser.actions.coordinates import parse_coordinates
+from mcp_browser.agent.prompting.gui_parser import (
+    MOST_PIXELS,
+    PATCH,
+    GuiAction,
+    as_coordinates,
+    parse_prediction,
+    parse_spot,
+    resized,
+)
+from mcp_browser.agent.prompting.gui_style import GuiStyle, GuiTurn
+from mcp_browser.agent.prompting.output import ActionCall
+from mcp_browser.dom.models import Size
+from mcp_browser.errors import InvalidOutput
+from mcp_browser.llm.messages import Reply
+
+CLICK = GuiAction(name="click", arguments={"start_box": "(320,200)"})
+
+
+@pytest.mark.parametrize(
+    ("text", "thought"),
+    [
+        ("Thought: I see it.\nAction: click(start_box='(320,200)')", "I see it."),
+        ("Thought: Ich sehe es: gut.\nAction：click(start_box='(320,200)')", "Ich sehe es: gut."),
+        ('Thought: a\nb\n\nAction: click(start_box="(320,200)")', "a\nb"),
+        ("Reflection: It failed. Action_Summary: Click again.\nAction: click(start_box='(320,200)')", None),
+        ("Action_Summary: Click it.\nAction: click(start_box='(320,200)')", "Click it."),
+        ("<Thought>I see it.</Thought>\n<Output>click(start_box='(320,200)')</Output>", "I see it."),
+        ("<think>I see it.</think>\nAction: click(point='(320,200)')", "I see it."),
+        ("click(start_box='(320,200)')", ""),
+        ("Thought: x\nAction: wait()\nNo, rather:\nAction: click(start_box='(320,200)')", None),
+        ("Thought: x\nAction: click(start_box=(320,200))", "x"),
+        ("Thought: x\nAction: click((320,200))", "x"),
+        ("Thought: x\nAction: click('(320,200)')", "x"),
+        ("Thought: x\nAction: Click(start_box='(320,200)'", "x"),
+        ("Thought: x\nAction: `click(start_box='(320,200)')`", "x"),
+        ("Thought: x\nAction: 1. click(start_box='(320,200)')", "x"),
+        ('Thought: x\nAction: {"name": "click", "arguments": {"start_box": "(320,200)"}}', "x"),
+        (
+            '{"function": {"name": "click", "arguments": "{\\"point\\": \\"(320,200)\\"}"}}',
+            None,
+        ),
+        ('<tool_call>{"name": "click", "arguments": {"start_box": "(320,200)"}}</tool_call>', None),
+        ("<function=click><parameter=point>(320,200)</parameter></function>", None),
+    ],
+)
+def test_a_click_is_read_in_every_shape(text: str, thought: str | None) -> None:
+    read = parse_prediction(text)
+    assert read.actions == (CLICK,)
+    if thought is not None:
+        assert read.thought == thought
+
+
+@pytest.mark.parametrize(
+    ("box", "spot"),
+    [
+        ("(320,200)", (320, 200)),
+        ("[300,100,340,300]", (320, 200)),
+        ("<bbox>300 100 340 300</bbox>", (320, 200)),
+        ("<point>320 200</point>", (320, 200)),
+        ("<|box_start|>(320,200)<|box_end|>", (320, 200)),
+        ("(0,0)", (0, 0)),
+        ("[0, 0, 0, 0]", (0, 0)),
+        ("0 200", (0, 200)),
+        ("[0.131,0.25,0.131,0.25]", (0.131, 0.25)),
+    ],
+)
+def test_a_box_means_its_middle(box: str, spot: tuple[float, float]) -> None:
+    assert (parse_spot(box).x, parse_spot(box).y) == pytest.approx(spot)
+
+
+@pytest.mark.parametrize("box", ["", "[]", "()", "(5)", "(a,b)", "(1,2,3)", "(1,2,3,4,5)", "left"])
+def test_what_is_no_point_says_how_to_write_one(box: str) -> None:
+    with pytest.raises(InvalidOutput, match="no point"):
+        parse_spot(box)
+
+
+def read(text: str, **options: object) -> list[ActionCall]:
+    turn = GuiTurn("pixels", (1280, 720), only_done=bool(options.get("only_done")))
+    return list(turn.read(Reply(text=text)).calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "arguments"),
+    [
+        ("left_double(start_box='(0,0)')", "mouse_click", {"at": "0,0@1288x728", "clicks": 2}),
+        ("right_single(start_box='(9,9)')", "mouse_click", {"at": "9,9@1288x728", "button": "right"}),
+        ("right_click(point='<point>9 9</point>')", "mouse_click", {"at": "9,9@1288x728", "button": "right"}),
+        (
+            "drag(start_box='(1,2)', end_box='(3,4)')",
+            "mouse_drag",
+            {"start": "1,2@1288x728", "end": "3,4@1288x728"},
+        ),
+        ("drag(start_point='(1,2)', end_point='(3,4)')", "mouse_drag", None),
+        ("hotkey(key='Ctrl+Shift+T')", "hotkey", {"keys": "ctrl shift t"}),
+        ("hotkey(key='ctrl c')", "hotkey", {"keys": "ctrl c"}),
+        ("type(content='Hello\\n')", "type_text", {"text": "Hello\n"}),
+        ("type(content='it\\'s \"so\"')", "type_text", {"text": 'it\'s "so"'}),
+        ("type(content='it's so')", "type_text", {"text": "it's so"}),
+        ("type(content='a, b=c (d) Action: e：f')", "type_text", None),
+        (
+            "scroll(start_box='(5,6)', direction='left')",
+            "mouse_wheel",
+            {"direction": "left", "at": "5,6@1288x728"},
+        ),
+        ("scroll(direction='up')", "mouse_wheel", {"direction": "up"}),
+        ("wait()", "wait_for", {"seconds": 5}),
+        ("navigate(url='https://a.org/?x=1,y=2')", "go_to_url", {"url": "https://a.org/?x=1,y=2"}),
+        ("navigate_back()", "go_back", {}),
+        ("finished()", "done", {"success": True, "text": "Done."}),
+        ("finished(content='It\\'s 4.')", "done", {"success": True, "text": "It's 4."}),
+        (
+            "finished(content='It is sold out.', success='False')",
+            "done",
+            {"success": False, "text": "It is sold out."},
+        ),
+        ("call_user()", "call_user", None),
+    ],
+)
+def test_the_whole_action_space_becomes_our_actions(
+    text: str, name: str, arguments: dict[str, object] | None
+) -> None:
+    (call,) = read(f"Thought: t\nAction: {text}")
+    assert call.name == name
+    if arguments is not None:
+        assert call.arguments == arguments
+
+
+def test_several_actions_are_done_in_order() -> None:
+    calls = read("Thought: t\nAction: click(start_box='(1,2)')\n\ntype(content='a\nb()\n')\n\nwait()")
+    assert [call.name for call in calls] == ["mouse_click", "type_text", "wait_for"]
+    assert calls[1].arguments["text"] == "a\nb()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I would click on it.", "Action: wait"),
+        ("", "Action: wait"),
+        ("Thought: only a thought", "Action: wait"),
+        ("Action: fly(start_box='(1,2)')", "There is no action 'fly'"),
+        ("Action: click()", "start_box is missing"),
+        ("Action: click(start_box='')", "start_box is missing"),
+        ("Action: click(start_box='[]')", "no point"),
+        ("Action: hotkey(key='a b c d')", "one to 3 keys"),
+        ("Action: finished(content='x', success='partly')", "'true' or 'false'"),
+        ("Action: scroll(start_box='(1,2)', direction='sideways')", "not 'sideways'"),
+        ('Action: {"name": "click", "arguments": "{oops"}', "not JSON"),
+    ],
+)
+def test_what_cannot_be_done_tells_the_model_how(text: str, told: str) -> None:
+    with pytest.raises(InvalidOutput) as caught:
+        read(text)
+    assert told in str(caught.value)
+
+
+def test_the_last_step_takes_only_the_end() -> None:
+    with pytest.raises(InvalidOutput, match="finished"):
+        read("Action: wait()", only_done=True)
+    (call,) = read("Action: finished(content='x', success='true')", only_done=True)
+    assert (call.name, call.arguments["success"]) == ("done", True)
+
+
+def test_an_end_in_the_last_step_is_no_success_unless_it_says_so() -> None:
+    (call,) = read("Action: finished(content='Got as far as the login page.')", only_done=True)
+    assert call.arguments == {"success": False, "text": "Got as far as the login page."}
+
+
+@pytest.mark.parametrize(
+    ("size", "seen"),
+    [
+        ((1280, 720), (1288, 728)),
+        ((1568, 882), (1568, 896)),
+        ((100, 100), (280, 280)),
+        ((28, 28), (280, 280)),
+    ],
+)
+def test_a_picture_is_seen_in_patches(size: tuple[int, int], seen: tuple[int, int]) -> None:
+    assert resized(*size) == seen
+
+
+@given(st.integers(1, 20_000), st.integers(1, 20_000))
+def test_a_seen_picture_is_never_too_large(width: int, height: int) -> None:
+    if max(width, height) / min(width, height) > 200:
+        with pytest.raises(ValueError, match="narrow"):
+            resized(width, height)
+        return
+    seen_w, seen_h = resized(width, height)
+    assert seen_w % PATCH == seen_h % PATCH == 0
+    assert seen_w * seen_h <= MOST_PIXELS
+
+
+@pytest.mark.parametrize(
+    ("box", "scale"),
+    [
+        ("(644,364)", "pixels"),
+        ("[500,500,500,500]", "thousandths"),
+        ("[0.5,0.5,0.5,0.5]", "unit"),
+        ("[0.5,0.5,0.5,0.5]", "pixels"),
+    ],
+)
+def test_every_scale_means_the_same_place(box: str, scale: str) -> None:
+    written = as_coordinates(parse_spot(box), scale=scale, width=1280, height=720)  # type: ignore[arg-type]
+    assert parse_coordinates(written).in_view(Size(width=1280, height=720)) == (640, 360)
+
+
+@given(st.text())
+def test_no_text_breaks_the_parser(text: str) -> None:
+    for shape in (text, f"Action: {text}", f"Action: click({text})", f"Action: type(content='{text}')"):
+        try:
+            said = str(read(shape))
+        except InvalidOutput as error:
+            said = str(error)
+        assert said
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=["Cs"]), min_size=1))
+def test_a_text_that_is_written_as_a_literal_comes_back_whole(text: str) -> None:
+    (call,) = read(f"Thought: t\nAction: type(content={text!r})")
+    assert call.arguments["text"] == text
+
+
+def test_the_style_keeps_five_pictures_and_shows_no_text() -> None:
+    assert GuiStyle().images_kept == 5
+    assert not GuiStyle().shows_snapshot

@@ -1,0 +1,138 @@
+"""Patience with real providers' protocols: again, another model, and once more with what was wrong."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from mcp_browser.actions.agent import agent_actions
+from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.model_retry import TRIES, Asked, Asker
+from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
+from mcp_browser.errors import ContextTooLong, InvalidOutput, ModelRateLimited, ModelRefused, ModelUnavailable
+from mcp_browser.llm.messages import system, user
+from mcp_browser.llm.providers import provider_model
+from tests.llm.conftest import aimock, server
+from tests.support.aimock import Aimock, calls, fails
+
+__all__ = ["aimock", "server"]
+
+OPENAI, ANTHROPIC = "openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"
+FLYING: dict[str, Any] = {"current_state": {}, "action": [{"fly": {}}]}
+CONVERSATION = (system("Be brief."), user("The page."))
+
+
+def output_model() -> type[AgentOutput]:
+    registry = Registry()
+    registry.include(agent_actions(None))
+    return AgentOutput.type_with_custom_actions(registry.create_action_model(None))
+
+
+OUTPUT_MODEL = output_model()
+
+
+async def asker(name: str, fallback: str | None = None) -> tuple[Asker, list[str]]:
+    """One that waits shortly, and what it tells."""
+    told: list[str] = []
+    other = await provider_model(fallback) if fallback else None
+    return Asker(await provider_model(name), other, seconds=20, first_wait=0.001, notice=told.append), told
+
+
+async def decide(asking: Asker) -> Asked:
+    return await asking.decide(
+        CONVERSATION, form=output_form(OUTPUT_MODEL), read=lambda reply: read_output(reply, OUTPUT_MODEL)
+    )
+
+
+@pytest.mark.parametrize("failure", [fails(500), fails(529), fails(429, retry_after=0)])
+async def test_a_passing_failure_is_asked_again(aimock: Aimock, failure: dict[str, Any]) -> None:
+    aimock.says(failure, failure, calls())
+    asking, told = await asker(OPENAI)
+    asked = await decide(asking)
+    assert [call.name for call in asked.decision.calls] == ["done"]
+    assert len(aimock.requests()) == 3
+    assert len(told) == 2
+    assert "Asking again in" in told[0]
+
+
+async def test_a_model_that_keeps_failing_is_given_up(aimock: Aimock) -> None:
+    aimock.says(fails(500))
+    asking, _ = await asker(OPENAI)
+    with pytest.raises(ModelUnavailable):
+        await decide(asking)
+    assert len(aimock.requests()) == TRIES
+
+
+async def test_a_long_wait_is_not_waited_for(aimock: Aimock) -> None:
+    aimock.says(fails(429, retry_after=3_600))
+    asking, _ = await asker(OPENAI)
+    with pytest.raises(ModelRateLimited):
+        await decide(asking)
+    assert len(aimock.requests()) == 1
+
+
+@pytest.mark.parametrize("failure", [fails(429, retry_after=3_600), fails(401), fails(400)])
+async def test_another_model_goes_on_where_one_is_given_up(aimock: Aimock, failure: dict[str, Any]) -> None:
+    aimock.says(failure, calls())
+    asking, told = await asker(OPENAI, ANTHROPIC)
+    asked = await decide(asking)
+    assert asked.reply.model == "claude-sonnet-4-6"
+    assert "/messages" in aimock.requests()[-1]["path"]
+    assert f"Asking {ANTHROPIC} instead." in told[-1]
+    assert asking.model.info.name == ANTHROPIC
+
+
+async def test_a_refusal_is_not_asked_again(aimock: Aimock) -> None:
+    aimock.says(fails(401))
+    asking, _ = await asker(OPENAI)
+    with pytest.raises(ModelRefused):
+        await decide(asking)
+    assert len(aimock.requests()) == 1
+
+
+async def test_a_conversation_too_long_is_not_taken_to_another_model(aimock: Aimock) -> None:
+    aimock.says(fails(400, "Too much.", code="context_length_exceeded"))
+    asking, _ = await asker(OPENAI, ANTHROPIC)
+    with pytest.raises(ContextTooLong):
+        await decide(asking)
+    assert len(aimock.requests()) == 1
+
+
+@pytest.mark.parametrize("name", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"content": "I would look around."}, "is not the JSON object of AgentOutput"),
+        (calls(arguments={"current_state": {}, "action": []}), "give at least one action"),
+        (calls(arguments=FLYING), "there is no action.0.fly"),
+    ],
+)
+async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wrong(
+    aimock: Aimock, name: str, wrong: dict[str, Any], why: str
+) -> None:
+    aimock.says(wrong, calls())
+    asking, told = await asker(name)
+    asked = await decide(asking)
+    assert [call.name for call in asked.decision.calls] == ["done"]
+    again = aimock.requests()[1]["body"]["messages"]
+    assert why in str(again)
+    assert why in told[0]
+    assert asked.usage.requests == 2
+
+
+async def test_an_answer_that_stays_unusable_is_given_up(aimock: Aimock) -> None:
+    aimock.says({"content": "No."})
+    asking, _ = await asker(OPENAI)
+    with pytest.raises(InvalidOutput):
+        await decide(asking)
+    assert len(aimock.requests()) == 3
+
+
+async def test_what_all_tries_have_cost_is_counted(aimock: Aimock) -> None:
+    useless = calls(arguments={"current_state": {}, "action": []})
+    aimock.says(useless, fails(500), calls())
+    asking, _ = await asker(OPENAI)
+    asked = await decide(asking)
+    assert (asked.usage.requests, asked.usage.input_tokens, asked.usage.output_tokens) == (2, 2_400, 80)
+    # A million tokens asked cost 0.25 dollars, answered 2 dollars.
+    assert asked.usage.cost == Decimal("0.00076")

@@ -1,0 +1,135 @@
+"""Secrets: filled in, bound to domains, never told."""
+
+import base64
+import time
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
+from mcp_browser.agent.secrets.totp import OneTimePassword
+from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+
+KEY = "JBSWY3DPEHPK3PXP"
+
+
+def around_now() -> set[str]:
+    """The codes of this half minute and of those around it."""
+    codes = OneTimePassword.parse(KEY)
+    return {codes.at(time.time() + shift) for shift in (-30, 0, 30)}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "algorithm", "key", "code"),
+    [
+        (59, "SHA1", b"12345678901234567890", "94287082"),
+        (1111111109, "SHA1", b"12345678901234567890", "07081804"),
+        (1111111109, "SHA256", b"12345678901234567890123456789012", "68084774"),
+        (20000000000, "SHA512", b"1234567890" * 6 + b"1234", "47863826"),
+    ],
+)
+def test_codes_are_those_of_rfc_6238(seconds: int, algorithm: str, key: bytes, code: str) -> None:
+    secret = base64.b32encode(key).decode()
+    address = f"otpauth://totp/x?secret={secret}&digits=8&algorithm={algorithm}"
+    assert OneTimePassword.parse(address).at(seconds) == code
+
+
+@pytest.mark.parametrize("text", ["", "no base 32!", "otpauth://hotp/x?secret=JBSWY3DP", "otpauth://totp/x"])
+def test_what_is_no_key_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"key|time-based"):
+        OneTimePassword.parse(text)
+
+
+def secrets() -> Secrets:
+    return Secrets(
+        {
+            "login": Secret.model_validate({"value": "hunter2!", "domains": ["*.example.com"]}),
+            "code": Secret.model_validate({"totp": KEY, "domains": ["example.com"]}),
+        }
+    )
+
+
+def test_a_name_becomes_its_value_wherever_it_stands() -> None:
+    filled = secrets().fill_in(
+        {"text": "a <secret>login</secret> b", "more": [{"x": "<secret> login </secret>"}], "n": 1},
+        url="https://shop.example.com/login",
+    )
+    assert filled == {"text": "a hunter2! b", "more": [{"x": "hunter2!"}], "n": 1}
+
+
+def test_other_domains_do_not_get_it() -> None:
+    for url in (
+        "https://example.com.evil.org/",
+        "https://evil.org/?example.com",
+        "file:///etc",
+        "about:blank",
+    ):
+        with pytest.raises(BlockedUrl, match=r"may not be used"):
+            secrets().fill_in({"text": "<secret>login</secret>"}, url=url)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(InvalidArguments, match="login, code"):
+        secrets().fill_in({"text": "<secret>pin</secret>"}, url="https://example.com/")
+    with pytest.raises(InvalidArguments, match="pin"):
+        secrets().only(["pin"])
+
+
+def test_a_one_time_password_is_made_and_hidden() -> None:
+    kept = secrets()
+    filled = kept.fill_in({"text": "<secret>code</secret>"}, url="https://example.com/")
+    assert filled["text"] in around_now()
+    assert kept.hide(f"You typed {filled['text']}.") == "You typed <secret>code</secret>."
+
+
+def test_an_address_of_an_authenticator_is_taken() -> None:
+    secret = Secret.model_validate({"totp": f"otpauth://totp/Shop:ann?secret={KEY}", "domains": ["*"]})
+    assert secret.reveal() in around_now()
+
+
+def test_values_are_hidden_the_longest_first() -> None:
+    kept = Secrets(
+        {
+            "a": Secret.model_validate({"value": "pass", "domains": ["*"]}),
+            "b": Secret.model_validate({"value": "password", "domains": ["*"]}),
+        }
+    )
+    assert kept.hide("password pass") == "<secret>b</secret> <secret>a</secret>"
+
+
+def test_nothing_printed_shows_a_value() -> None:
+    assert "hunter2!" not in repr(secrets()._secrets)
+
+
+def write(path: Path, text: str, mode: int = 0o600) -> Path:
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def test_secrets_come_from_a_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "s.toml", '[login]\nvalue = "x"\ndomains = ["a.org"]\n')
+    assert load_secrets(file).names == ("login",)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "told"),
+    [
+        ("[a]\nvalue = 'x'\ndomains = ['a']\n", 0o644, "chmod 600"),
+        ("[a]\nvalue = 'hush'\n", 0o600, "a.domains"),
+        ("[a]\ndomains = ['a']\n", 0o600, "either value or totp"),
+        ("[a]\nvalue = 'hush'\ntotp = 'y'\ndomains = ['a']\n", 0o600, "either value or totp"),
+        ("[a\n", 0o600, "cannot read"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong_and_shows_no_value(
+    tmp_path: Path, text: str, mode: int, told: str
+) -> None:
+    with pytest.raises(SettingsError, match=told) as caught:
+        load_secrets(write(tmp_path / "s.toml", text, mode))
+    assert "hush" not in str(caught.value)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot read"):
+        load_secrets(tmp_path / "none.toml")

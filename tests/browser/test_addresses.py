@@ -1,0 +1,126 @@
+"""Which addresses may be opened, and what a loosely written one means."""
+
+import pytest
+
+from mcp_browser.browser.addresses import MAX_URL, check_url, may_show
+from mcp_browser.errors import BlockedUrl, NavigationError
+from mcp_browser.settings import FileSettings, Settings
+
+SETTINGS = Settings()
+WITH_FILES = Settings(files=FileSettings(allow_file_urls=True))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("example.com", "https://example.com"),
+        ("example.com/a?b=c#d", "https://example.com/a?b=c#d"),
+        ("  Example.com\n", "https://Example.com"),
+        ("www.example.co.uk:8443/x", "https://www.example.co.uk:8443/x"),
+        ("user@example.com/x", "https://user@example.com/x"),
+        ("bücher.example", "https://bücher.example"),
+        ("//example.com/x", "https://example.com/x"),
+        ("localhost:3000/app", "http://localhost:3000/app"),
+        ("localhost", "http://localhost"),
+        ("app.localhost:8080", "http://app.localhost:8080"),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("192.168.1.1/admin", "http://192.168.1.1/admin"),
+        ("[::1]:8000/x", "http://[::1]:8000/x"),
+        ("intranet:8080/wiki", "http://intranet:8080/wiki"),
+        ("http://intranet/", "http://intranet/"),
+        ("HTTPS://example.com", "HTTPS://example.com"),
+        ("about:blank", "about:blank"),
+        ("data:text/html,<h1>Hi there</h1>", "data:text/html,<h1>Hi there</h1>"),
+        ("data:,plain", "data:,plain"),
+        ("https://example.com/with space", "https://example.com/with space"),
+    ],
+)
+def test_an_address_is_completed_as_a_person_means_it(written: str, meant: str) -> None:
+    assert check_url(written, SETTINGS) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("/cart", "https://shop.example/cart"),
+        ("./item", "https://shop.example/a/item"),
+        ("../", "https://shop.example/"),
+        ("?page=2", "https://shop.example/a/b?page=2"),
+        ("#top", "https://shop.example/a/b#top"),
+    ],
+)
+def test_a_path_is_taken_from_the_current_page(written: str, meant: str) -> None:
+    assert check_url(written, SETTINGS, base="https://shop.example/a/b") == meant
+
+
+def test_a_path_without_a_page_is_refused() -> None:
+    with pytest.raises(NavigationError, match="only a path"):
+        check_url("/etc/passwd", SETTINGS, base="about:blank")
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("file:///etc/passwd", "--allow-file-urls"),
+        ("FILE:///etc/passwd", "--allow-file-urls"),
+        ("fi\nle:///etc/passwd", "--allow-file-urls"),
+        ("\x00file:///etc/passwd", "--allow-file-urls"),
+        ("javascript:alert(1)", "run a script"),
+        ("javascript:1", "run a script"),
+        ("JavaScript:alert(1)", "run a script"),
+        ("chrome://settings", "own pages"),
+        ("chrome:version", "own pages"),
+        ("devtools://devtools/bundled/inspector.html", "own tools"),
+        ("view-source:https://example.com", "get_html"),
+        ("view-source:file:///etc/passwd", "own tools"),
+        ("about:config", "own pages"),
+        ("blob:https://example.com/1", "page that made it"),
+        ("mailto:a@example.com", "mail program"),
+        ("data:application/x-msdownload,MZ", "text and pictures"),
+    ],
+)
+def test_addresses_that_are_not_web_pages_are_refused_with_a_reason(address: str, reason: str) -> None:
+    with pytest.raises(BlockedUrl, match=reason):
+        check_url(address, SETTINGS)
+
+
+@pytest.mark.parametrize("words", ["not a url", "weather in Paris?", "what is 2+2"])
+def test_words_are_sent_to_the_search(words: str) -> None:
+    with pytest.raises(NavigationError, match="search_web"):
+        check_url(words, SETTINGS)
+
+
+def test_one_word_is_not_an_address_but_may_be_meant_as_one() -> None:
+    with pytest.raises(NavigationError, match=r"https://notaurl\.com/.*search_web"):
+        check_url("notaurl", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "   ", "http://", "https://exa mple.test/", "http://host:0/", "http://[::1/", "a..b", "foo://bar"],
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(NavigationError):
+        check_url(address, SETTINGS)
+
+
+def test_an_address_longer_than_browsers_take_is_refused() -> None:
+    with pytest.raises(NavigationError, match="too long"):
+        check_url("https://example.com/" + "x" * MAX_URL, SETTINGS)
+
+
+def test_files_open_where_the_setting_allows_it() -> None:
+    assert check_url("file:///tmp/a.html", WITH_FILES) == "file:///tmp/a.html"
+    assert may_show("file:///tmp/a.html", WITH_FILES)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.com", "about:blank", "data:,x", "blob:https://a/1", "chrome-error://x"]
+)
+def test_pages_that_a_click_can_lead_to_may_be_shown(url: str) -> None:
+    assert may_show(url, SETTINGS)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "FILE:///etc", "view-source:https://example.com"])
+def test_pages_from_the_machine_may_not_be_shown_however_they_were_reached(url: str) -> None:
+    assert not may_show(url, SETTINGS)

@@ -1,0 +1,91 @@
+"""Whose turn it is."""
+
+import asyncio
+from collections import Counter
+
+from mcp_browser.browser.fair_semaphore import SessionLock, Turns
+
+
+async def _settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
+    turns = Turns(1)
+    order: list[str] = []
+    await turns.take("busy")
+
+    async def work(owner: str) -> None:
+        await turns.take(owner)
+        order.append(owner)
+        await asyncio.sleep(0)
+        turns.give_back(owner)
+
+    tasks = [asyncio.create_task(work("flood")) for _ in range(5)]
+    await _settle()
+    tasks.append(asyncio.create_task(work("late")))
+    await _settle()
+    assert turns.waiting == 6
+    turns.give_back("busy")
+    await asyncio.gather(*tasks)
+    assert order.index("late") <= 1
+    assert Counter(order) == {"flood": 5, "late": 1}
+    assert turns.running == turns.waiting == 0
+
+
+async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
+    turns = Turns(4)
+    greedy = [asyncio.create_task(turns.take("greedy")) for _ in range(6)]
+    await _settle()
+    assert turns.running == 3
+    await asyncio.wait_for(turns.take("late"), 1)
+    turns.give_back("late")
+    assert turns.running == 3
+    for task in greedy:
+        if not task.done():
+            task.cancel()
+    await _settle()
+    assert turns.waiting == 0
+
+
+async def test_a_crowd_may_have_all_turns() -> None:
+    turns = Turns(4, crowds={"anonymous"})
+    for _ in range(4):
+        await asyncio.wait_for(turns.take("anonymous"), 1)
+    assert turns.running == 4
+
+
+async def test_who_gives_up_waiting_leaves_no_trace() -> None:
+    turns = Turns(1)
+    lock = SessionLock(turns, "one")
+    other = SessionLock(turns, "two")
+    async with lock:
+        waiting = asyncio.create_task(other.__aenter__())
+        await _settle()
+        waiting.cancel()
+        await _settle()
+        assert turns.waiting == 0
+        assert not other.locked()
+    # A turn that comes at the very moment of giving up goes on to the next.
+    await turns.take("one")
+    late = asyncio.create_task(turns.take("two"))
+    await _settle()
+    turns.give_back("one")
+    late.cancel()
+    await _settle()
+    assert turns.running == 0
+
+
+async def test_calls_of_one_session_come_one_after_the_other() -> None:
+    lock = SessionLock(Turns(4), "one")
+    seen: list[str] = []
+
+    async def work(name: str) -> None:
+        async with lock:
+            seen.append(f"{name} begins")
+            await asyncio.sleep(0)
+            seen.append(f"{name} ends")
+
+    await asyncio.gather(*map(work, "abc"))
+    assert seen == [f"{name} {what}" for name in "abc" for what in ("begins", "ends")]

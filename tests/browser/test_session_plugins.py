@@ -1,0 +1,214 @@
+"""What lives beside a session's pages follows it from its start to its end."""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser import companions
+from mcp_browser.browser.cdp import send
+from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.tab import Tab
+from mcp_browser.errors import NotFound
+from mcp_browser.settings import Settings, ToolSettings
+from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
+from tests.support.family import family
+from tests.support.site import Site
+
+
+class Diary(Companion):
+    """Writes down what it is told."""
+
+    def __init__(self, session: BrowserSession) -> None:
+        self.session = session
+        self.contexts: list[BrowserContext] = []
+        self.tabs: list[int] = []
+        self.requests: list[str] = []
+        self.gone: list[int] = []
+        self.news: list[str] = []
+        self.ended = False
+
+    async def opened(self, context: BrowserContext) -> None:
+        self.contexts.append(context)
+        context.on("request", lambda request: self.requests.append(request.url))
+
+    async def tab_opened(self, tab: Tab) -> None:
+        assert tab.cdp is not None
+        self.tabs.append(tab.id)
+        await send(tab.cdp, "Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+
+    def tab_closed(self, tab: Tab) -> None:
+        self.gone.append(tab.id)
+
+    def notices(self) -> Iterable[str]:
+        told, self.news = self.news, []
+        return told
+
+    async def closed(self) -> None:
+        assert self.session.open_context is not None
+        self.ended = True
+
+
+class Idle(Companion):
+    """Defines nothing."""
+
+
+class Broken(Companion):
+    """Fails at everything."""
+
+    async def opened(self, context: BrowserContext) -> None:
+        raise PlaywrightError("BrowserContext.route: something is wrong")
+
+    async def tab_opened(self, tab: Tab) -> None:
+        raise NotFound("Nothing there.")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def with_standing(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BrowserManager]:
+    """A manager whose sessions have a diary from their start."""
+    monkeypatch.setitem(companions.FROM_THE_START, "diaries", (f"{__name__}:Diary",))
+    settings = Settings(browser=HEADLESS, limits=LIMITS, tools=ToolSettings(tools=("core", "diaries")))
+    manager = BrowserManager(settings)
+    yield manager
+    await manager.close()
+
+
+TIME_ZONE = "document.title = Intl.DateTimeFormat().resolvedOptions().timeZone"
+
+
+async def test_a_companion_is_made_once_and_attached_to_what_is_open(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Here"))
+    first = hand.tab
+    diary = await hand.session.companion(Diary)
+    assert diary.contexts == [hand.session.context]
+    assert diary.tabs == [first.id]
+    assert await hand.session.companion(Diary) is diary
+    await hand.open(site.page("There", path="/there"))
+    assert f"{site.url}/there" in diary.requests
+
+
+async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, site: Site) -> None:
+    diary = await hand.session.companion(Diary)
+    there = site.page(f"<script>{TIME_ZONE}</script>")
+    told = await hand.do(lambda _: hand.session.new_tab(there), effect="navigation")
+    assert diary.tabs[-1] == hand.tab.id
+    assert told.title == "Asia/Tokyo"
+
+
+async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, site: Site) -> None:
+    diary = await hand.session.companion(Diary)
+    await hand.open(site.page(f"<a target=_blank href='{site.page('Popped')}'>Open</a>"))
+    told = await hand.click("Open")
+    assert "Popped" in shown(told)
+    assert diary.tabs[-1] == hand.tab.id
+
+
+async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, site: Site) -> None:
+    diary = await hand.session.companion(Diary)
+    await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
+    second = hand.tab.id
+    await hand.session.close_tab(second)
+    await hand.do(lambda _: hand.session.new_tab(site.page("Third")), effect="navigation")
+    third = hand.tab
+    await third.page.close()
+    await until(lambda: third.id not in hand.session.tabs)
+    assert diary.gone == [second, third.id]
+
+
+async def test_the_notices_of_a_companion_come_with_the_next_result(hand: Hand, site: Site) -> None:
+    diary = await hand.session.companion(Diary)
+    diary.news = ["The diary is full."]
+    assert "The diary is full." in (await hand.open(site.page("Here"))).notices
+    assert "The diary is full." not in (await hand.look()).notices
+
+
+async def test_a_companion_is_told_of_the_end_while_the_browser_is_there(manager: BrowserManager) -> None:
+    session = await manager.open_session()
+    await session.ensure_open()
+    diary = await session.companion(Diary)
+    await session.close()
+    assert diary.ended
+
+
+async def test_a_companion_made_before_the_session_opens_is_attached_then(manager: BrowserManager) -> None:
+    session = await manager.open_session()
+    diary = await session.companion(Diary)
+    assert not diary.contexts
+    await session.ensure_open()
+    assert diary.contexts == [session.context]
+    assert diary.tabs == [session.current_tab.id]
+    await session.close()
+
+
+async def test_what_a_companion_leaves_out_does_nothing(hand: Hand, site: Site) -> None:
+    await hand.session.companion(Idle)
+    await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
+    await hand.session.close_tab(hand.tab.id)
+    assert not (await hand.look()).notices
+
+
+async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand, site: Site) -> None:
+    await hand.session.companion(Broken)
+    tab = hand.tab.id
+    told = await hand.open(site.page("Here"))
+    assert "Here" in shown(told)
+    assert "Broken could not follow the browser: something is wrong." in told.notices
+    assert f"Broken could not follow tab {tab}: Nothing there." in told.notices
+
+
+async def test_a_tab_that_a_dialog_holds_from_its_start_holds_no_companion(hand: Hand, site: Site) -> None:
+    diary = await hand.session.companion(Diary)
+    there = site.page("<script>alert('Stop')</script>Popped")
+    await hand.open(site.page(f"<a target=_blank href='{there}'>Open</a>"))
+    told = await hand.click("Open")
+    assert told.dialog is not None
+    told = await hand.answer(True)
+    assert "Popped" in shown(told)
+    assert diary.tabs[-1] == hand.tab.id
+    assert not any("could not" in notice for notice in told.notices)
+
+
+async def test_companions_of_the_offered_groups_are_there_from_the_start(
+    with_standing: BrowserManager, manager: BrowserManager, site: Site
+) -> None:
+    hand = Hand(await with_standing.open_session())
+    await hand.open(site.page("Here", path="/first"))
+    diary = await hand.session.companion(Diary)
+    assert f"{site.url}/first" in diary.requests
+    other = Hand(await manager.open_session())
+    await other.open(site.page("Here", path="/first"))
+    assert not (await other.session.companion(Diary)).requests
+    await other.session.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
+async def test_a_companion_follows_a_session_into_another_browser(
+    own_manager: BrowserManager, site: Site
+) -> None:
+    before = set(family(os.getpid()))
+    hand = Hand(await own_manager.open_session())
+    await hand.open(site.page("Here"))
+    diary = await hand.session.companion(Diary)
+    lost = hand.tab.id
+    (main,) = [
+        process
+        for process in family(os.getpid()).values()
+        if process.pid not in before
+        and "--user-data-dir" in process.command
+        and "--type=" not in process.command
+    ]
+    os.kill(main.pid, signal.SIGKILL)
+    await until(lambda: hand.session.tab_in_use is None)
+    assert diary.gone == [lost]
+    told = await hand.open(site.page(f"<script>{TIME_ZONE}</script>"))
+    assert told.title == "Asia/Tokyo"
+    assert len(set(map(id, diary.contexts))) == 2
+    assert diary.tabs == [lost, hand.tab.id]
+    assert await hand.session.companion(Diary) is diary
