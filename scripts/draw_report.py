@@ -23,7 +23,7 @@ from PIL import Image
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.agent import Agent
-from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import REPORT_FILE
@@ -76,7 +76,7 @@ async def _draw(folder: Path) -> bytes:
                 history=AgentHistory(id="example", task=task, model=model.info.name),
                 controller=Controller(default_registry(), settings),
                 session=session,
-                asker=Asker(model=model),
+                model_client=ModelClient(model=model),
                 style=StructuredStyle(),
                 settings=AgentSettings(),
                 folder=TaskFolder(folder),

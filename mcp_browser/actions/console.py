@@ -9,7 +9,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.collectors import LEVELS, Entry, Place
+from mcp_browser.browser.collectors import LEVELS, Entry, Location
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.source_maps import SourceMaps
 
@@ -49,17 +49,17 @@ async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesPar
     return result
 
 
-async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Place, Place]:
+async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Location, Location]:
     """Positions in sources for the newest of the messages."""
-    places: dict[Place, None] = {}
+    places: dict[Location, None] = {}
     for entry in entries:
         for place in (*entry.stack, *([entry.place] if entry.place else [])):
             places[place] = None
-    maps = await ctx.session.companion(SourceMaps)
+    maps = await ctx.session.plugin(SourceMaps)
     return await maps.originals(ctx.tab, list(places)[:MAPPED])
 
 
-def _line(entry: Entry, originals: dict[Place, Place], redactor: Redactor) -> str:
+def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor) -> str:
     text = " ".join(redactor.text(entry.text).split())
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
     times = f" ({entry.times} times)" if entry.times > 1 else ""
@@ -70,7 +70,7 @@ def _line(entry: Entry, originals: dict[Place, Place], redactor: Redactor) -> st
     return f"{line} ({_place(entry.place, originals, redactor)})" if entry.place else line
 
 
-def _place(place: Place, originals: dict[Place, Place], redactor: Redactor) -> str:
+def _place(place: Location, originals: dict[Location, Location], redactor: Redactor) -> str:
     """Where something stands: in its source where that is known, else in the script as it is served."""
     known = originals.get(place, place)
     where = f"{redactor.url(known.url)[:300]}:{known.line}:{known.column}"

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.emulation import Emulation, Network, Overrides, Place
+from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import NotFound
 
@@ -67,7 +67,7 @@ class EmulateParams(ActionParams):
 @emulation.action()
 async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     """Show pages as on another device, in another place or network; set for all tabs until reset."""
-    companion = await ctx.session.companion(Emulation)
+    plugin = await ctx.session.plugin(Emulation)
     changes: dict[str, Any] = {}
     if params.device is not None:
         changes |= _of_device(params.device, await ctx.session.devices())
@@ -81,9 +81,9 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
         changes["network"] = None
     if "locale" in changes:
         changes["locale"] = changes["locale"].replace("_", "-")
-    before = companion.overrides
+    before = plugin.overrides
     if changes or params.reset:
-        now = await companion.override(changes, reset=params.reset)
+        now = await plugin.override(changes, reset=params.reset)
     else:
         now = before
     told = f"Emulating: {now}." if now != Overrides() else "Nothing is emulated."
@@ -126,9 +126,9 @@ def _size(text: str) -> Size | None:
     return Size(width=width, height=height) if fits else None
 
 
-def _place(text: str) -> Place | None:
+def _place(text: str) -> Geolocation | None:
     number = r"([+-]?\d{1,3}(?:\.\d+)?)"
     found = re.fullmatch(rf"\s*{number}\s*,\s*{number}\s*", text)
     if found is None or abs(float(found[1])) > NORTH or abs(float(found[2])) > EAST:
         return None
-    return Place(latitude=float(found[1]), longitude=float(found[2]))
+    return Geolocation(latitude=float(found[1]), longitude=float(found[2]))

@@ -107,7 +107,7 @@ class ExportHarParams(UrlFilter):
 @network.action(effect="read", during_dialog=True)
 async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsParams) -> ActionResult:
     """List requests of all tabs, newest first: id, method, status, type, URL, size, time."""
-    log = await ctx.session.companion(NetworkLog)
+    log = await ctx.session.plugin(NetworkLog)
     matches = params.matcher()
     await log.caught_up()
     kinds = {kind.strip().lower() for kind in params.type.split(",")} if params.type else None
@@ -125,7 +125,7 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
 @network.action(effect="read", during_dialog=True)
 async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParams) -> ActionResult:
     """Show a request and its response: headers, timing, bodies."""
-    log = await ctx.session.companion(NetworkLog)
+    log = await ctx.session.plugin(NetworkLog)
     exchange = log.exchange(params.id)
     await log.complete(exchange)
     body = await log.body(exchange)
@@ -145,7 +145,7 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
 @network.action(effect="read", during_dialog=True, own_time=lambda params: params.timeout)
 async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -> ActionResult:
     """Wait for a response; one that came since the last action counts."""
-    log = await ctx.session.companion(NetworkLog)
+    log = await ctx.session.plugin(NetworkLog)
     matches = params.matcher()
     since = ctx.session.acted_at
     began = time.time()
@@ -180,7 +180,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     # Imported late: only who asks for an archive needs it.
     from mcp_browser.browser.network.har import make_har  # noqa: PLC0415
 
-    log = await ctx.session.companion(NetworkLog)
+    log = await ctx.session.plugin(NetworkLog)
     matches = params.matcher()
     told: list[tuple[Exchange, ToldExchange]] = []
     for exchange in filter(matches, log.exchanges()):

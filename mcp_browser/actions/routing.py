@@ -59,21 +59,21 @@ async def block_route(ctx: ActionContext, params: BlockRouteParams) -> ActionRes
 @routing.action(effect="read", during_dialog=True)
 async def list_routes(ctx: ActionContext) -> ActionResult:
     """List mocks and blocks."""
-    routes = await ctx.session.companion(Routes)
+    routes = await ctx.session.plugin(Routes)
     return ActionResult(extracted_content=_all(routes))
 
 
 @routing.action(during_dialog=True)
 async def remove_route(ctx: ActionContext, params: RemoveRouteParams) -> ActionResult:
     """Remove mocks and blocks."""
-    routes = await ctx.session.companion(Routes)
+    routes = await ctx.session.plugin(Routes)
     gone = await routes.remove(params.id)
     removed = "; ".join(map(str, gone)) or "nothing"
     return ActionResult(extracted_content=f"Removed {removed}. {_all(routes)}")
 
 
 async def _add(ctx: ActionContext, params: BlockRouteParams, answer: MockAnswer | None) -> ActionResult:
-    routes = await ctx.session.companion(Routes)
+    routes = await ctx.session.plugin(Routes)
     rule = await routes.add(UrlPattern(params.url), method=params.method, answer=answer, times=params.times)
     return ActionResult(extracted_content=f"Route {rule}. It holds for requests from now on, in all tabs.")
 

@@ -18,7 +18,7 @@ from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
-    State,
+    StorageState,
     clear_site,
     cookies_of,
     count,
@@ -261,18 +261,18 @@ async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> Ac
     return ActionResult(extracted_content=f"Deleted what {origin} had stored.")
 
 
-async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> State:
+async def _from_file(ctx: ActionContext, params: LoadStorageStateParams) -> StorageState:
     file = params.file or ""
     if ctx.session.artifacts.remote or file.startswith("browser://"):
         # A remote client reads what its own sessions have saved, whatever else lies in the server's folders.
-        path = (ctx.session.terms.find_file(file) or ctx.session.artifacts.named(file)).path
+        path = (ctx.session.limits.find_file(file) or ctx.session.artifacts.named(file)).path
     else:
         (path,) = allowed_files([file], (*ctx.session.upload_dirs, ctx.session.output_dir))
     content = await anyio.to_thread.run_sync(read_file, path)
     return parse_state(content, name=path.name)
 
 
-async def _keep(ctx: ActionContext, profile: str, state: State) -> None:
+async def _keep(ctx: ActionContext, profile: str, state: StorageState) -> None:
     try:
         await _logins(ctx).save(profile, state)
     except OSError as error:
@@ -285,7 +285,7 @@ def _logins(ctx: ActionContext) -> Logins:
     Raises:
         NotFound: the server keeps none.
     """
-    logins = ctx.session.terms.logins
+    logins = ctx.session.limits.logins
     if logins is None:
         raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER. Use a file.")
     return logins

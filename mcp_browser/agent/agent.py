@@ -11,15 +11,15 @@ from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Progress
-from mcp_browser.agent.executor import Deed, Look
-from mcp_browser.agent.model_retry import Asked, Asker
-from mcp_browser.agent.planner import Decider
+from mcp_browser.agent.executor import ActionOutcome, Look
+from mcp_browser.agent.model_retry import Asked, ModelClient
+from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.output import AgentBrain
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
-from mcp_browser.agent.run_status import Course
+from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
@@ -46,7 +46,7 @@ class Agent(TaskRun):
     `taken_up` is a run that went on in another browser, whose last page is opened again first.
     """
 
-    asker: Asker
+    model_client: ModelClient
     style: PlannerStyle
     settings: AgentSettings
     state: AgentState = field(default_factory=AgentState)
@@ -64,15 +64,15 @@ class Agent(TaskRun):
             context=self.task.context,
             secrets=self.secrets.names,
             example=self.style.example(),
-            window=self.asker.model.info.context_window,
+            window=self.model_client.model.info.context_window,
             images_kept=self.style.images_kept,
             state=self.state.messages if self.state.messages.messages else None,
         )
         self.state.messages = self.messages.state
-        self.decider = Decider(
+        self.planner = Planner(
             task=self.task,
             style=self.style,
-            asker=self.asker,
+            model_client=self.model_client,
             messages=self.messages,
             registry=registry,
             session=self.session,
@@ -82,17 +82,17 @@ class Agent(TaskRun):
         )
         for text in self.state.instructions:
             self.control.instruct(text)
-        self.course = Course(self.history, self.control, seconds=self.state.seconds, resumable=True)
+        self.run_status = RunStatus(self.history, self.control, seconds=self.state.seconds, resumable=True)
         # Those of the run while it went on in another session.
         self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
-        self._answer: Deed | None = None
+        self._answer: ActionOutcome | None = None
 
     async def run(self) -> TaskOutcome:
         """Work until the task ends, the run is held up by a person's part, or is cancelled.
 
         The history is saved after each step and at the end, however the run ends.
         """
-        with spans.of_run(self.history.id, self.asker.model.info.name, self.task.style) as span:
+        with spans.of_run(self.history.id, self.model_client.model.info.name, self.task.style) as span:
             try:
                 return await super().run()
             finally:
@@ -102,9 +102,11 @@ class Agent(TaskRun):
         # A step that was broken off has left no record: its number is given again.
         self.state.step = self.history.steps[-1].number if self.history.steps else 0
         self._save()
-        model = self.asker.model.info
+        model = self.model_client.model.info
         if self.style.needs_vision and not model.sees:
-            self.course.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
+            self.run_status.end(
+                TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them."
+            )
             return
         await self._open_start()
         self.history.settings = self._settings_in_force()
@@ -127,18 +129,18 @@ class Agent(TaskRun):
             status=self.history.status,
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
-            obstacle=self.course.obstacle,
+            obstacle=self.run_status.obstacle,
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
             files=(*self._files_before, *self._downloaded()),
             usage=self.state.usage,
-            seconds=round(self.course.seconds, 2),
+            seconds=round(self.run_status.seconds, 2),
         )
 
     def _settings_in_force(self) -> RunSettings:
         settings = self.settings
-        fallback = self.asker.fallback
+        fallback = self.model_client.fallback
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
@@ -156,40 +158,40 @@ class Agent(TaskRun):
     async def _step(self) -> None:
         state = self.state
         started = datetime.now(UTC)
-        before = self.asker.usage
+        before = self.model_client.usage
         state.step += 1
-        reason = over_budget(self.task.budget, state.step, state.usage, self.course.seconds)
+        reason = over_budget(self.task.budget, state.step, state.usage, self.run_status.seconds)
         if state.failures >= self.settings.max_failures:
             reason = f"{state.failures} steps in a row have failed."
         look: Look | None = None
         asked: Asked | None = None
-        deeds: list[Deed] = []
+        outcomes: list[ActionOutcome] = []
         notes: list[str] = []
         failure: str | None = None
         try:
             with anyio.fail_after(self.settings.step_timeout):
                 look = await self._look()
-                asked = await self.decider.decide(look, reason, notes)
+                asked = await self.planner.decide(look, reason, notes)
                 await self._tell(look, asked)
-                await self.hands.act(asked.decision.calls[: self.settings.max_actions], deeds)
+                await self.executor.act(asked.decision.calls[: self.settings.max_actions], outcomes)
         except TimeoutError:
             failure = f"The step took longer than {self.settings.step_timeout:g} s and was broken off."
         except (ActionError, ModelError) as error:
             failure = self.secrets.hide(str(error))
             if not isinstance(error, ActionError | InvalidOutput) and not self._may_pass(error):
-                self.course.end(TaskStatus.FAILED, failure)
+                self.run_status.end(TaskStatus.FAILED, failure)
         if failure is not None:
             notes.append(failure)
         self.messages.remove_state()
-        used = self.asker.usage.since(before)
+        used = self.model_client.usage.since(before)
         state.usage = state.usage + used
-        self._remember(asked, deeds, failure)
-        self._record(look=look, asked=asked, deeds=deeds, notes=notes, started=started, usage=used)
+        self._remember(asked, outcomes, failure)
+        self._record(look=look, asked=asked, outcomes=outcomes, notes=notes, started=started, usage=used)
         if self.history.status is TaskStatus.WORKING:
             try:
-                await self._conclude(look, deeds, reason)
+                await self._conclude(look, outcomes, reason)
             finally:
-                self._count_judge(self.asker.usage.since(before), before=used)
+                self._count_judge(self.model_client.usage.since(before), before=used)
         self._save()
 
     def _count_judge(self, used: Usage, *, before: Usage) -> None:
@@ -198,22 +200,22 @@ class Agent(TaskRun):
         self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
 
     async def _look(self) -> Look:
-        sees = self.asker.model.info.sees
+        sees = self.model_client.model.info.sees
         wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
         shot = self.folder is not None and self.settings.step_pictures
-        return await self.hands.look(picture=wanted and sees, shot=shot)
+        return await self.executor.look(picture=wanted and sees, shot=shot)
 
-    def _remember(self, asked: Asked | None, deeds: Sequence[Deed], failure: str | None) -> None:
+    def _remember(self, asked: Asked | None, outcomes: Sequence[ActionOutcome], failure: str | None) -> None:
         state = self.state
-        self.messages.add_results(deed.memory for deed in deeds)
+        self.messages.add_results(outcome.memory for outcome in outcomes)
         if asked is not None:
             left_out = len(asked.decision.calls) - self.settings.max_actions
             if left_out > 0:
                 self.messages.add_note(
                     f"Only {self.settings.max_actions} actions a step: {left_out} were not done."
                 )
-        state.changes = "\n".join(deed.changes for deed in deeds if deed.changes)
-        failed = not deeds or all(deed.result is None for deed in deeds)
+        state.changes = "\n".join(outcome.changes for outcome in outcomes if outcome.changes)
+        failed = not outcomes or all(outcome.result is None for outcome in outcomes)
         state.failures = state.failures + 1 if failed else 0
         if failure is not None:
             self.messages.add_results([f"The step failed: {failure}"])
@@ -223,7 +225,7 @@ class Agent(TaskRun):
         *,
         look: Look | None,
         asked: Asked | None,
-        deeds: Sequence[Deed],
+        outcomes: Sequence[ActionOutcome],
         notes: Sequence[str],
         started: datetime,
         usage: Usage,
@@ -239,20 +241,22 @@ class Agent(TaskRun):
                 url=look.url if look else "",
                 title=look.title if look else "",
                 brain=asked.decision.brain if asked else AgentBrain(),
-                actions=tuple(deed.record for deed in deeds),
+                actions=tuple(outcome.record for outcome in outcomes),
                 notes=tuple(notes),
                 screenshot=self._picture(state.step, look),
                 started=started,
                 seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
                 usage=usage,
-                model=asked.reply.model if asked else self.asker.model.info.name,
+                model=asked.reply.model if asked else self.model_client.model.info.name,
             )
         )
 
     # -- what follows from a step
 
-    async def _conclude(self, look: Look | None, deeds: Sequence[Deed], last_because: str | None) -> None:
-        last = deeds[-1] if deeds else None
+    async def _conclude(
+        self, look: Look | None, outcomes: Sequence[ActionOutcome], last_because: str | None
+    ) -> None:
+        last = outcomes[-1] if outcomes else None
         if last is not None and last.result is not None:
             if last.result.is_done:
                 await self._finish(last, look, last_because)
@@ -261,7 +265,7 @@ class Agent(TaskRun):
                 await self._ask_person(last)
                 return
         if self.state.loops.is_stuck:
-            self.course.end(
+            self.run_status.end(
                 TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page."
             )
         elif last_because is not None:
@@ -270,15 +274,15 @@ class Agent(TaskRun):
                 if self.state.failures > self.settings.max_failures
                 else TaskStatus.OUT_OF_BUDGET
             )
-            self.course.end(status, last_because)
+            self.run_status.end(status, last_because)
 
-    async def _finish(self, deed: Deed, look: Look | None, last_because: str | None) -> None:
-        assert deed.result is not None
-        self._answer = deed
-        answer = self.secrets.hide(deed.result.extracted_content or "")
-        if not deed.result.success:
-            over = over_budget(self.task.budget, self.state.step, self.state.usage, self.course.seconds)
-            self.course.end(
+    async def _finish(self, outcome: ActionOutcome, look: Look | None, last_because: str | None) -> None:
+        assert outcome.result is not None
+        self._answer = outcome
+        answer = self.secrets.hide(outcome.result.extracted_content or "")
+        if not outcome.result.success:
+            over = over_budget(self.task.budget, self.state.step, self.state.usage, self.run_status.seconds)
+            self.run_status.end(
                 TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
                 last_because or answer,
             )
@@ -288,24 +292,29 @@ class Agent(TaskRun):
             if verdict is not None:
                 self.state.rejections += 1
                 if self.state.rejections > 1 or last_because is not None:
-                    self.course.end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
+                    self.run_status.end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
                     return
                 self._answer = None
                 self.messages.add_note(f"Your result was checked and is not confirmed: {verdict} Go on.")
                 return
-        self.course.end(TaskStatus.SUCCEEDED, None)
+        self.run_status.end(TaskStatus.SUCCEEDED, None)
 
     async def _judged(self, answer: str, look: Look | None) -> str | None:
         """What speaks against the claimed result, or None."""
         try:
             with anyio.fail_after(self.settings.step_timeout):
-                sees = self.asker.model.info.sees and bool(look and look.images)
-                now = await self.hands.look(picture=sees)
+                sees = self.model_client.model.info.sees and bool(look and look.images)
+                now = await self.executor.look(picture=sees)
                 steps = [
                     f"{action.call}: {action.error or action.result}" for action in self.history.actions()
                 ]
                 verdict = await judge(
-                    self.asker, self.task, answer, now, steps[-JUDGED_STEPS:], window=self.messages.window
+                    self.model_client,
+                    self.task,
+                    answer,
+                    now,
+                    steps[-JUDGED_STEPS:],
+                    window=self.messages.window,
                 )
         except TimeoutError:
             return f"it could not be judged: that took longer than {self.settings.step_timeout:g} s."
@@ -316,17 +325,17 @@ class Agent(TaskRun):
         )
         return None if verdict.confirmed else verdict.reason
 
-    async def _ask_person(self, deed: Deed) -> None:
-        assert deed.result is not None
-        question = Question.of(self.secrets.hide_in(deed.result.data or {}))
-        self.course.set(TaskStatus.NEEDS_PERSON)
-        self.course.obstacle = question.obstacle
+    async def _ask_person(self, outcome: ActionOutcome) -> None:
+        assert outcome.result is not None
+        question = Question.of(self.secrets.hide_in(outcome.result.data or {}))
+        self.run_status.set(TaskStatus.NEEDS_PERSON)
+        self.run_status.obstacle = question.obstacle
         await self._tell_status()
         site = urlsplit(self.history.urls_in_order[-1]).hostname if self.history.urls else None
         told = await question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
         if told is not None:
-            self.course.obstacle = None
-            self.course.set(TaskStatus.WORKING)
+            self.run_status.obstacle = None
+            self.run_status.set(TaskStatus.WORKING)
             self.messages.add_task(told)
 
     # -- around the steps
@@ -339,7 +348,7 @@ class Agent(TaskRun):
         if self.task.start_url is None:
             return
         try:
-            await self.hands.open(self.task.start_url)
+            await self.executor.open(self.task.start_url)
         except ActionError as error:
             self.messages.add_results([f"The start page could not be opened: {error}"])
 
@@ -351,7 +360,7 @@ class Agent(TaskRun):
         if self.history.urls:
             url = self.history.urls_in_order[-1]
             try:
-                await self.hands.open(url)
+                await self.executor.open(url)
                 opened = f"The browser may be another one; the page {url} was opened again."
             except ActionError as error:
                 reason = self.secrets.hide(str(error))
@@ -388,7 +397,7 @@ class Agent(TaskRun):
         return True
 
     def _save(self) -> None:
-        self.state.seconds = self.course.seconds
+        self.state.seconds = self.run_status.seconds
         self.state.instructions = self.control.instructions
         super()._save()
         if self.folder is not None:

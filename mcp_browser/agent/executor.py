@@ -44,7 +44,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ActionOutcome:
     """An action that was tried: what is remembered of it, and what it changed, to be told once."""
 
     record: ActionRecord
@@ -53,7 +53,7 @@ class Deed:
     changes: str
 
 
-class Hands:
+class Executor:
     """Looks and acts in one session, for one task."""
 
     def __init__(
@@ -126,26 +126,28 @@ class Hands:
             shot=images[0] if images else await small_picture(self.session) if shot else None,
         )
 
-    async def act(self, calls: Sequence[ActionCall], deeds: list[Deed]) -> None:
+    async def act(self, calls: Sequence[ActionCall], outcomes: list[ActionOutcome]) -> None:
         """Carry out actions in order, until one fails, ends the task, asks a person or changes the page.
 
-        Each is added to `deeds` as it is done, and so is the one that is broken off: what has been done is
+        Each is added to `outcomes` as it is done, and so is the one that is broken off: what has been done is
         known there however this ends.
         """
         for number, call in enumerate(calls):
             rest = calls[number + 1 :]
-            deed = await self._do(call, deeds)
-            deeds.append(deed)
-            if deed.result is None or call.name in (DONE, CALL_USER) or not rest:
+            outcome = await self._do(call, outcomes)
+            outcomes.append(outcome)
+            if outcome.result is None or call.name in (DONE, CALL_USER) or not rest:
                 break
-            why = _page_has_changed(deed.result.observation, rest)
+            why = _page_has_changed(outcome.result.observation, rest)
             if why:
                 names = ", ".join(map(str, rest))
                 told = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
-                deeds[-1] = Deed(deed.record, deed.result, f"{deed.memory}\n{told}", deed.changes)
+                outcomes[-1] = ActionOutcome(
+                    outcome.record, outcome.result, f"{outcome.memory}\n{told}", outcome.changes
+                )
                 break
 
-    async def _do(self, call: ActionCall, deeds: list[Deed]) -> Deed:
+    async def _do(self, call: ActionCall, outcomes: list[ActionOutcome]) -> ActionOutcome:
         session = self.session
         try:
             tab = session.current_tab
@@ -182,14 +184,14 @@ class Hands:
             except ActionError as outside:
                 if outside is not error:
                     text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
-            return Deed(record(error=text), None, f"{call} failed: {text}", "")
+            return ActionOutcome(record(error=text), None, f"{call} failed: {text}", "")
         except anyio.get_cancelled_exc_class():
-            deeds.append(Deed(record(error=BROKEN_OFF), None, f"{call}: {BROKEN_OFF}", ""))
+            outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{call}: {BROKEN_OFF}", ""))
             raise
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
-        return Deed(record(result=f"{told}{notes}"), result, memory, self._changes(result))
+        return ActionOutcome(record(result=f"{told}{notes}"), result, memory, self._changes(result))
 
     async def _filled(self, call: ActionCall) -> dict[str, Any]:
         if call.name in (DONE, CALL_USER):

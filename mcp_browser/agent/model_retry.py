@@ -50,7 +50,7 @@ class Asked:
 
 
 @dataclass
-class Asker:
+class ModelClient:
     """Asks a model, and another one when the first is given up.
 
     `seconds` is how long one answer may take; `usage` what all answers so far have used.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.control import Control
 from mcp_browser.agent.executor import Look
-from mcp_browser.agent.model_retry import Asked, Asker
+from mcp_browser.agent.model_retry import Asked, ModelClient
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.secrets.store import Secrets
@@ -20,12 +20,12 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True, frozen=True)
-class Decider:
+class Planner:
     """Keeps the conversation with the model of one run; `registry` holds the actions that it may choose."""
 
     task: Task
     style: PlannerStyle
-    asker: Asker
+    model_client: ModelClient
     messages: MessageManager
     registry: Registry
     session: BrowserSession
@@ -52,9 +52,9 @@ class Decider:
         page = self.session.current_tab.page
         turn = self.style.turn(self.registry, page, look, only_done=last_because is not None)
         self.messages.add_state(state, look.images)
-        self.asker.notice = lambda text: notes.append(self.secrets.hide(text))
+        self.model_client.notice = lambda text: notes.append(self.secrets.hide(text))
         conversation = self.messages.messages(turn.form)
-        asked = await self.asker.decide(conversation, form=turn.form, read=turn.read)
+        asked = await self.model_client.decide(conversation, form=turn.form, read=turn.read)
         self.messages.calibrate(asked.reply.usage, turn.form)
         self.messages.add_output(turn.remembered(asked.reply, asked.decision))
         return asked
@@ -79,12 +79,12 @@ class Decider:
         try:
             if self.messages.wants_compaction:
                 old = self.messages.to_sum_up()
-                self.messages.replace_by_summary(await sum_up(self.asker, old, self.task))
+                self.messages.replace_by_summary(await sum_up(self.model_client, old, self.task))
             every = self.task.planner_interval
             due = every > 0 and self.state.step % every == 1 % every
             if self.state.loops.plan_is_due() or due:
                 self.messages.add_state(state, look.images)
-                plan = await make_plan(self.asker, self.messages.messages())
+                plan = await make_plan(self.model_client, self.messages.messages())
                 self.messages.add_note(f"A plan to follow from here:\n{plan}")
         except ModelError as error:
             logger.info("Thinking ahead failed: %s", error)

@@ -8,7 +8,7 @@ from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import TaskStatus
 
 
-class Course:
+class RunStatus:
     """Keeps the status of a history, and counts the seconds in which the run works."""
 
     def __init__(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from mcp_browser.agent.executor import Look
-from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.task import Task
 from mcp_browser.llm import tokens
@@ -46,33 +46,33 @@ VERDICT_FORM = OutputForm(
 )
 
 
-async def make_plan(asker: Asker, conversation: Sequence[Message]) -> str:
+async def make_plan(model_client: ModelClient, conversation: Sequence[Message]) -> str:
     """The next steps, in a model's words.
 
     Raises:
         ModelError: it does not answer.
     """
     told = [system(prompt("planner")), user(_as_text(conversation[1:]), *_last_images(conversation))]
-    return (await asker.ask(told)).text.strip()[:LONGEST_PLAN]
+    return (await model_client.ask(told)).text.strip()[:LONGEST_PLAN]
 
 
-async def sum_up(asker: Asker, memories: Sequence[Message], task: Task) -> str:
+async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: Task) -> str:
     """What happened so far, in few words.
 
     Raises:
         ModelError: it does not answer.
     """
     told = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
-    return (await asker.ask(told)).text.strip()[:LONGEST_SUMMARY]
+    return (await model_client.ask(told)).text.strip()[:LONGEST_SUMMARY]
 
 
 async def judge(  # noqa: PLR0913 - what there is to judge by
-    asker: Asker, task: Task, answer: str, look: Look, steps: Sequence[str], *, window: int
+    model_client: ModelClient, task: Task, answer: str, look: Look, steps: Sequence[str], *, window: int
 ) -> Verdict:
     """Whether the claimed result stands up to the last page and the steps that led there.
 
     Args:
-        asker: asks the model.
+        model_client: asks the model.
         task: what was to be done.
         answer: what is claimed.
         look: the last page.
@@ -89,7 +89,7 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
     page = _cut(look.text, int(room * PAGE_SHARE))
     claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
     told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
-    reply = await asker.ask(told, form=VERDICT_FORM)
+    reply = await model_client.ask(told, form=VERDICT_FORM)
     given = reply.call.arguments if reply.call is not None else reply.text
     try:
         if isinstance(given, dict):

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import anyio
 
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
-from mcp_browser.agent.executor import Hands, Look
+from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.files import write_up
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.run_status import Course
+from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
@@ -34,10 +34,10 @@ class TaskRun(ABC):
 
     def __post_init__(self) -> None:
         """Take the session in hand."""
-        self.hands = Hands(
+        self.executor = Executor(
             self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
         )
-        self.course = Course(self.history, self.control)
+        self.run_status = RunStatus(self.history, self.control)
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
 
@@ -51,7 +51,7 @@ class TaskRun(ABC):
 
         The history is saved after each step and at the end, however the run ends.
         """
-        self.course.set(TaskStatus.WORKING)
+        self.run_status.set(TaskStatus.WORKING)
         self.history.ended = None
         self.control.stopping = False
         try:
@@ -60,7 +60,7 @@ class TaskRun(ABC):
             self.break_off()
             raise
         except Exception as error:
-            self.course.end(TaskStatus.FAILED, f"The run itself failed: {type(error).__name__}.")
+            self.run_status.end(TaskStatus.FAILED, f"The run itself failed: {type(error).__name__}.")
             raise
         finally:
             if self.history.status.is_final:
@@ -75,7 +75,7 @@ class TaskRun(ABC):
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
         """End the run from outside, wherever it stands; see `Course.break_off`."""
-        self.course.break_off(why)
+        self.run_status.break_off(why)
         self._save()
         return self.outcome()
 
@@ -93,9 +93,9 @@ class TaskRun(ABC):
 
     async def _may_go_on(self) -> bool:
         """Wait while the run is paused; false where it is to be stopped, and at its end."""
-        await self.course.hold(self._tell_pause)
+        await self.run_status.hold(self._tell_pause)
         if self.control.stopping:
-            self.course.stop()
+            self.run_status.stop()
         return self.history.status is TaskStatus.WORKING
 
     async def _tell_pause(self) -> None:

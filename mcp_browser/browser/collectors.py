@@ -48,7 +48,7 @@ _FRAME = re.compile(r"^\s*at (?:(?P<function>.*?) \()?(?P<url>[^\s()]+):(?P<line
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A position in a script, line and column from 1; `function` is empty outside of one."""
 
     url: str
@@ -63,8 +63,8 @@ class Entry:
 
     level: Level
     text: str
-    place: Place | None
-    stack: tuple[Place, ...] = ()
+    place: Location | None
+    stack: tuple[Location, ...] = ()
     times: int = 1
     time: float = 0.0
 
@@ -124,7 +124,7 @@ class Console:
         text, location = message.text, message.location
         where = location["url"]
         level = _LEVELS.get(message.type, "info")
-        place = Place(where, location["lineNumber"] + 1, location["columnNumber"] + 1) if where else None
+        place = Location(where, location["lineNumber"] + 1, location["columnNumber"] + 1) if where else None
         if level == "error" and text.startswith(NOT_LOADED) and where:
             self._keep(level, text, place)
             if where == self._page.url or urlsplit(where).path == "/favicon.ico":
@@ -141,7 +141,9 @@ class Console:
         self._keep("error", text, stack[0] if stack else None, stack)
         self._add("error", text)
 
-    def _keep(self, level: Level, text: str, place: Place | None, stack: tuple[Place, ...] = ()) -> None:
+    def _keep(
+        self, level: Level, text: str, place: Location | None, stack: tuple[Location, ...] = ()
+    ) -> None:
         text = text[:LONGEST_KEPT]
         last = self._entries[-1] if self._entries else None
         if last is not None and (last.level, last.text, last.place) == (level, text, place):
@@ -159,12 +161,12 @@ class Console:
             self._news[key] += 1
 
 
-def places(stack: str) -> list[Place]:
+def places(stack: str) -> list[Location]:
     """The positions in the text of an error's stack, innermost first; scripts without an address left out."""
     found = [match for line in stack.splitlines() if (match := _FRAME.match(line))]
     found = [match for match in found if not match["url"].startswith("<")]
     return [
-        Place(match["url"], int(match["line"]), int(match["column"]), match["function"] or "")
+        Location(match["url"], int(match["line"]), int(match["column"]), match["function"] or "")
         for match in found[:FRAMES]
     ]
 

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.cdp import send
 from mcp_browser.browser.playwright_errors import plain_message
-from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.models import Frozen, Size
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
 
@@ -43,7 +43,7 @@ _MOTION: Mapping[bool | None, Literal["reduce", "no-preference", "null"]] = {
 }
 
 
-class Place(Frozen):
+class Geolocation(Frozen):
     """A geolocation in degrees."""
 
     latitude: float
@@ -68,7 +68,7 @@ class Overrides(Frozen):
     color_scheme: Literal["light", "dark"] | None = None
     reduced_motion: bool | None = None
     media: Literal["screen", "print"] | None = None
-    geolocation: Place | None = None
+    geolocation: Geolocation | None = None
     permissions: tuple[str, ...] | None = None
     cpu: float | None = None
     network: Network | None = None
@@ -87,7 +87,7 @@ class Overrides(Frozen):
         return [name for name in names if getattr(self, name) is not None] + throttled
 
 
-class Emulation(Companion):
+class Emulation(SessionPlugin):
     """The overrides of a session."""
 
     def __init__(self, session: "BrowserSession") -> None:

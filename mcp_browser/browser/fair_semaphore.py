@@ -11,7 +11,7 @@ KEPT_FREE = 4
 """One turn in this many is kept from the owner who has all the others."""
 
 
-class Turns:
+class FairSemaphore:
     """A bounded number of turns, given round robin: to each owner in order, and to its sessions in order.
 
     No owner has more than three quarters of the turns at a time, so that whoever comes new need not wait
@@ -87,7 +87,7 @@ class Turns:
 class SessionLock:
     """One call at a time in a session, in the order in which they came; each takes a turn, if those count."""
 
-    def __init__(self, turns: Turns | None = None, owner: str = "") -> None:
+    def __init__(self, turns: FairSemaphore | None = None, owner: str = "") -> None:
         """Take turns of `owner`'s; without `turns` only the session's own order counts."""
         self._own = anyio.Lock()
         self._turns = turns

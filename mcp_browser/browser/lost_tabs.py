@@ -10,7 +10,7 @@ QUOTED = 4
 LONGEST_URL = 200
 
 
-class Losses:
+class LostTabs:
     """What went without anybody having asked for it.
 
     `moved` says why the current tab is another one than the last result told: input meant for that one must

@@ -42,7 +42,7 @@ class Arrival:
     downloaded: bool = False
 
 
-class Travel:
+class Navigation:
     """Takes one tab to other pages."""
 
     def __init__(
@@ -203,7 +203,7 @@ class Travel:
             self._tab.activity.forget_navigation()
             if stopped is None and self._tab.cdp is not None and not self._tab.held:
                 # The answer is there, but the page that is left does not let go: only another tab helps.
-                self._tab.hold.crash()
+                self._tab.block.crash()
             limit = self._settings.limits.navigation_timeout
             return DeadlineExceeded(
                 f"{url} did not begin to show within {limit:g} s.",

@@ -3,19 +3,19 @@
 import asyncio
 
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
-from mcp_browser.browser.session_plugins import Companions
+from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 
 
-class Telling:
+class ObservationBuilder:
     """Remembers what a session has told and what there is still to tell."""
 
-    def __init__(self, tabs: Tabs, companions: Companions) -> None:
-        """Tell of these tabs, and what the companions have to say."""
+    def __init__(self, tabs: Tabs, plugins: SessionPlugins) -> None:
+        """Tell of these tabs, and what the plugins have to say."""
         self._tabs = tabs
-        self._companions = companions
+        self._plugins = plugins
         self._notices: list[str] = []
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ class Telling:
                 )
             if complaint := tab.console.take():
                 self._notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
-        self._notices += self._companions.notices()
+        self._notices += self._plugins.notices()
         notices, self._notices = tuple(dict.fromkeys(self._notices)), []
         return notices
 

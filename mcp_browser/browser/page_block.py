@@ -14,7 +14,7 @@ from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded
 T = TypeVar("T")
 
 
-class Hold:
+class PageBlock:
     """Knows whether something holds the page of one tab, and lets nobody wait for it."""
 
     def __init__(self, page: Page, tab_id: int, *, began: Callable[[], None]) -> None:

@@ -14,12 +14,12 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
-from mcp_browser.browser.lost_tabs import Losses
+from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Observation
-from mcp_browser.browser.observing import Telling
+from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.process.launch import context_options
-from mcp_browser.browser.session_limits import SessionTerms
-from mcp_browser.browser.session_plugins import C, Companions
+from mcp_browser.browser.session_limits import SessionLimits
+from mcp_browser.browser.session_plugins import C, SessionPlugins
 from mcp_browser.browser.settling import Effect, Observer, Watch
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -51,7 +51,7 @@ class BrowserSession:
         *,
         isolated: bool,
         context_options: Mapping[str, Any] | None = None,
-        terms: SessionTerms | None = None,
+        limits: SessionLimits | None = None,
     ) -> None:
         """A session that is not open yet.
 
@@ -62,8 +62,8 @@ class BrowserSession:
             terms: what it has to share with others; by default nothing.
         """
         self.id = secrets.token_hex(8)
-        self.terms = terms or SessionTerms()
-        self.lock = self.terms.lock
+        self.limits = limits or SessionLimits()
+        self.lock = self.limits.lock
         self.isolated = isolated
         self.context_options = dict(context_options or {})
         self.hidden: dict[str, str] = {}
@@ -87,17 +87,17 @@ class BrowserSession:
         self._downloads = Downloads(self.artifacts, self.notice)
         self.holds_requests = False
         """Whether requests are held back to be answered from here, so that news of them comes later."""
-        self._companions = Companions(self, self._settings.tools.tools)
-        self._losses = Losses()
+        self._plugins = SessionPlugins(self, self._settings.tools.tools)
+        self._lost_tabs = LostTabs()
         self._tabs = Tabs(
             self,
             settings=self._settings,
             channel=self._channel,
             downloads=self._downloads,
-            companions=self._companions,
-            losses=self._losses,
+            plugins=self._plugins,
+            lost_tabs=self._lost_tabs,
         )
-        self._telling = Telling(self._tabs, self._companions)
+        self._observations = ObservationBuilder(self._tabs, self._plugins)
         self._watch: Watch | None = None
         self._reopened: set[int] = set()
         self._was_open = False
@@ -170,12 +170,12 @@ class BrowserSession:
         """The current tab, or None once the browser has ended."""
         return self._tabs.current if self._context is not None else None
 
-    async def companion(self, kind: type[C]) -> C:
+    async def plugin(self, kind: type[C]) -> C:
         """What lives beside the pages of this session: always the same one of a class.
 
         Made at the first call, and attached to the context and the tabs that are open.
         """
-        return await self._companions.get(kind)
+        return await self._plugins.get(kind)
 
     @property
     def context_settings(self) -> Mapping[str, Any]:
@@ -193,11 +193,11 @@ class BrowserSession:
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
-        self._telling.notice(text)
+        self._observations.notice(text)
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
-        return self._telling.take_notices()
+        return self._observations.take_notices()
 
     # -- opening and closing
 
@@ -231,7 +231,7 @@ class BrowserSession:
         self.closed = True
         await self._downloads.close()
         self._tabs.stop()
-        await self._companions.closed()
+        await self._plugins.closed()
         context, self._context = self._context, None
         self._manager.forget(self)
         try:
@@ -247,15 +247,15 @@ class BrowserSession:
         with contextlib.suppress(PlaywrightError):
             await context.add_init_script(hook_script(self._channel))
         self._context = context
-        await self._companions.opened(context)
+        await self._plugins.opened(context)
         await self._tabs.follow(context)
-        self._telling.know_tabs()
+        self._observations.know_tabs()
         for text in notices:
             self.notice(text)
         if self._was_open:
             browser = self._settings.browser
             by_connection = bool(browser.cdp_endpoint or browser.browser_endpoint)
-            self.notice(self._losses.take(connection=by_connection, isolated=self.isolated))
+            self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
 
     async def _answers(self) -> bool:
@@ -311,7 +311,7 @@ class BrowserSession:
         if again:
             text = f"Tab {tab.id} ({url[:200]}) has crashed again; tab {fresh.id} is empty."
         if was_current:
-            self._losses.moved = text
+            self._lost_tabs.moved = text
         self.notice(text)
         if not again:
             self._reopened.add(fresh.id)
@@ -323,7 +323,7 @@ class BrowserSession:
         if self._context is None:
             return
         self._context = None
-        self._losses.browser_ended(self.tabs.values(), self._tabs.current)
+        self._lost_tabs.browser_ended(self.tabs.values(), self._tabs.current)
         self._tabs.lose()
 
     def _on_context_close(self, context: BrowserContext) -> None:
@@ -338,7 +338,7 @@ class BrowserSession:
         Raises:
             BlockedUrl, NavigationError, DeadlineExceeded: as `Tab.goto` does.
         """
-        if reason := self.terms.why_no_tab(len(self.tabs)):
+        if reason := self.limits.why_no_tab(len(self.tabs)):
             raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current
         address = check_url(url, self._settings, base=before.url if before else "") if url else None
@@ -390,9 +390,9 @@ class BrowserSession:
         Raises:
             NotFound: the tab has changed since the last result, so that input would go to another page.
         """
-        if effect == "input" and self._losses.moved is not None:
-            text, self._losses.moved = self._losses.moved, None
-            self._telling.withdraw(text)
+        if effect == "input" and self._lost_tabs.moved is not None:
+            text, self._lost_tabs.moved = self._lost_tabs.moved, None
+            self._observations.withdraw(text)
             raise NotFound(
                 text,
                 hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
@@ -444,10 +444,10 @@ class BrowserSession:
             if self.current_tab.closed:
                 part = await self._return_from(self.current_tab, watch)
             await self._refuse_blocked(leave=watch.url)
-            return await self._telling.observation(self.current_tab, part)
+            return await self._observations.observation(self.current_tab, part)
         finally:
             self.unwatch(watch)
-            self._losses.moved = None
+            self._lost_tabs.moved = None
 
     async def _return_from(self, closed: Tab, watch: Watch) -> DomSnapshot | DomChanges | None:
         """Go on in another tab where the action has closed its own, and tell that page as a whole."""
@@ -471,8 +471,8 @@ class BrowserSession:
         snapshot = None
         if self.current_tab.dialog is None:
             snapshot = await self._observer.read_page(region=region, part=part)
-        self._losses.moved = None
-        return await self._telling.observation(self.current_tab, snapshot)
+        self._lost_tabs.moved = None
+        return await self._observations.observation(self.current_tab, snapshot)
 
     async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.

@@ -17,7 +17,7 @@ def _no_limit(_tabs: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTerms:
+class SessionLimits:
     """On what terms a session works; by default it has the browser for itself.
 
     Attributes:

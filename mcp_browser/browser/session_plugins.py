@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ATTACHING_SECONDS = 5.0
-"""How long a companion may take for a context or a tab."""
+"""How long a plugin may take for a context or a tab."""
 
 FROM_THE_START: dict[str, tuple[str, ...]] = {
     "network": ("mcp_browser.browser.network.log:NetworkLog",),
 }
-"""Companions that have to see a session from its beginning, as `module:Class`, by the group of the tools that
+"""Plugins that have to see a session from its beginning, as `module:Class`, by the group of the tools that
 use them. They are imported only where that group is offered."""
 
 
-class Companion(Protocol):
+class SessionPlugin(Protocol):
     """Lives with a session and follows it through all its contexts and tabs.
 
     A class that inherits from this defines what it needs; what it leaves out does nothing. Nothing is called
@@ -61,44 +61,44 @@ class Companion(Protocol):
         """The session ends; its context is still there if the browser is."""
 
 
-C = TypeVar("C", bound=Companion)
+C = TypeVar("C", bound=SessionPlugin)
 
 
 @dataclass(slots=True, eq=False)
 class _Member:
-    """A companion, and what it has been told of."""
+    """A plugin, and what it has been told of."""
 
-    companion: Companion
+    plugin: SessionPlugin
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     context: BrowserContext | None = None
     tabs: set[int] = field(default_factory=set[int])
 
     def __str__(self) -> str:
-        return type(self.companion).__name__
+        return type(self.plugin).__name__
 
 
-class Companions:
-    """The companions of one session."""
+class SessionPlugins:
+    """The plugins of one session."""
 
     def __init__(self, session: "BrowserSession", groups: Iterable[str]) -> None:
-        """Keep the companions of a session.
+        """Keep the plugins of a session.
 
         Args:
             session: the session.
-            groups: the groups of tools that are offered, or `all`: their standing companions begin with the
+            groups: the groups of tools that are offered, or `all`: their standing plugins begin with the
                 first context.
         """
         self._session = session
         self._groups = frozenset(groups)
-        self._members: dict[type[Companion], _Member] = {}
+        self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
 
-    def __iter__(self) -> Iterator[Companion]:
+    def __iter__(self) -> Iterator[SessionPlugin]:
         """Those that there are, oldest first."""
-        return iter([member.companion for member in self._members.values()])
+        return iter([member.plugin for member in self._members.values()])
 
     async def get(self, kind: type[C]) -> C:
-        """The session's companion of this class; made at the first call, and attached to what is open."""
+        """The session's plugin of this class; made at the first call, and attached to what is open."""
         member = self._members.get(kind)
         if member is None:
             member = self._members[kind] = _Member(kind(self._session))
@@ -111,7 +111,7 @@ class Companions:
             finally:
                 member.ready.set()
         await member.ready.wait()
-        return cast("C", member.companion)
+        return cast("C", member.plugin)
 
     async def opened(self, context: BrowserContext) -> None:
         """The session has a context."""
@@ -132,12 +132,12 @@ class Companions:
         for member in self._members.values():
             if tab.id in member.tabs:
                 member.tabs.discard(tab.id)
-                member.companion.tab_closed(tab)
+                member.plugin.tab_closed(tab)
 
     def notices(self) -> Iterator[str]:
         """What there is to tell with the next result."""
-        for companion in self:
-            yield from companion.notices()
+        for plugin in self:
+            yield from plugin.notices()
 
     async def closed(self) -> None:
         """The session ends."""
@@ -146,9 +146,9 @@ class Companions:
         for member in self._members.values():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(ATTACHING_SECONDS):
-                    await self._attempt(member, member.companion.closed(), "could not be ended")
+                    await self._attempt(member, member.plugin.closed(), "could not be ended")
 
-    def _standing(self) -> Iterator[type[Companion]]:
+    def _standing(self) -> Iterator[type[SessionPlugin]]:
         for group, names in FROM_THE_START.items():
             if group in self._groups or "all" in self._groups:
                 for name in names:
@@ -160,7 +160,7 @@ class Companions:
             doing = "could not follow the browser"
             try:
                 async with asyncio.timeout(ATTACHING_SECONDS):
-                    await self._attempt(member, member.companion.opened(context), doing)
+                    await self._attempt(member, member.plugin.opened(context), doing)
             except TimeoutError:
                 self._tell(member, doing, f"no answer within {ATTACHING_SECONDS:g} s.")
 
@@ -169,7 +169,7 @@ class Companions:
             return
         member.tabs.add(tab.id)
         doing = f"could not follow tab {tab.id}"
-        opening = asyncio.create_task(self._attempt(member, member.companion.tab_opened(tab), doing))
+        opening = asyncio.create_task(self._attempt(member, member.plugin.tab_opened(tab), doing))
         self._attaching.add(opening)
         opening.add_done_callback(self._attaching.discard)
         try:
@@ -182,7 +182,7 @@ class Companions:
             return
 
     async def _attempt(self, member: _Member, work: Awaitable[None], doing: str) -> None:
-        """Wait for a companion, but let none of its failures end the session."""
+        """Wait for a plugin, but let none of its failures end the session."""
         try:
             await work
         except PlaywrightError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Effect = Literal["read", "input", "navigation"]
-Part = DomSnapshot | DomChanges
+PageReading = DomSnapshot | DomChanges
 
 PAGE_SECONDS = 3.0
 """Longest wait for what a page goes on loading after it was opened."""
@@ -85,7 +85,7 @@ class Observer:
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
 
-    async def settle_and_read(self, watch: Watch) -> Part | None:
+    async def settle_and_read(self, watch: Watch) -> PageReading | None:
         """Wait until what the action has started has ended, then tell the page as the settings want it.
 
         Where nothing was started, this is one evaluation in the page. None while the tab is held, where the
@@ -96,7 +96,7 @@ class Observer:
             limit = min(limit, PAGE_SECONDS)
         deadline = time.monotonic() + limit
         read_from: Tab | None = None
-        part: Part | None = None
+        part: PageReading | None = None
         news_is_late = self._session.holds_requests
         readings_left = READINGS_FOR_FRAMES
         while (tab := self._session.tab_in_use) is not None:
@@ -132,7 +132,7 @@ class Observer:
         await self._session.finish_downloads(limit=deadline - time.monotonic())
         return part
 
-    async def read_late_changes(self) -> Part | None:
+    async def read_late_changes(self) -> PageReading | None:
         """What has changed since the page was told last, where anything has."""
         tab = self._session.tab_in_use
         if tab is None or tab.held or self._how == "none":
@@ -169,7 +169,7 @@ class Observer:
             await tab.activity.change(limit=GLANCE)
         raise AssertionError
 
-    async def _read(self, tab: Tab, limit: float, *, again: bool) -> Part | None:
+    async def _read(self, tab: Tab, limit: float, *, again: bool) -> PageReading | None:
         """Let the page come to rest and read it, in one evaluation where changes are wanted."""
         longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":

@@ -24,7 +24,7 @@ Area = Literal["local", "session"]
 LARGEST_STATE = 50_000_000
 """Largest file of a storage state, bytes."""
 
-State = dict[str, Any]
+StorageState = dict[str, Any]
 """Playwright's storage state: `cookies` and `origins`."""
 
 
@@ -129,19 +129,19 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
             )
 
 
-async def read_state(context: BrowserContext) -> State:
+async def read_state(context: BrowserContext) -> StorageState:
     """Cookies, local storage and IndexedDB of every site.
 
     Raises:
         NotActionable: a page does not tell.
     """
     try:
-        return cast("State", await context.storage_state(indexed_db=True))
+        return cast("StorageState", await context.storage_state(indexed_db=True))
     except PlaywrightError as error:
         raise NotActionable(f"The storage cannot be read: {plain_message(error)}.") from error
 
 
-async def put_state(context: BrowserContext, state: State) -> None:
+async def put_state(context: BrowserContext, state: StorageState) -> None:
     """Replace what sites have stored with a storage state.
 
     Raises:
@@ -155,7 +155,7 @@ async def put_state(context: BrowserContext, state: State) -> None:
         ) from error
 
 
-def parse_state(content: bytes, *, name: str) -> State:
+def parse_state(content: bytes, *, name: str) -> StorageState:
     """A storage state from a file's content.
 
     Raises:
@@ -165,7 +165,7 @@ def parse_state(content: bytes, *, name: str) -> State:
         value: Any = json.loads(content) if len(content) <= LARGEST_STATE else None
     except (ValueError, RecursionError):
         value = None
-    state = cast("State", value) if isinstance(value, dict) else {}
+    state = cast("StorageState", value) if isinstance(value, dict) else {}
     if not all(_is_list_of_objects(state.get(key)) for key in ("cookies", "origins")):
         raise InvalidArguments(
             f"{name} is no storage state.",
@@ -203,7 +203,7 @@ def write_private(path: Path, content: bytes) -> None:
         raise
 
 
-def count(state: State) -> str:
+def count(state: StorageState) -> str:
     """How much is in a storage state, in words."""
     origins = len(cast("list[Any]", state["origins"]))
     cookies = len(cast("list[Any]", state["cookies"]))

@@ -15,8 +15,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.cdp import send
-from mcp_browser.browser.collectors import Place
-from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.collectors import Location
+from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
 
@@ -55,7 +55,7 @@ class Fetched:
     headers: dict[str, str]
 
 
-class SourceMaps(Companion):
+class SourceMaps(SessionPlugin):
     """What is known of the sources of a session's scripts."""
 
     def __init__(self, session: "BrowserSession") -> None:
@@ -63,16 +63,16 @@ class SourceMaps(Companion):
         self._session = session
         self._maps: OrderedDict[str, dict[str, Any] | None] = OrderedDict()
 
-    async def originals(self, tab: Tab, wanted: Iterable[Place]) -> dict[Place, Place]:
+    async def originals(self, tab: Tab, wanted: Iterable[Location]) -> dict[Location, Location]:
         """The places in the sources, for those that can be found; the rest is left out.
 
         Scripts and their maps are fetched by the tab's page, with its cookies and through its proxy.
         """
-        by_script: dict[str, list[Place]] = {}
+        by_script: dict[str, list[Location]] = {}
         for place in wanted:
             if place.url.startswith(("http://", "https://")):
                 by_script.setdefault(place.url, []).append(place)
-        found: dict[Place, Place] = {}
+        found: dict[Location, Location] = {}
         for url, at in by_script.items():
             source_map = await self._map_of(tab, url)
             if source_map is not None:
@@ -143,7 +143,7 @@ def parse_map(text: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _originals(source_map: dict[str, Any], places: list[Place]) -> dict[Place, Place]:
+def _originals(source_map: dict[str, Any], places: list[Location]) -> dict[Location, Location]:
     by_position = {(place.line - 1, place.column - 1): place for place in places}
     try:
         return {by_position[position]: place for position, place in look_up(source_map, set(by_position))}
@@ -152,7 +152,7 @@ def _originals(source_map: dict[str, Any], places: list[Place]) -> dict[Place, P
         return {}
 
 
-def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Place]]:
+def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Location]]:
     """The places in the sources for positions in the script, where the map has them."""
     sections: list[dict[str, Any]] = source_map.get("sections") or [
         {"offset": {"line": 0, "column": 0}, "map": source_map}
@@ -171,7 +171,7 @@ def look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tu
                 yield inside[position], place
 
 
-def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Place]]:
+def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[tuple[Position, Location]]:
     """The same in a map without sections: the last mapping before a position in its line counts."""
     root = str(source_map.get("sourceRoot") or "")
     root = f"{root.rstrip('/')}/" if root else ""
@@ -203,7 +203,7 @@ def _look_up(source_map: dict[str, Any], positions: set[Position]) -> Iterator[t
                 return
         for at, original in best.items():
             if original is not None and 0 <= original[0] < len(sources):
-                yield (line, at), Place(sources[original[0]], original[1] + 1, original[2] + 1)
+                yield (line, at), Location(sources[original[0]], original[1] + 1, original[2] + 1)
 
 
 def decode_vlq(text: str) -> list[int]:

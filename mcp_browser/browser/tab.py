@@ -13,10 +13,10 @@ from mcp_browser.browser.cdp import capture, send
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.navigation import Arrival, Travel
+from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.page_block import Hold
+from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import (
     as_action_error,
     is_closed,
@@ -92,8 +92,8 @@ class Tab:
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
         )
-        self.hold = Hold(page, id, began=self._held_up)
-        self._travel = Travel(self, settings=settings, downloads=downloads, notice=notice)
+        self.block = PageBlock(page, id, began=self._held_up)
+        self._navigation = Navigation(self, settings=settings, downloads=downloads, notice=notice)
         self._settings = settings
         self._notice = notice
         self._on_held = held
@@ -126,26 +126,26 @@ class Tab:
     @property
     def dialog(self) -> DialogInfo | None:
         """The JavaScript dialog that holds the page."""
-        return self.hold.dialog
+        return self.block.dialog
 
     @property
     def held(self) -> bool:
         """Whether nothing can be asked of the page: a dialog is open, it has crashed or is closed."""
-        return bool(self.hold)
+        return bool(self.block)
 
     @property
     def closed(self) -> bool:
         """Whether it is closed."""
-        return self.hold.closed
+        return self.block.closed
 
     @property
     def crashed(self) -> bool:
         """Whether its page has crashed."""
-        return self.hold.crashed
+        return self.block.crashed
 
     def why_held(self) -> ActionError:
         """The error for what cannot be done while the tab is held."""
-        return self.hold.why()
+        return self.block.why()
 
     async def attach(self) -> None:
         """Connect to what the browser tells about the tab over CDP; other engines go without."""
@@ -157,7 +157,7 @@ class Tab:
             cdp.on("Page.frameScheduledNavigation", self._on_navigation_scheduled)
             cdp.on("Page.frameClearedScheduledNavigation", self._on_navigation_unscheduled)
             cdp.on("Page.windowOpen", self._on_window_open)
-            cdp.on("Page.javascriptDialogClosed", self.hold.dialog_closed)
+            cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
             await self.refresh_title()
             await send(cdp, "Page.enable")
@@ -185,7 +185,7 @@ class Tab:
 
     async def guarded(self, work: Awaitable[T]) -> T:
         """See `Hold.guarded`."""
-        return await self.hold.guarded(work)
+        return await self.block.guarded(work)
 
     async def act(self, work: Awaitable[object]) -> None:
         """Carry out mouse or keyboard input; returns at once where it opens a dialog or closes the page.
@@ -245,27 +245,27 @@ class Tab:
             DeadlineExceeded: nothing came in time.
             DialogOpen: the page asks before it is left.
         """
-        return await self._travel.goto(url)
+        return await self._navigation.goto(url)
 
     async def reload(self) -> Arrival:
         """Load the page again. Raises as `goto` does."""
-        return await self._travel.reload()
+        return await self._navigation.reload()
 
     async def back(self) -> Arrival:
         """Go one step back in the history. Raises as `goto` does; NavigationError at its beginning."""
-        return await self._travel.step(-1)
+        return await self._navigation.step(-1)
 
     async def forward(self) -> Arrival:
         """Go one step forward in the history. Raises as `goto` does; NavigationError at its end."""
-        return await self._travel.step(1)
+        return await self._navigation.step(1)
 
     async def arrive(self) -> None:
-        """See `Travel.arrive`."""
-        await self._travel.arrive()
+        """See `Navigation.arrive`."""
+        await self._navigation.arrive()
 
     def await_dom(self) -> None:
-        """See `Travel.follow_dom`."""
-        self._travel.follow_dom()
+        """See `Navigation.follow_dom`."""
+        self._navigation.follow_dom()
 
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
         """Answer the dialog that is open: `text` goes to a prompt, which else gets its default.
@@ -273,7 +273,7 @@ class Tab:
         Raises:
             NotFound: none is open.
         """
-        await self.hold.answer(accept, text, limit=self._settings.limits.action_timeout)
+        await self.block.answer(accept, text, limit=self._settings.limits.action_timeout)
 
     async def element(self, index: int) -> Element:
         """The element that an index names; whether it is still there shows when it is used.

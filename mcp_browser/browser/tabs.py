@@ -11,9 +11,9 @@ from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.lost_tabs import Losses
+from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
-from mcp_browser.browser.session_plugins import Companions
+from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
@@ -50,8 +50,8 @@ class Tabs:
         settings: Settings,
         channel: str,
         downloads: Downloads,
-        companions: Companions,
-        losses: Losses,
+        plugins: SessionPlugins,
+        lost_tabs: LostTabs,
     ) -> None:
         """There are no tabs before the first context is followed.
 
@@ -60,7 +60,7 @@ class Tabs:
             settings: the settings in force.
             channel: name of the event by which the page script and the hooks find each other.
             downloads: where downloads go.
-            companions: are told of each tab.
+            plugins: are told of each tab.
             losses: are told of tabs that close by themselves.
         """
         self.current: Tab | None = None
@@ -68,8 +68,8 @@ class Tabs:
         self._settings = settings
         self._channel = channel
         self._downloads = downloads
-        self._companions = companions
-        self._losses = losses
+        self._plugins = plugins
+        self._lost_tabs = lost_tabs
         self._watch: Watch | None = None
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
@@ -90,7 +90,7 @@ class Tabs:
         return any(tab.activity.windows_opening for tab in self._open.values())
 
     async def follow(self, context: BrowserContext) -> None:
-        """Take over the tabs of a new context, whose companions know it; there is one at least."""
+        """Take over the tabs of a new context, whose plugins know it; there is one at least."""
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
         self.current = None
@@ -104,7 +104,7 @@ class Tabs:
     def lose(self) -> None:
         """The browser has ended with all its tabs."""
         for tab in list(self._open.values()):
-            tab.hold.close()
+            tab.block.close()
             self._forget(tab)
 
     def stop(self) -> None:
@@ -222,7 +222,7 @@ class Tabs:
 
     async def _attach(self, tab: Tab) -> None:
         await tab.attach()
-        await self._companions.tab_opened(tab)
+        await self._plugins.tab_opened(tab)
 
     async def _in_front(self) -> Tab:
         """The tab that a person sees, among those that were open already."""
@@ -242,14 +242,14 @@ class Tabs:
 
     def _forget(self, tab: Tab) -> None:
         if self._open.pop(tab.id, None) is not None:
-            self._companions.tab_closed(tab)
+            self._plugins.tab_closed(tab)
 
     def _on_page(self, page: Page) -> None:
         watch = self._watch
         if self._own_pages:
             self._adopt(page)
             return
-        if reason := self._session.terms.why_no_tab(len(self._open)):
+        if reason := self._session.limits.why_no_tab(len(self._open)):
             self._refuse(page, reason)
             return
         opener = watch.tab if watch is not None else self.current
@@ -286,7 +286,7 @@ class Tabs:
     def _on_dialog(self, dialog: Dialog) -> None:
         if dialog.page is not None and dialog.page not in self._refused:
             tab = self._adopt(dialog.page)
-            tab.hold.dialog_opened(dialog)
+            tab.block.dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
         if tab.id not in self._open or self._session.open_context is None:
@@ -298,19 +298,19 @@ class Tabs:
             return
         # The end of the browser closes every tab first; that is told as one thing.
         asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
-        self._losses.tab_closed(tab, current=tab is self.current)
+        self._lost_tabs.tab_closed(tab, current=tab is self.current)
 
     def _tell_closed(self, tab: Tab) -> None:
         if self._session.open_context is None or self._session.closed:
             return
-        self._losses.tab_alone()
+        self._lost_tabs.tab_alone()
         if tab.id in self._closing:
             self._closing.discard(tab.id)
             return
         text = f"Tab {tab.id} ({tab.url[:200]}) was closed."
         self._session.notice(text)
         if tab is self.current and self._watch is None:
-            self._losses.moved = text
+            self._lost_tabs.moved = text
 
     def _on_held(self, tab: Tab) -> None:
         if self._watch is not None:

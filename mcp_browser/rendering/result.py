@@ -76,12 +76,12 @@ class LinkPart(Frozen):
     size: int | None = None
 
 
-Part = TextPart | ImagePart | LinkPart
+ResultPart = TextPart | ImagePart | LinkPart
 
 
 def render_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str] = NO_SECRETS
-) -> list[Part]:
+) -> list[ResultPart]:
     """A result as parts: one text, then the pictures, then links to files.
 
     No piece is longer than one and a half snapshot budgets, and the pictures together are no longer than a
@@ -94,7 +94,7 @@ def render_result(
     """
     limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
-    parts: list[Part] = [TextPart(text=hide(text or "Done.", secrets))]
+    parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
     left = MAX_BYTES
     for attachment in result.attachments:
         if attachment.kind == "image" and attachment.data is not None:

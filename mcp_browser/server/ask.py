@@ -39,7 +39,7 @@ def capabilities(request: ServerRequestContext[Any, Any]) -> types.ClientCapabil
 
 
 @dataclass
-class Question:
+class ClientQuestion:
     """A request that waits for the client's answer; None is the answer of a client that will not."""
 
     key: str
@@ -57,13 +57,13 @@ class Mailbox:
 
     def __init__(self) -> None:
         """Nothing is asked yet."""
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[str, ClientQuestion] = {}
         self._numbers = itertools.count(1)
         self.news = Wakeup()
 
     async def ask(self, request: Request) -> Response | None:
         """The client's answer; None where it will not or can not give one."""
-        question = Question(f"q{next(self._numbers)}", request)
+        question = ClientQuestion(f"q{next(self._numbers)}", request)
         self._questions[question.key] = question
         self.news.wake()
         try:
@@ -73,7 +73,7 @@ class Mailbox:
             self.news.wake()
 
     @property
-    def waiting(self) -> list[Question]:
+    def waiting(self) -> list[ClientQuestion]:
         """The questions that have no answer yet, oldest first."""
         return [question for question in self._questions.values() if not question.answer.done()]
 

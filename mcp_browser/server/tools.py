@@ -19,7 +19,7 @@ from mcp_browser.rendering.result import (
     NO_SECRETS,
     ImagePart,
     LinkPart,
-    Part,
+    ResultPart,
     TextPart,
     hide_in,
     is_data,
@@ -128,7 +128,7 @@ class Tools:
             work = self._call_in_session(replace(call, lease=lease), own)
             # Here, so that a failure tells of the session, too.
             result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
-            return await fit(_telling(lease, result), lease.session.artifacts)
+            return await fit(_with_notes(lease, result), lease.session.artifacts)
 
     async def _call_in_session(self, call: Call, own: ServerTool | None) -> types.CallToolResult:
         if own is not None:
@@ -222,7 +222,7 @@ def _without_handle(call: Call) -> Call:
     return replace(call, arguments=rest, handle=handle or None)
 
 
-def _telling(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
+def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
     """The result with what is to be told of the session: in the text, and in data where there is any."""
     if not lease.told and not lease.is_new:
         return result
@@ -238,7 +238,7 @@ def _telling(lease: Lease, result: types.CallToolResult) -> types.CallToolResult
     return result.model_copy(update={"content": content, "structured_content": structured, "meta": meta})
 
 
-def _content(part: Part) -> types.ContentBlock:
+def _content(part: ResultPart) -> types.ContentBlock:
     match part:
         case TextPart():
             return types.TextContent(text=part.text)

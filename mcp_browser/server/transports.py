@@ -78,4 +78,4 @@ async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
     from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
 
     session = await manager.default_session()
-    session.terms = replace(session.terms, logins=Profiles(folder).of(ANONYMOUS))
+    session.limits = replace(session.limits, logins=Profiles(folder).of(ANONYMOUS))

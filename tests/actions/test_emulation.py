@@ -100,7 +100,7 @@ async def test_the_settings_outlive_a_browser_that_dies(site: Site) -> None:
     try:
         session = await manager.open_session()
         await session.ensure_open()
-        emulation = await session.companion(Emulation)
+        emulation = await session.plugin(Emulation)
         await emulation.override({"cpu": 2.0, "locale": "fr-FR", "network": "offline", "scale": 2.0})
         browser = session.context.browser
         assert browser is not None

@@ -44,7 +44,7 @@ SECRETS = {
 async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand whose session listens to the network from its start."""
     session = await manager.open_session(isolated=True)
-    await session.companion(NetworkLog)
+    await session.plugin(NetworkLog)
     yield Hand(Controller(default_registry(), manager.settings), session, site)
     await session.close()
 

@@ -21,7 +21,7 @@ from tests.support.site import Site
 async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:
     """A hand with a page, whose session listens to the network."""
     session = await manager.open_session(isolated=True)
-    await session.companion(NetworkLog)
+    await session.plugin(NetworkLog)
     hand = Hand(Controller(default_registry(), manager.settings), session, site)
     await hand.open("<h1>Shop</h1>")
     yield hand

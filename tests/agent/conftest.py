@@ -11,7 +11,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.control import NobodyWatches, Watcher
-from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
@@ -99,7 +99,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
         history=history or AgentHistory(id="t", task=task),
         controller=Controller(registry or default_registry(), session_settings(session)),
         session=session,
-        asker=Asker(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
+        model_client=ModelClient(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
         style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),
         settings=AgentSettings.model_validate(settings),
         secrets=secrets or Secrets(),
@@ -116,5 +116,5 @@ def session_settings(session: BrowserSession) -> Any:
 
 def script(agent: Agent) -> ScriptedModel:
     """The scripted model of an agent."""
-    assert isinstance(agent.asker.model, ScriptedModel)
-    return agent.asker.model
+    assert isinstance(agent.model_client.model, ScriptedModel)
+    return agent.model_client.model

@@ -251,7 +251,7 @@ async def test_a_cancelled_run_leaves_the_session_usable_and_its_history_saved(
     with pytest.raises(asyncio.CancelledError):
         await running
     assert TaskFolder(tmp_path / "t").history().status is TaskStatus.CANCELLED
-    looked = await agent.hands.look(picture=False)
+    looked = await agent.executor.look(picture=False)
     assert "Count 0" in looked.text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.agent import report
+from mcp_browser.agent.record import report
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
@@ -102,7 +102,7 @@ async def test_what_the_judge_uses_is_counted(session: BrowserSession, site: Sit
     outcome = await agent.run()
     assert outcome.succeeded
     assert outcome.usage.requests == 2
-    assert outcome.usage == agent.history.usage == agent.asker.usage
+    assert outcome.usage == agent.history.usage == agent.model_client.usage
 
 
 async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step(

@@ -219,9 +219,9 @@ async def test_what_has_gone_outside_before_a_look_is_left_and_told(
     agent = make_agent(
         Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",)), [done()], session
     )
-    await agent.hands.open(inside)
+    await agent.executor.open(inside)
     await session.current_tab.page.goto(outside(site))
-    look = await agent.hands.look(picture=False)
+    look = await agent.executor.look(picture=False)
     assert look.url == inside
     assert "It was left." in look.text
     assert "Forbidden words" not in look.text

@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.model_retry import TRIES, Asked, Asker
+from mcp_browser.agent.model_retry import TRIES, Asked, ModelClient
 from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
 from mcp_browser.errors import ContextTooLong, InvalidOutput, ModelRateLimited, ModelRefused, ModelUnavailable
 from mcp_browser.llm.messages import system, user
@@ -31,14 +31,16 @@ def output_model() -> type[AgentOutput]:
 OUTPUT_MODEL = output_model()
 
 
-async def asker(name: str, fallback: str | None = None) -> tuple[Asker, list[str]]:
+async def model_client(name: str, fallback: str | None = None) -> tuple[ModelClient, list[str]]:
     """One that waits shortly, and what it tells."""
     told: list[str] = []
     other = await provider_model(fallback) if fallback else None
-    return Asker(await provider_model(name), other, seconds=20, first_wait=0.001, notice=told.append), told
+    return ModelClient(
+        await provider_model(name), other, seconds=20, first_wait=0.001, notice=told.append
+    ), told
 
 
-async def decide(asking: Asker) -> Asked:
+async def decide(asking: ModelClient) -> Asked:
     return await asking.decide(
         CONVERSATION, form=output_form(OUTPUT_MODEL), read=lambda reply: read_output(reply, OUTPUT_MODEL)
     )
@@ -47,7 +49,7 @@ async def decide(asking: Asker) -> Asked:
 @pytest.mark.parametrize("failure", [fails(500), fails(529), fails(429, retry_after=0)])
 async def test_a_passing_failure_is_asked_again(aimock: Aimock, failure: dict[str, Any]) -> None:
     aimock.says(failure, failure, calls())
-    asking, told = await asker(OPENAI)
+    asking, told = await model_client(OPENAI)
     asked = await decide(asking)
     assert [call.name for call in asked.decision.calls] == ["done"]
     assert len(aimock.requests()) == 3
@@ -57,7 +59,7 @@ async def test_a_passing_failure_is_asked_again(aimock: Aimock, failure: dict[st
 
 async def test_a_model_that_keeps_failing_is_given_up(aimock: Aimock) -> None:
     aimock.says(fails(500))
-    asking, _ = await asker(OPENAI)
+    asking, _ = await model_client(OPENAI)
     with pytest.raises(ModelUnavailable):
         await decide(asking)
     assert len(aimock.requests()) == TRIES
@@ -65,7 +67,7 @@ async def test_a_model_that_keeps_failing_is_given_up(aimock: Aimock) -> None:
 
 async def test_a_long_wait_is_not_waited_for(aimock: Aimock) -> None:
     aimock.says(fails(429, retry_after=3_600))
-    asking, _ = await asker(OPENAI)
+    asking, _ = await model_client(OPENAI)
     with pytest.raises(ModelRateLimited):
         await decide(asking)
     assert len(aimock.requests()) == 1
@@ -74,7 +76,7 @@ async def test_a_long_wait_is_not_waited_for(aimock: Aimock) -> None:
 @pytest.mark.parametrize("failure", [fails(429, retry_after=3_600), fails(401), fails(400)])
 async def test_another_model_goes_on_where_one_is_given_up(aimock: Aimock, failure: dict[str, Any]) -> None:
     aimock.says(failure, calls())
-    asking, told = await asker(OPENAI, ANTHROPIC)
+    asking, told = await model_client(OPENAI, ANTHROPIC)
     asked = await decide(asking)
     assert asked.reply.model == "claude-sonnet-4-6"
     assert "/messages" in aimock.requests()[-1]["path"]
@@ -84,7 +86,7 @@ async def test_another_model_goes_on_where_one_is_given_up(aimock: Aimock, failu
 
 async def test_a_refusal_is_not_asked_again(aimock: Aimock) -> None:
     aimock.says(fails(401))
-    asking, _ = await asker(OPENAI)
+    asking, _ = await model_client(OPENAI)
     with pytest.raises(ModelRefused):
         await decide(asking)
     assert len(aimock.requests()) == 1
@@ -92,7 +94,7 @@ async def test_a_refusal_is_not_asked_again(aimock: Aimock) -> None:
 
 async def test_a_conversation_too_long_is_not_taken_to_another_model(aimock: Aimock) -> None:
     aimock.says(fails(400, "Too much.", code="context_length_exceeded"))
-    asking, _ = await asker(OPENAI, ANTHROPIC)
+    asking, _ = await model_client(OPENAI, ANTHROPIC)
     with pytest.raises(ContextTooLong):
         await decide(asking)
     assert len(aimock.requests()) == 1
@@ -111,7 +113,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wr
     aimock: Aimock, name: str, wrong: dict[str, Any], why: str
 ) -> None:
     aimock.says(wrong, calls())
-    asking, told = await asker(name)
+    asking, told = await model_client(name)
     asked = await decide(asking)
     assert [call.name for call in asked.decision.calls] == ["done"]
     again = aimock.requests()[1]["body"]["messages"]
@@ -122,7 +124,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wr
 
 async def test_an_answer_that_stays_unusable_is_given_up(aimock: Aimock) -> None:
     aimock.says({"content": "No."})
-    asking, _ = await asker(OPENAI)
+    asking, _ = await model_client(OPENAI)
     with pytest.raises(InvalidOutput):
         await decide(asking)
     assert len(aimock.requests()) == 3
@@ -131,7 +133,7 @@ async def test_an_answer_that_stays_unusable_is_given_up(aimock: Aimock) -> None
 async def test_what_all_tries_have_cost_is_counted(aimock: Aimock) -> None:
     useless = calls(arguments={"current_state": {}, "action": []})
     aimock.says(useless, fails(500), calls())
-    asking, _ = await asker(OPENAI)
+    asking, _ = await model_client(OPENAI)
     asked = await decide(asking)
     assert (asked.usage.requests, asked.usage.input_tokens, asked.usage.output_tokens) == (2, 2_400, 80)
     # A million tokens asked cost 0.25 dollars, answered 2 dollars.

@@ -5,7 +5,7 @@ import sys
 import pytest
 from playwright.async_api import async_playwright
 
-from mcp_browser.browser import early
+from mcp_browser.browser.process import early_driver as early
 from tests.support.process import RawServer
 from tests.support.site import Site
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from mcp_browser.browser.fair_semaphore import SessionLock, Turns
+from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 
 
 async def _settle() -> None:
@@ -12,7 +12,7 @@ async def _settle() -> None:
 
 
 async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
-    turns = Turns(1)
+    turns = FairSemaphore(1)
     order: list[str] = []
     await turns.take("busy")
 
@@ -35,7 +35,7 @@ async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
 
 
 async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
-    turns = Turns(4)
+    turns = FairSemaphore(4)
     greedy = [asyncio.create_task(turns.take("greedy")) for _ in range(6)]
     await _settle()
     assert turns.running == 3
@@ -50,14 +50,14 @@ async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
 
 
 async def test_a_crowd_may_have_all_turns() -> None:
-    turns = Turns(4, crowds={"anonymous"})
+    turns = FairSemaphore(4, crowds={"anonymous"})
     for _ in range(4):
         await asyncio.wait_for(turns.take("anonymous"), 1)
     assert turns.running == 4
 
 
 async def test_who_gives_up_waiting_leaves_no_trace() -> None:
-    turns = Turns(1)
+    turns = FairSemaphore(1)
     lock = SessionLock(turns, "one")
     other = SessionLock(turns, "two")
     async with lock:
@@ -78,7 +78,7 @@ async def test_who_gives_up_waiting_leaves_no_trace() -> None:
 
 
 async def test_calls_of_one_session_come_one_after_the_other() -> None:
-    lock = SessionLock(Turns(4), "one")
+    lock = SessionLock(FairSemaphore(4), "one")
     seen: list[str] = []
 
     async def work(name: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from mcp_browser.browser import early
+from mcp_browser.browser.process import early_driver as early
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.options import all_options

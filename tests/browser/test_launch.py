@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser
 
-from mcp_browser.browser import launch
+from mcp_browser.browser.process import launch
 from mcp_browser.browser.process.launch import (
     browser_version,
     chromium_args,

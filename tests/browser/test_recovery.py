@@ -84,13 +84,13 @@ async def test_all_sessions_of_a_killed_browser_come_back_apart(
     own_manager: BrowserManager, site: Site
 ) -> None:
     before = {process.pid for process in browsers()}
-    hands = [Hand(await own_manager.open_session()) for _ in range(2)]
-    for hand in hands:
+    executor = [Hand(await own_manager.open_session()) for _ in range(2)]
+    for hand in executor:
         await hand.open(site.page("Here"))
-    await kill_browser_of(hands[0], before)
-    for number, hand in enumerate(hands):
+    await kill_browser_of(executor[0], before)
+    for number, hand in enumerate(executor):
         assert f"Again {number}" in shown(await hand.open(site.page(f"Again {number}")))
-    assert hands[0].session.context is not hands[1].session.context
+    assert executor[0].session.context is not executor[1].session.context
 
 
 async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, site: Site) -> None:

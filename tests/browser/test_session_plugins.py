@@ -10,11 +10,11 @@ import pytest_asyncio
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser import companions
+from mcp_browser.browser import session_plugins
 from mcp_browser.browser.cdp import send
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import Settings, ToolSettings
@@ -23,7 +23,7 @@ from tests.support.family import family
 from tests.support.site import Site
 
 
-class Diary(Companion):
+class Diary(SessionPlugin):
     """Writes down what it is told."""
 
     def __init__(self, session: BrowserSession) -> None:
@@ -56,11 +56,11 @@ class Diary(Companion):
         self.ended = True
 
 
-class Idle(Companion):
+class Idle(SessionPlugin):
     """Defines nothing."""
 
 
-class Broken(Companion):
+class Broken(SessionPlugin):
     """Fails at everything."""
 
     async def opened(self, context: BrowserContext) -> None:
@@ -73,7 +73,7 @@ class Broken(Companion):
 @pytest_asyncio.fixture(loop_scope="session")
 async def with_standing(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BrowserManager]:
     """A manager whose sessions have a diary from their start."""
-    monkeypatch.setitem(companions.FROM_THE_START, "diaries", (f"{__name__}:Diary",))
+    monkeypatch.setitem(session_plugins.FROM_THE_START, "diaries", (f"{__name__}:Diary",))
     settings = Settings(browser=HEADLESS, limits=LIMITS, tools=ToolSettings(tools=("core", "diaries")))
     manager = BrowserManager(settings)
     yield manager
@@ -86,16 +86,16 @@ TIME_ZONE = "document.title = Intl.DateTimeFormat().resolvedOptions().timeZone"
 async def test_a_companion_is_made_once_and_attached_to_what_is_open(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Here"))
     first = hand.tab
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     assert diary.contexts == [hand.session.context]
     assert diary.tabs == [first.id]
-    assert await hand.session.companion(Diary) is diary
+    assert await hand.session.plugin(Diary) is diary
     await hand.open(site.page("There", path="/there"))
     assert f"{site.url}/there" in diary.requests
 
 
 async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, site: Site) -> None:
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     there = site.page(f"<script>{TIME_ZONE}</script>")
     told = await hand.do(lambda _: hand.session.new_tab(there), effect="navigation")
     assert diary.tabs[-1] == hand.tab.id
@@ -103,7 +103,7 @@ async def test_a_companion_sees_a_new_tab_before_its_page_does(hand: Hand, site:
 
 
 async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, site: Site) -> None:
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     await hand.open(site.page(f"<a target=_blank href='{site.page('Popped')}'>Open</a>"))
     told = await hand.click("Open")
     assert "Popped" in shown(told)
@@ -111,7 +111,7 @@ async def test_a_companion_has_seen_a_popup_when_it_is_told(hand: Hand, site: Si
 
 
 async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, site: Site) -> None:
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
     second = hand.tab.id
     await hand.session.close_tab(second)
@@ -123,7 +123,7 @@ async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, site: Site) -> 
 
 
 async def test_the_notices_of_a_companion_come_with_the_next_result(hand: Hand, site: Site) -> None:
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     diary.news = ["The diary is full."]
     assert "The diary is full." in (await hand.open(site.page("Here"))).notices
     assert "The diary is full." not in (await hand.look()).notices
@@ -132,14 +132,14 @@ async def test_the_notices_of_a_companion_come_with_the_next_result(hand: Hand, 
 async def test_a_companion_is_told_of_the_end_while_the_browser_is_there(manager: BrowserManager) -> None:
     session = await manager.open_session()
     await session.ensure_open()
-    diary = await session.companion(Diary)
+    diary = await session.plugin(Diary)
     await session.close()
     assert diary.ended
 
 
 async def test_a_companion_made_before_the_session_opens_is_attached_then(manager: BrowserManager) -> None:
     session = await manager.open_session()
-    diary = await session.companion(Diary)
+    diary = await session.plugin(Diary)
     assert not diary.contexts
     await session.ensure_open()
     assert diary.contexts == [session.context]
@@ -148,14 +148,14 @@ async def test_a_companion_made_before_the_session_opens_is_attached_then(manage
 
 
 async def test_what_a_companion_leaves_out_does_nothing(hand: Hand, site: Site) -> None:
-    await hand.session.companion(Idle)
+    await hand.session.plugin(Idle)
     await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
     await hand.session.close_tab(hand.tab.id)
     assert not (await hand.look()).notices
 
 
 async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand, site: Site) -> None:
-    await hand.session.companion(Broken)
+    await hand.session.plugin(Broken)
     tab = hand.tab.id
     told = await hand.open(site.page("Here"))
     assert "Here" in shown(told)
@@ -164,7 +164,7 @@ async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand
 
 
 async def test_a_tab_that_a_dialog_holds_from_its_start_holds_no_companion(hand: Hand, site: Site) -> None:
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     there = site.page("<script>alert('Stop')</script>Popped")
     await hand.open(site.page(f"<a target=_blank href='{there}'>Open</a>"))
     told = await hand.click("Open")
@@ -180,11 +180,11 @@ async def test_companions_of_the_offered_groups_are_there_from_the_start(
 ) -> None:
     hand = Hand(await with_standing.open_session())
     await hand.open(site.page("Here", path="/first"))
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     assert f"{site.url}/first" in diary.requests
     other = Hand(await manager.open_session())
     await other.open(site.page("Here", path="/first"))
-    assert not (await other.session.companion(Diary)).requests
+    assert not (await other.session.plugin(Diary)).requests
     await other.session.close()
 
 
@@ -195,7 +195,7 @@ async def test_a_companion_follows_a_session_into_another_browser(
     before = set(family(os.getpid()))
     hand = Hand(await own_manager.open_session())
     await hand.open(site.page("Here"))
-    diary = await hand.session.companion(Diary)
+    diary = await hand.session.plugin(Diary)
     lost = hand.tab.id
     (main,) = [
         process
@@ -211,4 +211,4 @@ async def test_a_companion_follows_a_session_into_another_browser(
     assert told.title == "Asia/Tokyo"
     assert len(set(map(id, diary.contexts))) == 2
     assert diary.tabs == [lost, hand.tab.id]
-    assert await hand.session.companion(Diary) is diary
+    assert await hand.session.plugin(Diary) is diary

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.browser.collectors import Place
+from mcp_browser.browser.collectors import Location
 from mcp_browser.browser.source_maps import decode_vlq, look_up, parse_map
 
 MAP: dict[str, Any] = {
@@ -46,12 +46,12 @@ def test_the_last_mapping_before_a_position_counts() -> None:
     found = dict(look_up(MAP, {(0, 0), (0, 3), (0, 4), (0, 8), (0, 30), (2, 5)}))
 
     assert found == {
-        (0, 0): Place("src/a.ts", 1, 1),
-        (0, 3): Place("src/a.ts", 1, 1),
-        (0, 4): Place("src/a.ts", 1, 9),
-        (0, 8): Place("src/a.ts", 1, 9),
-        (0, 30): Place("src/b.ts", 3, 3),
-        (2, 5): Place("src/b.ts", 4, 1),
+        (0, 0): Location("src/a.ts", 1, 1),
+        (0, 3): Location("src/a.ts", 1, 1),
+        (0, 4): Location("src/a.ts", 1, 9),
+        (0, 8): Location("src/a.ts", 1, 9),
+        (0, 30): Location("src/b.ts", 3, 3),
+        (2, 5): Location("src/b.ts", 4, 1),
     }
 
 
@@ -70,9 +70,9 @@ def test_a_map_of_sections_is_read_by_their_offsets() -> None:
 
     found = dict(look_up(sections, {(0, 4), (5, 14), (7, 5), (5, 3)}))
 
-    assert found[0, 4] == Place("src/one.ts", 1, 9)
-    assert found[5, 14] == Place("src/two.ts", 1, 9)
-    assert found[7, 5] == Place("src/b.ts", 4, 1)
+    assert found[0, 4] == Location("src/one.ts", 1, 9)
+    assert found[5, 14] == Location("src/two.ts", 1, 9)
+    assert found[7, 5] == Location("src/b.ts", 4, 1)
     assert (5, 3) not in found
 
 

@@ -25,7 +25,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFound
 
 if TYPE_CHECKING:
-    from mcp_browser.agent.executor import Deed, Look
+    from mcp_browser.agent.executor import ActionOutcome, Look
 
 ELEMENT_SECONDS = 10.0
 """How long an element may take to appear."""
@@ -82,7 +82,7 @@ class Replay(TaskRun):
             if not await self._may_go_on():
                 return
             await self._step(step)
-        self.course.end(TaskStatus.SUCCEEDED, None)
+        self.run_status.end(TaskStatus.SUCCEEDED, None)
 
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
@@ -101,12 +101,12 @@ class Replay(TaskRun):
                 "actions": self._done,
                 "departures": list(self._departures),
             },
-            obstacle=self.course.obstacle,
+            obstacle=self.run_status.obstacle,
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
             files=self._downloaded(),
-            seconds=round(self.course.seconds, 2),
+            seconds=round(self.run_status.seconds, 2),
         )
 
     # -- steps
@@ -119,9 +119,9 @@ class Replay(TaskRun):
         if not url or url == "about:blank":
             return
         try:
-            await self.hands.open(url)
+            await self.executor.open(url)
         except ActionError as error:
-            self.course.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
+            self.run_status.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
@@ -129,14 +129,16 @@ class Replay(TaskRun):
         actions: list[ActionRecord] = []
         look: Look | None = None
         try:
-            look = await self.hands.look(picture=False, shot=self.folder is not None and self.step_pictures)
+            look = await self.executor.look(
+                picture=False, shot=self.folder is not None and self.step_pictures
+            )
             await self._tell(step, look.url)
             for action in step.actions:
                 actions += await self._again(step, action, notes)
                 if self.history.status is not TaskStatus.WORKING:
                     break
         except ActionError as error:
-            self.course.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
+            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
         self.history.steps.append(
             StepRecord(
                 number=step.number,
@@ -170,17 +172,17 @@ class Replay(TaskRun):
             call = await self._call(action, notes)
         except ActionError as error:
             notes.append(self.secrets.hide(str(error)))
-            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
+            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
             return ()
-        deeds: list[Deed] = []
-        await self.hands.act([call], deeds)
-        (deed,) = deeds
-        self._tabs.update(zip(action.opened, deed.record.opened, strict=False))
-        if deed.record.error is not None:
-            self.course.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {deed.record.error}")
+        outcomes: list[ActionOutcome] = []
+        await self.executor.act([call], outcomes)
+        (outcome,) = outcomes
+        self._tabs.update(zip(action.opened, outcome.record.opened, strict=False))
+        if outcome.record.error is not None:
+            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {outcome.record.error}")
         else:
             self._done += 1
-        return (deed.record,)
+        return (outcome.record,)
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
         """Be in the tab that stands for the recorded one."""
@@ -191,7 +193,7 @@ class Replay(TaskRun):
         wanted = self._tabs[action.tab]
         if wanted not in self.session.tabs:
             raise NotFound("The tab of this action is not open any more.")
-        await self.hands.switch_tab(wanted)
+        await self.executor.switch_tab(wanted)
         self._depart(notes, f"{action.call.name} was done in tab {wanted}, which was not the current one")
 
     async def _call(self, action: ActionRecord, notes: list[str]) -> ActionCall:

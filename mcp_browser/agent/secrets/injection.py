@@ -14,7 +14,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments, StaleElement
 
-Place = tuple[dict[str, Any], str]
+Slot = tuple[dict[str, Any], str]
 """An object among the arguments, and the name in it whose value is typed."""
 
 
@@ -63,7 +63,7 @@ async def _goes_to(session: BrowserSession, index: int | None) -> str:
             raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
 
 
-def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Place]:
+def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
     """What is typed into the page of arguments that fit `params`, in objects in a list, too."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)

@@ -19,7 +19,7 @@ from playwright.async_api import BrowserContext, Page, Request, Response, WebSoc
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Exchange:
         return len(self.request_body or b"") + len(self.response_body or b"")
 
 
-class NetworkLog(Companion):
+class NetworkLog(SessionPlugin):
     """The requests of a session, oldest first. `dropped` is how many older ones are not kept any more."""
 
     def __init__(self, session: "BrowserSession") -> None:
@@ -184,7 +184,7 @@ class NetworkLog(Companion):
         else:
             self._marks[request] = source
 
-    # -- as a companion
+    # -- as a plugin
 
     async def opened(self, context: BrowserContext) -> None:
         """Listen to all pages and workers of a context."""

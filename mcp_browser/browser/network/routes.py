@@ -17,7 +17,7 @@ from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.playwright_errors import plain_message
-from mcp_browser.browser.session_plugins import Companion
+from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import InvalidArguments, NotFound
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Rule:
         return f"{self.id}: {what} {self.method or 'any method'} {self.pattern}{delay} ({uses})"
 
 
-class Routes(Companion):
+class Routes(SessionPlugin):
     """The routes of a session; where several fit a request, the newest one counts."""
 
     def __init__(self, session: "BrowserSession") -> None:
@@ -84,7 +84,7 @@ class Routes(Companion):
         """
         if len(self._rules) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
-        self._log = await self._session.companion(NetworkLog)
+        self._log = await self._session.plugin(NetworkLog)
         rule = Rule(next(self._ids), pattern, method.upper() if method else None, answer, left=times)
         try:
             await self._put(rule, self._session.context)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.session import BrowserSession
-    from mcp_browser.browser.session_limits import SessionTerms
+    from mcp_browser.browser.session_limits import SessionLimits
 
 logger = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class BrowserManager:
         *,
         isolated: bool = True,
         context_options: Mapping[str, Any] | None = None,
-        terms: "SessionTerms | None" = None,
+        limits: "SessionLimits | None" = None,
     ) -> "BrowserSession":
         """A new session; its browser is started by its `ensure_open`.
 
@@ -188,7 +188,7 @@ class BrowserManager:
         # Imported late: it brings Playwright's classes along.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
 
-        session = BrowserSession(self, isolated=isolated, context_options=context_options, terms=terms)
+        session = BrowserSession(self, isolated=isolated, context_options=context_options, limits=limits)
         self._sessions[session] = None
         session.artifacts.listen(functools.partial(self._file_changed, session))
         return session

@@ -1,1 +1,1 @@
-"""`run_task` and its companions as MCP tools."""
+"""`run_task` and the tools around it as MCP tools."""

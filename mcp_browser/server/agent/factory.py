@@ -16,7 +16,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.domains import Domains
-from mcp_browser.agent.model_retry import Asker
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
@@ -200,7 +200,9 @@ class RunMaker:
             history=history,
             controller=Controller(self._actions(task), self._settings),
             session=lease.session,
-            asker=Asker(model=model.model, fallback=model.fallback, seconds=settings.model_timeout),
+            model_client=ModelClient(
+                model=model.model, fallback=model.fallback, seconds=settings.model_timeout
+            ),
             style=style,
             settings=settings,
             secrets=self._all_secrets().only(task.secrets),

@@ -24,7 +24,7 @@ KEPT_SECONDS = 3600.0
 MOST_RUNS = 100
 """How many runs are kept; the oldest ended ones go first."""
 
-Place = Callable[[], contextlib.AbstractAsyncContextManager[object]]
+SessionEntry = Callable[[], contextlib.AbstractAsyncContextManager[object]]
 """Holds a run's session while its agent works."""
 
 
@@ -78,7 +78,7 @@ class Run:
         """Whether its agent is at work, or waits to be resumed."""
         return self._task is not None and not self._task.done()
 
-    def begin(self, place: Place) -> None:
+    def begin(self, place: SessionEntry) -> None:
         """Let the agent work, or go on after it has stopped; `place` holds its session meanwhile.
 
         Raises:
@@ -90,7 +90,7 @@ class Run:
         self._writing = None
         self._task = asyncio.create_task(self._work(place))
 
-    async def _work(self, place: Place) -> None:
+    async def _work(self, place: SessionEntry) -> None:
         try:
             async with place():
                 self.outcome = await self.agent.run()

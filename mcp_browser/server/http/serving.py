@@ -24,7 +24,7 @@ from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.refusals import OnRefusal
-from mcp_browser.server.http.middleware.stack import doors, uvicorn_options
+from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -132,7 +132,7 @@ def http_doors(settings: Settings, on_refusal: OnRefusal) -> list[Middleware]:
     prefix = settings.server.path_prefix
     everybodys = ["/healthz", "/readyz", *(["/metrics"] if settings.access.open_metrics else [])]
     endpoints = [path for path, on in (("/mcp", settings.server.http), ("/sse", settings.server.sse)) if on]
-    return doors(
+    return middleware_stack(
         settings.access,
         endpoints=[prefix + path for path in endpoints],
         open_paths=[prefix + path for path in everybodys],

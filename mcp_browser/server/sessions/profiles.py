@@ -29,7 +29,7 @@ KEEPING_SECONDS = 3.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = "state.json"
 
-State = dict[str, Any]
+StorageState = dict[str, Any]
 
 
 class Profiles:
@@ -66,7 +66,7 @@ class Profiles:
             lock.release()
             raise
 
-    def state_of(self, principal: Principal, name: str) -> State:
+    def state_of(self, principal: Principal, name: str) -> StorageState:
         """A copy of what is kept in a profile.
 
         Raises:
@@ -99,11 +99,11 @@ class CallersProfiles:
         self._profiles = profiles
         self._principal = principal
 
-    def load(self, name: str) -> State:
+    def load(self, name: str) -> StorageState:
         """A copy of what is kept in a profile. Raises as `Profiles.state_of` does."""
         return self._profiles.state_of(self._principal, name)
 
-    async def save(self, name: str, state: State) -> None:
+    async def save(self, name: str, state: StorageState) -> None:
         """Keep a state in a profile that no session holds. Raises as `Profiles.hold` does, and OSError."""
         profile = await self._profiles.hold(self._principal, name)
         try:
@@ -131,7 +131,7 @@ class NamedProfile:
                 return
             try:
                 async with asyncio.timeout(KEEPING_SECONDS):
-                    state = cast("State", await context.storage_state(indexed_db=True))
+                    state = cast("StorageState", await context.storage_state(indexed_db=True))
             except (TimeoutError, PlaywrightError):
                 # A page that does not answer keeps its storage to itself; the cookies are the browser's.
                 try:
@@ -149,7 +149,7 @@ class NamedProfile:
             except OSError as error:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
-    async def put(self, state: State) -> None:
+    async def put(self, state: StorageState) -> None:
         """Keep this state instead of what was kept.
 
         Raises:
@@ -173,7 +173,7 @@ def _checked(name: str) -> str:
     return name
 
 
-def _read(file: Path) -> State | None:
+def _read(file: Path) -> StorageState | None:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -183,7 +183,7 @@ def _read(file: Path) -> State | None:
         return None
 
 
-def _write(file: Path, state: State) -> None:
+def _write(file: Path, state: StorageState) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".state-")  # readable by its owner only
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as new:

@@ -12,11 +12,11 @@ from typing import Any
 import anyio
 from mcp.server.context import ServerRequestContext
 
-from mcp_browser.browser.fair_semaphore import SessionLock, Turns
+from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_limits import SessionTerms
+from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.calls import Lease, NeedInput
 from mcp_browser.server.principals import ANONYMOUS, Principal
@@ -88,7 +88,7 @@ class Sessions:
         self._manager = manager
         self._settings = settings.sessions
         self.replica = f"{settings.server.replica}." if settings.server.replica else ""
-        self.turns = Turns(self._settings.max_calls, crowds={ANONYMOUS.id})
+        self.turns = FairSemaphore(self._settings.max_calls, crowds={ANONYMOUS.id})
         self.profiles = Profiles(self._settings.profiles) if self._settings.profiles else None
         self._held: dict[str, HeldSession] = {}
         self._defaults: dict[str, HeldSession] = {}
@@ -203,7 +203,7 @@ class Sessions:
             options["storage_state"] = profile.state
         session = await self._manager.open_session(
             context_options=options,
-            terms=SessionTerms(
+            limits=SessionLimits(
                 lock=SessionLock(self.turns, principal.id),
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),

@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.server.calls import Call, ServerTool, server_tool
-from mcp_browser.server.sessions.profiles import NamedProfile, State
+from mcp_browser.server.sessions.profiles import NamedProfile, StorageState
 from mcp_browser.server.sessions.store import HeldSession, Sessions, connection_of, in_words
 from mcp_browser.settings import Viewport, known_timezone
 
@@ -118,7 +118,7 @@ def _profiles(sessions: Sessions) -> Any:
     return sessions.profiles
 
 
-def _logins(sessions: Sessions, call: Call, params: NewSessionParams) -> State:
+def _logins(sessions: Sessions, call: Call, params: NewSessionParams) -> StorageState:
     if params.profile is not None:
         raise InvalidArguments("Give either 'profile' or 'logins_of'.")
     return _profiles(sessions).state_of(call.principal, params.logins_of)

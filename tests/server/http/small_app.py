@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.refusals import Reason
-from mcp_browser.server.http.middleware.stack import doors, uvicorn_options
+from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
 from mcp_browser.server.principals import principal_of
 from mcp_browser.settings import AccessSettings
 
@@ -61,7 +61,9 @@ def small_app(settings: AccessSettings, on_refusal: Callable[[Reason], None]) ->
         Route("/break", _break),
         Route("/healthz", _healthy),
     ]
-    middleware = doors(settings, endpoints=("/mcp", "/sse"), open_paths=("/healthz",), on_refusal=on_refusal)
+    middleware = middleware_stack(
+        settings, endpoints=("/mcp", "/sse"), open_paths=("/healthz",), on_refusal=on_refusal
+    )
     return Starlette(routes=routes, middleware=middleware)
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 import httpx2
 import pytest
 
-from mcp_browser.server.http import oauth
+from mcp_browser.server.http.auth import oauth
 from mcp_browser.server.http.auth.oauth import metadata_addresses
 from tests.server.http.conftest import Serve, Served, free_listener
 from tests.server.http.issuer import AUDIENCE, OPENID, Issuer

@@ -1,6 +1,6 @@
 import pytest
 
-from mcp_browser.server.http import rates
+from mcp_browser.server.http.middleware import rate_limits as rates
 from mcp_browser.server.http.middleware.rate_limits import Buckets
 from tests.server.http.conftest import Serve
 

@@ -22,7 +22,7 @@ MIB = 1024 * 1024
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
 
 
-def doors(  # noqa: PLR0913 - options, all by keyword
+def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     settings: AccessSettings,
     *,
     endpoints: Sequence[str],
