@@ -11,11 +11,11 @@ from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
 from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Progress
+from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import Asked, ModelClient
 from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.message_manager import MessageManager
-from mcp_browser.agent.prompting.output import AgentBrain
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord

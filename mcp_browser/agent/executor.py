@@ -13,8 +13,8 @@ from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.agent import spans
+from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
-from mcp_browser.agent.prompting.output import ActionCall
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.record.recording import record_elements, small_picture
 from mcp_browser.agent.secrets.injection import fill_in

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, Field
 
-from mcp_browser.agent.prompting.output import ActionCall
+from mcp_browser.agent.decision import ActionCall
 
 WINDOW = 20
 """Within how many of the last actions repeats count."""

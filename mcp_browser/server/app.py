@@ -12,8 +12,9 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
-from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, principal_of_request
+from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource
 from mcp_browser.server.observer import CallObserver
+from mcp_browser.server.principals import principal_of_request
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.tasks.extension import TaskExtension
 from mcp_browser.server.tasks.long_calls import LongCalls

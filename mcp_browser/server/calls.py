@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of
+from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import TaskHandle
 
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
@@ -187,9 +187,3 @@ class NeedInput(Exception):
         """Answer the call with these questions."""
         super().__init__("The client is asked.")
         self.result = result
-
-
-def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:
-    """Who calls, by what the HTTP request says; `ANONYMOUS` where there is no such request."""
-    scope = getattr(request.request, "scope", None)
-    return ANONYMOUS if scope is None else principal_of(scope)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from mcp.server.context import ServerRequestContext
+
 _KEY = "mcp_browser.principal"
 
 
@@ -33,3 +35,9 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     """Who sent the request of this ASGI scope; `ANONYMOUS` where nobody has written it down."""
     found = scope.get(_KEY)
     return found if isinstance(found, Principal) else ANONYMOUS
+
+
+def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:
+    """Who calls, by what the HTTP request says; `ANONYMOUS` where there is no such request."""
+    scope = getattr(request.request, "scope", None)
+    return ANONYMOUS if scope is None else principal_of(scope)

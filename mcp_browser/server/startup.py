@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 import anyio.to_thread
@@ -17,6 +17,11 @@ from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
 from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from mcp_browser.server.agent.secret_forms import SecretForm
 
 logger = logging.getLogger(__name__)
 
@@ -101,10 +106,17 @@ async def _serve_until_stopped(settings: Settings) -> None:
         gc.freeze()
         gc.enable()
         try:
-            await transports.serve_stdio(settings, manager)
+            await transports.serve_stdio(settings, manager, open_form=_form_on_loopback)
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()
+
+
+def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
+    # Imported late: most servers never ask for a secret.
+    from mcp_browser.server.http.secrets.local import asking_on_loopback  # noqa: PLC0415
+
+    return asking_on_loopback(*asked)
 
 
 async def _end_on_signal(manager: BrowserManager) -> None:

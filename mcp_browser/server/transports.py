@@ -1,20 +1,17 @@
 """How clients reach the server."""
 
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent.secret_forms import SecretForm
+from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
@@ -33,16 +30,16 @@ def registry_of(settings: Settings) -> Registry:
         return load_registry(settings.tools)
 
 
-async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
+async def serve_stdio(settings: Settings, manager: BrowserManager, *, open_form: OpenForm) -> None:
     """Serve one client over standard input and output, until the input ends.
 
-    All calls work in the manager's one session.
+    All calls work in the manager's one session. `open_form` opens the forms in which people give secrets.
     """
     source = OneSession(manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
-    agent = AgentTools(settings, source, registry, forms=_Loopback())
+    agent = AgentTools(settings, source, registry, open_form=open_form)
     server = create_server(
         Controller(registry, settings),
         source,
@@ -55,20 +52,6 @@ async def serve_stdio(settings: Settings, manager: BrowserManager) -> None:
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()
-
-
-class _Loopback:
-    """Forms for secrets on the loopback, imported when one is wanted: most servers never ask for any."""
-
-    @asynccontextmanager
-    async def asking(
-        self, request: ServerRequestContext[Any, Any], question: str, site: str
-    ) -> AsyncGenerator[SecretForm]:
-        """A form, as long as the question stands."""
-        from mcp_browser.server.http.secrets.local import asking_on_loopback  # noqa: PLC0415
-
-        async with asking_on_loopback(request, question, site) as form:
-            yield form
 
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:

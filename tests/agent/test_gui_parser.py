@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_browser.actions.coordinates import parse_coordinates
+from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.prompting.gui_parser import (
     MOST_PIXELS,
     PATCH,
@@ -15,7 +16,6 @@ from mcp_browser.agent.prompting.gui_parser import (
     resized,
 )
 from mcp_browser.agent.prompting.gui_style import GuiStyle, GuiTurn
-from mcp_browser.agent.prompting.output import ActionCall
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import Reply

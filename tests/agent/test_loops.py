@@ -1,7 +1,7 @@
 """Circles, and what is said to them."""
 
+from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.loops import NUDGES, STOP_AT, STOP_AT_PAGES, LoopDetector
-from mcp_browser.agent.prompting.output import ActionCall
 
 
 def click(index: int) -> ActionCall:

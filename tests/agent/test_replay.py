@@ -11,8 +11,8 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.control import NobodyWatches, Progress
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.record.replay import Replay
 from mcp_browser.agent.record.variables import Variables, entered_values
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession

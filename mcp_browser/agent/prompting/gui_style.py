@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     GuiAction,
@@ -13,7 +14,6 @@ from mcp_browser.agent.prompting.gui_parser import (
     parse_prediction,
     parse_spot,
 )
-from mcp_browser.agent.prompting.output import ActionCall, AgentBrain, Decision
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import OutputCall, OutputForm, Reply

@@ -9,37 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.registry import ActionModel
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
 from mcp_browser.errors import InvalidArguments, InvalidOutput
-from mcp_browser.llm.messages import Frozen, OutputForm, Reply
+from mcp_browser.llm.messages import OutputForm, Reply
 
 FORM_NAME = "AgentOutput"
 MOST_PROBLEMS = 4
 
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-
-
-class AgentBrain(Frozen):
-    """What the agent thinks at a step."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    evaluation_previous_goal: str = Field(
-        default="", description="did the last step reach its goal? say how you know"
-    )
-    memory: str = Field(default="", description="what to remember: done, found, still to do, with counts")
-    next_goal: str = Field(default="", description="what this step is for")
-
-
-class ActionCall(Frozen):
-    """An action by name, and its arguments as they were given."""
-
-    name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """As a person would write it: `click_element(index=4)`."""
-        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
 class AgentOutput(BaseModel):
@@ -62,13 +40,6 @@ class AgentOutput(BaseModel):
 
 def _list_of(actions: type[ActionModel]) -> Any:
     return list[actions]  # pyright: ignore[reportInvalidTypeForm] - a model made at run time
-
-
-class Decision(Frozen):
-    """A step's output, whatever the style in which the model put it: its thoughts and the actions."""
-
-    brain: AgentBrain = AgentBrain()
-    calls: tuple[ActionCall, ...]
 
 
 def output_form(model: type[AgentOutput]) -> OutputForm:

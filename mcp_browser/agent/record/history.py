@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mcp_browser import __version__
-from mcp_browser.agent.prompting.output import ActionCall, AgentBrain
+from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import NotFound

@@ -20,8 +20,8 @@ from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
-from mcp_browser.agent.record.replay import Replay
 from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.secrets.store import Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task

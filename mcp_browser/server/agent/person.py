@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from mcp_browser.agent.control import Progress
 from mcp_browser.server.agent.running import Run
-from mcp_browser.server.agent.secret_forms import FORM_SECONDS, FormPlace, SecretForm
+from mcp_browser.server.agent.secret_forms import FORM_SECONDS, OpenForm, SecretForm
 from mcp_browser.server.ask import capabilities, is_modern
 
 PERSON_SECONDS = 900.0
@@ -24,12 +24,12 @@ class ClientWatcher:
     """The watcher of a run whose person is behind an MCP client."""
 
     def __init__(
-        self, run: Run, request: ServerRequestContext[Any, Any], forms: FormPlace | None = None
+        self, run: Run, request: ServerRequestContext[Any, Any], open_form: OpenForm | None = None
     ) -> None:
-        """Tell `run` its progress, and ask the client of `request`; secrets in a form of `forms`."""
+        """Tell `run` its progress, and ask the client of `request`; secrets by `open_form`."""
         self._run = run
         self._request = request
-        self._forms = forms
+        self._open_form = open_form
         asking = capabilities(request).elicitation
         # Clients from before there were modes declare none, and mean forms.
         self._takes_forms = asking is not None and (asking.form is not None or asking.url is None)
@@ -62,9 +62,9 @@ class ClientWatcher:
 
         It goes from the page to the run, and nowhere else: the client only learns the page's address.
         """
-        if self._forms is None or not self._takes_urls or not self._run.attended:
+        if self._open_form is None or not self._takes_urls or not self._run.attended:
             return None
-        async with self._forms.asking(self._request, question, site) as form:
+        async with self._open_form(self._request, question, site) as form:
             # Handshake clients know the question by an identifier, which the modern protocol has dropped.
             identifier = None if is_modern(self._request) else secrets.token_urlsafe(16)
             params = types.ElicitRequestURLParams(message=question, url=form.url, elicitation_id=identifier)

@@ -3,9 +3,10 @@
 import asyncio
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from pydantic import SecretStr
@@ -63,11 +64,5 @@ class SecretForms:
         return form
 
 
-class FormPlace(Protocol):
-    """Where a person reaches a form."""
-
-    def asking(
-        self, request: ServerRequestContext[Any, Any], question: str, site: str, /
-    ) -> AbstractAsyncContextManager[SecretForm]:
-        """A form that can be reached from where the client is, for as long as the question stands."""
-        ...
+OpenForm = Callable[[ServerRequestContext[Any, Any], str, str], AbstractAsyncContextManager[SecretForm]]
+"""Takes the call's context, the question and its site; the form can be reached from where the client is."""

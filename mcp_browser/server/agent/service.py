@@ -12,7 +12,7 @@ from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.record.history import HISTORY_FILE
-from mcp_browser.agent.record.replay import Replay
+from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskStatus
 from mcp_browser.errors import InvalidArguments, NotActionable, UnknownSession
 from mcp_browser.server.agent.answers import answer, saved_answer, told
@@ -21,7 +21,7 @@ from mcp_browser.server.agent.files import URI
 from mcp_browser.server.agent.person import ClientWatcher
 from mcp_browser.server.agent.running import Run, Runs
 from mcp_browser.server.agent.saved import not_found
-from mcp_browser.server.agent.secret_forms import FormPlace
+from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.task_calls import RunCalls
 from mcp_browser.server.agent.tools import (
     GetTaskParams,
@@ -53,7 +53,7 @@ class AgentRuns:
         registry: Registry,
         *,
         wrote: Callable[[Run, str], None],
-        forms: FormPlace | None = None,
+        open_form: OpenForm | None = None,
     ) -> None:
         """Let agents use the actions of `registry`.
 
@@ -62,9 +62,9 @@ class AgentRuns:
             sessions: where the browser sessions come from.
             registry: the actions.
             wrote: is told each file that a run has written.
-            forms: where people give what is secret; None where they cannot.
+            open_form: opens a form in which people give what is secret; None where they cannot.
         """
-        self._forms = forms
+        self._open_form = open_form
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
         self._maker = RunMaker(settings, registry, wrote)
@@ -250,7 +250,7 @@ class AgentRuns:
         return run
 
     def _begin(self, call: Call, run: Run) -> None:
-        run.agent.watcher = ClientWatcher(run, call.request, self._forms)
+        run.agent.watcher = ClientWatcher(run, call.request, self._open_form)
         self.runs.add(run)
         request, principal = call.request, run.principal
         run.begin(lambda: self._sessions.lease(request, principal, run.handle))

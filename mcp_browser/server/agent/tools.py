@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.agent.files import TaskFiles
-from mcp_browser.server.agent.secret_forms import FormPlace
+from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import LongCall
@@ -93,10 +93,10 @@ class AgentTools:
         sessions: SessionSource,
         registry: Registry,
         *,
-        forms: FormPlace | None = None,
+        open_form: OpenForm | None = None,
     ) -> None:
-        """Offer them; the agent may use the actions of `registry`, and ask for secrets in `forms`."""
-        self._forms = forms
+        """Offer them; the agent may use the actions of `registry`, and ask for secrets by `open_form`."""
+        self._open_form = open_form
         self._settings = settings
         self._sessions = sessions
         self._registry = registry
@@ -174,7 +174,7 @@ class AgentTools:
                 self._sessions,
                 self._registry,
                 wrote=self.files.written,
-                forms=self._forms,
+                open_form=self._open_form,
             )
             self._runs = runs
         return self._runs

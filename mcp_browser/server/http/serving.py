@@ -63,7 +63,7 @@ class HttpServer:
         )
         controller = Controller(registry_of(settings), settings)
         forms = HostedForms(settings)
-        self._agent = AgentTools(settings, self.sessions, controller.registry, forms=forms)
+        self._agent = AgentTools(settings, self.sessions, controller.registry, open_form=forms.asking)
         try:
             self._server = create_server(
                 controller,

@@ -18,8 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from mcp_browser.errors import ActionError
-from mcp_browser.server.calls import principal_of_request
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.principals import Principal, principal_of_request
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from pydantic import Field
 
 from mcp_browser.server.ask import capabilities, is_modern
-from mcp_browser.server.calls import principal_of_request
+from mcp_browser.server.principals import principal_of_request
 from mcp_browser.server.tasks.long_calls import LongCall, LongCalls, detailed
 
 EXTENSION = "io.modelcontextprotocol/tasks"

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.agent.control import Progress
-from mcp_browser.agent.prompting.output import ActionCall
+from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.recording import element_arguments, place_of
 from mcp_browser.agent.record.variables import Variables
