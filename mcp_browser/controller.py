@@ -26,7 +26,6 @@ class Controller:
     """The one way by which an action is carried out, for the MCP server and for the agent."""
 
     def __init__(self, registry: Registry, settings: Settings) -> None:
-        """Carry out the actions of `registry` under `settings`."""
         self.registry = registry
         self.settings = settings
 

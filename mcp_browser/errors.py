@@ -47,7 +47,6 @@ class ModelError(McpBrowserError):
     """
 
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
-        """Join the message and the hint."""
         super().__init__(f"{message} {hint}".rstrip())
         self.hint = hint
         self.retry_after = retry_after
@@ -92,7 +91,6 @@ class ActionError(McpBrowserError):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        """Join the message and the hint."""
         super().__init__(f"{message} {hint}".rstrip())
         self.message = message
         self.hint = hint

@@ -177,7 +177,6 @@ class Viewport(BaseModel):
         return {"width": int(match[1]), "height": int(match[2])}
 
     def __str__(self) -> str:
-        """The size as it is written in settings."""
         return f"{self.width}x{self.height}"
 
 

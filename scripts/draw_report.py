@@ -28,6 +28,7 @@ from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
+from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
@@ -85,7 +86,7 @@ async def _draw(folder: Path) -> bytes:
         width, height = REPORT_SIZE
         await session.current_tab.page.set_viewport_size({"width": width, "height": height})
         await session.current_tab.goto((folder / REPORT_FILE).as_uri())
-        return await session.current_tab.screenshot(kind="png")
+        return encode_whole(await session.current_tab.screenshot(kind="png"))
     finally:
         await manager.close()
 

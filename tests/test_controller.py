@@ -10,6 +10,7 @@ from mcp_browser import ActionContext, ActionResult, Registry, Tab
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.dom.secrecy import Shot
 from mcp_browser.errors import (
     ActionError,
     DeadlineExceeded,
@@ -266,7 +267,7 @@ async def test_a_result_stands_even_where_no_picture_can_be_taken(
     await working.execute("go_to_url", {"url": site.page("<button>Busy</button>")}, session)
     page = session.current_tab.page
 
-    async def unavailable(**_options: object) -> bytes:
+    async def unavailable(**_options: object) -> Shot:
         raise NotActionable("no picture now")
 
     session.current_tab.screenshot = unavailable

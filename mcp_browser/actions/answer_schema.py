@@ -66,7 +66,7 @@ class AnswerSchema:
 class _Inlining:
     """Puts definitions in the places where they are used; `shown` is the schema without references.
 
-    A schema that stands within itself is told by its name there, since it would never end.
+    A schema that stands within itself is named there, since it would never end.
     """
 
     def __init__(self, schema: Schema) -> None:

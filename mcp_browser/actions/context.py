@@ -19,5 +19,4 @@ class ActionContext:
 
     @property
     def tab(self) -> "Tab":
-        """The current tab."""
         return self.session.current_tab

@@ -51,7 +51,6 @@ class Coordinates(Frozen):
     size: Size | None = None
 
     def __str__(self) -> str:
-        """As it was written."""
         return self.text
 
     def in_view(self, view: Size, *, shown: Size | None = None) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.network.exchange import ToldExchange
 from mcp_browser.browser.network.log import Exchange
 from mcp_browser.browser.redaction import Redactor
+from mcp_browser.text import cut
 
 LONGEST_URL = 200
 SHOWN_FRAMES = 20
@@ -78,7 +79,7 @@ def _lines(exchange: Exchange, told: ToldExchange, body: bytes | None, limit: in
         yield from (f"  {name}: {value}" for name, value in told.request_headers)
     if exchange.request_size:
         yield f"Request body ({size_text(exchange.request_size)}):"
-        yield _cut(told.request_body, limit) if told.request_body is not None else "  (not text)"
+        yield cut(told.request_body, limit) if told.request_body is not None else "  (not text)"
     if told.response_headers:
         yield "Response headers:"
         # Several cookies come in one header, each on a line of its own.
@@ -88,7 +89,7 @@ def _lines(exchange: Exchange, told: ToldExchange, body: bytes | None, limit: in
     if exchange.kind == "websocket":
         yield f"Messages (the last {min(len(told.frames), SHOWN_FRAMES)}):"
         frames = list(zip(exchange.frames, told.frames, strict=True))[-SHOWN_FRAMES:]
-        yield from (f"  {'→' if frame.sent else '←'} {_cut(text, limit // 10)}" for frame, text in frames)
+        yield from (f"  {'→' if frame.sent else '←'} {cut(text, limit // 10)}" for frame, text in frames)
     elif exchange.status is not None:
         yield _body(exchange, told, body, limit)
 
@@ -120,7 +121,7 @@ def _body(exchange: Exchange, told: ToldExchange, body: bytes | None, limit: int
     if told.response_body is None:
         return f"Response body: {size}, not text; saved as a file."
     saved = "; saved whole as a file" if len(told.response_body) > limit else ""
-    return f"Response body ({size}{saved}):\n{_cut(told.response_body, limit)}"
+    return f"Response body ({size}{saved}):\n{cut(told.response_body, limit)}"
 
 
 def _outcome(exchange: Exchange) -> str:
@@ -130,7 +131,3 @@ def _outcome(exchange: Exchange) -> str:
     if exchange.kind == "websocket":
         return "closed" if exchange.done else "open"
     return str(exchange.status) if exchange.status is not None else "pending"
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"

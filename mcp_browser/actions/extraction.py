@@ -7,10 +7,9 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.markdown import take_part, to_markdown, without_scripts
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 extraction = Registry(group="core")
-
-CHARACTERS_A_TOKEN = 4
 
 
 class ExtractContentParams(ActionParams):

@@ -13,12 +13,13 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import full_size_picture
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.pictures import make_picture
-from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 files = Registry(group="files")
 
@@ -28,7 +29,6 @@ LONGEST_WAIT = 600
 LARGEST_READ = 50_000_000
 """Largest file that is read as text or shown as a picture, bytes."""
 
-CHARACTERS_A_TOKEN = 4
 
 PAPERS = {
     "A3": (11.7, 16.54),

@@ -1,9 +1,9 @@
 """Long lists in parts that fit the budget."""
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.extraction import CHARACTERS_A_TOKEN
 from mcp_browser.actions.markdown import take_part
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 
 def list_part(  # noqa: PLR0913 - options, all by keyword

@@ -14,11 +14,11 @@ from html_to_markdown import (
 )
 
 from mcp_browser.errors import NotFound
+from mcp_browser.text import SURROGATES
 
 _UNREAD = ["svg", "canvas", "object", "audio", "video", "iframe", "noscript", "template"]
 _TOO_DEEP = "(This page is nested too deep to be shown as Markdown. Its plain text:)"
 _FAILED = "(This page could not be turned into Markdown. Its plain text:)"
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _SCRIPTS = re.compile(
     r"<(script|style|noscript|template)\b.*?</\1\s*>|<link\b[^>]*>", re.DOTALL | re.IGNORECASE
 )
@@ -36,7 +36,7 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
         base_url: what addresses in it are relative to.
         links: keep the addresses of links and pictures; else only their texts.
     """
-    html = _SURROGATES.sub("\ufffd", html)
+    html = SURROGATES.sub("\ufffd", html)
     options = ConversionOptions(
         base_url=base_url,
         compact_tables=True,

@@ -9,7 +9,6 @@ from pydantic import Field, field_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.exchange_text import body_name, describe, one_line
-from mcp_browser.actions.extraction import CHARACTERS_A_TOKEN
 from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
@@ -19,6 +18,7 @@ from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.errors import DeadlineExceeded, NotActionable
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 network = Registry(group="network")
 

@@ -8,9 +8,9 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
 
 printing = Registry(group="core")

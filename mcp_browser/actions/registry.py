@@ -2,28 +2,24 @@
 
 import functools
 import inspect
-import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.actions.schema import tool_schema
 from mcp_browser.browser.addresses import is_on
+from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-Effect = Literal["read", "input", "navigation"]
-"""What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
 
 
 class ActionParams(BaseModel):
@@ -90,7 +86,6 @@ class RegisteredAction:
 
     @property
     def is_bound_to_pages(self) -> bool:
-        """Whether the action is offered on certain pages only."""
         return bool(self.domains) or self.page_filter is not None
 
     def offered_on(self, page: "Page | None") -> bool:
@@ -123,15 +118,12 @@ class Registry:
         self._actions: dict[str, RegisteredAction] = {}
 
     def __iter__(self) -> Iterator[RegisteredAction]:
-        """The actions, in the order in which they were registered."""
         return iter(self._actions.values())
 
     def __len__(self) -> int:
-        """How many actions there are."""
         return len(self._actions)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is an action of that name."""
         return name in self._actions
 
     def __getitem__(self, name: str) -> RegisteredAction:
@@ -254,30 +246,6 @@ class Registry:
             if action.offered_on(page)
         }
         return create_model("ActionModel", __base__=ActionModel, **fields)
-
-    def get_prompt_description(self, page: "Page | None" = None) -> str:
-        """The actions for a system prompt, one line each: `name(parameters as JSON schema): description`.
-
-        Without a page, the actions that are offered everywhere; with one, only those bound to such pages.
-        """
-        return "\n".join(
-            f"{action.name} {json.dumps(tool_schema(action.param_model)['properties'])}: {action.description}"
-            for action in self
-            if action.offered_on(page) and (page is None or action.is_bound_to_pages)
-        )
-
-    async def execute_action(
-        self, name: str, arguments: Mapping[str, Any], ctx: ActionContext
-    ) -> ActionResult:
-        """Validate the arguments and run the action, without guard, settling or observation.
-
-        Raises:
-            UnknownAction: there is no such action.
-            InvalidArguments: the arguments do not fit.
-            ActionError: the action failed.
-        """
-        action = self[name]
-        return await action.run(ctx, action.validate(arguments))
 
 
 _INJECTED: dict[str, Callable[[ActionContext], Any]] = {

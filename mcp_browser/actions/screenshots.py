@@ -7,9 +7,9 @@ import anyio.to_thread
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import Attachment
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.element import Element
-from mcp_browser.browser.pictures import make_picture
+from mcp_browser.browser.pictures import encode_whole, make_picture
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import NotActionable
 
@@ -69,7 +69,7 @@ async def take_screenshot(
             if left_out
             else None
         )
-    raw = await tab.screenshot(full_page=full_page, clip=clip, limit=PAINTING_SECONDS if full_page else None)
+    shot = await tab.screenshot(full_page=full_page, clip=clip, limit=PAINTING_SECONDS if full_page else None)
     boxes: list[Box] = []
     css_width: int | None = None
     if labels:
@@ -84,7 +84,7 @@ async def take_screenshot(
         css_width = (await view_size(tab)).width
     picture = await anyio.to_thread.run_sync(
         lambda: make_picture(
-            raw,
+            shot,
             format=wanted.screenshot_format,
             quality=wanted.screenshot_quality,
             max_side=wanted.screenshot_max_side,
@@ -141,7 +141,8 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
     clip: FloatRect | None = None
     if left_out:
         clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
-    return await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS), left_out
+    shot = await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS)
+    return await anyio.to_thread.run_sync(encode_whole, shot), left_out
 
 
 async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":

@@ -9,10 +9,10 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.evaluation import evaluate
 from mcp_browser.errors import DialogOpen
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 scripting = Registry(group="scripting")
 
-CHARACTERS_A_TOKEN = 4
 
 SECONDS = 30.0
 """How long a script may take where its caller does not say."""

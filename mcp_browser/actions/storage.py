@@ -14,7 +14,7 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.uploads import allowed_files
-from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
@@ -28,8 +28,8 @@ from mcp_browser.browser.site_data import (
     put_state,
     read_file,
     read_state,
-    write_private,
 )
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 storage = Registry(group="storage")
@@ -229,7 +229,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     try:
         pending = files.reserve(params.name, kind="storage", suffix=".json")
         try:
-            await anyio.to_thread.run_sync(write_private, pending.path, json.dumps(state).encode())
+            await anyio.to_thread.run_sync(write_whole, pending.path, json.dumps(state).encode())
             artifact = files.complete(pending, mime_type="application/json")
         except BaseException:
             files.abandon(pending)

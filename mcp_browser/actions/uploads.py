@@ -37,7 +37,7 @@ async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path
         if source[:5].lower() == "data:":
             name, content = decode_data_uri(source)
             try:
-                files.append(await artifacts.hold(content, name))
+                files.append(await artifacts.stage(content, name))
             except OSError as error:
                 raise NotActionable(f"{name} could not be written: {error.strerror}.") from error
         elif source[:10].lower() == "browser://":

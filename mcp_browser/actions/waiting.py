@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.playwright_errors import is_context_gone
+from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
 

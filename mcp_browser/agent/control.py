@@ -1,4 +1,4 @@
-"""The reins of a run: pausing, going on, stopping, telling it something, asking the person."""
+"""Control of a run: pause, resume, stop, add instructions, ask the person."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from mcp_browser.browser.next_event import Wakeup
 
 
 class Progress(BaseModel):
-    """How far a run has got, told at each step."""
+    """How far a run has got, reported at each step."""
 
     step: int
     steps: int
@@ -19,17 +19,15 @@ class Progress(BaseModel):
     url: str = ""
 
     def __str__(self) -> str:
-        """In one line."""
         doing = self.goal or ", ".join(self.actions) or self.status.value.replace("_", " ")
         return f"Step {self.step} of at most {self.steps}: {doing} ({self.url or 'no page'})"
 
 
 class Watcher(Protocol):
-    """Is told how a run goes, and asked what only a person can answer."""
+    """Takes progress, and answers what only a person can answer."""
 
     async def progressed(self, progress: Progress) -> None:
         """A step has been decided upon, or the status has changed."""
-        ...
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """The person's answer; None where nobody can be asked now."""
@@ -47,7 +45,7 @@ class NobodyWatches:
     """A run by itself."""
 
     async def progressed(self, progress: Progress) -> None:
-        """Nobody is told."""
+        """Report to nobody."""
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """Nobody answers."""
@@ -66,7 +64,6 @@ class Control:
     """
 
     def __init__(self) -> None:
-        """The run goes on as it is."""
         self.stopping = False
         self.closing = False
         self._paused = False
@@ -75,7 +72,6 @@ class Control:
 
     @property
     def paused(self) -> bool:
-        """Whether the run is to wait before its next step."""
         return self._paused
 
     def pause(self) -> None:
@@ -105,7 +101,6 @@ class Control:
 
     @property
     def instructions(self) -> list[str]:
-        """What the agent is still to be told."""
         return list(self._instructions)
 
     async def changed(self) -> None:

@@ -20,7 +20,6 @@ class Domains:
     """Hosts that a task keeps to: globs; none means any."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        """Keep to hosts like these."""
         self._patterns = tuple(patterns)
 
     def allow(self, url: str) -> bool:

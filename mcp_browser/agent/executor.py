@@ -28,7 +28,7 @@ from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
 
 BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
-"""What is told of an action that did not come to its end."""
+"""The result of an action that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)

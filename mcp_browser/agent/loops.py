@@ -12,13 +12,13 @@ WINDOW = 20
 """Within how many of the last actions repeats count."""
 
 NUDGES = (5, 8, 12)
-"""At how many repeats of one action the agent is told of it."""
+"""The number of repeats of one action that the agent is warned of."""
 
 STOP_AT = 16
 """At how many repeats the run is stuck."""
 
 SAME_PAGES = 5
-"""After how many steps on an unchanged page the agent is told of it."""
+"""The number of steps on an unchanged page that the agent is warned of."""
 
 STOP_AT_PAGES = 12
 
@@ -60,7 +60,6 @@ class LoopDetector(BaseModel):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is no use to go on."""
         return self.repeats >= STOP_AT or self.same_pages >= STOP_AT_PAGES
 
     def plan_is_due(self) -> bool:

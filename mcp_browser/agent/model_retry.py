@@ -37,7 +37,7 @@ REPAIRS = 2
 _PASSING = (ModelRateLimited, ModelTimedOut, ModelUnavailable)
 
 Notice = Callable[[str], None]
-"""Is told, in a sentence, what the asking had to put up with."""
+"""Called with a sentence for each thing that went wrong on the way."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class ModelClient:
         form: OutputForm | None,
         read: Callable[[Reply], Decision],
     ) -> Asked:
-        """One decision; where the answer cannot be read, the model is told why and asked again.
+        """One decision; where the answer cannot be read, the model gets the reason and is asked again.
 
         Raises:
             InvalidOutput: no answer can be read.

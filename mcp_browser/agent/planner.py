@@ -1,4 +1,4 @@
-"""A turn with the model: it is told how the page looks, sums up and plans where that is due, and decides."""
+"""A turn with the model: sum up and plan where that is due, then ask for a decision on the page."""
 
 import logging
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a run asks of a person, and what the model is told of the answer."""
+"""What a run asks a person, and what the model reads of the answer."""
 
 import re
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Question:
             control: may have instructions, which answer, too.
 
         Returns:
-            What the model is told; None where nobody has answered.
+            What the model reads; None where nobody has answered.
         """
         told = None
         if self.secret is not None:

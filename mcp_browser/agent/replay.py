@@ -185,7 +185,7 @@ class Replay(TaskRun):
         return (outcome.record,)
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
-        """Be in the tab that stands for the recorded one."""
+        """Switch to the tab that stands for the recorded one."""
         await self.session.ensure_open()
         current = self.session.current_tab.id
         if action.tab is None or self._tabs.setdefault(action.tab, current) == current:

@@ -30,13 +30,13 @@ class RunStatus:
         return self._before + (time.monotonic() - self._since if working else 0)
 
     def set(self, status: TaskStatus) -> None:
-        """Be in this status from now on."""
+        """Change the status."""
         self._before = self.seconds
         self._since = time.monotonic()
         self._history.status = status
 
     def end(self, status: TaskStatus, obstacle: str | None) -> None:
-        """Be at the end, where the run has not ended before."""
+        """End the run unless it has already ended."""
         if not self._history.status.is_final:
             self.set(status)
             self.obstacle = obstacle
@@ -60,7 +60,7 @@ class RunStatus:
         """End because somebody wants it so."""
         self.end(TaskStatus.STOPPED, "It was stopped.")
 
-    async def hold(self, tell: Callable[[], Awaitable[None]]) -> None:
+    async def wait_while_paused(self, tell: Callable[[], Awaitable[None]]) -> None:
         """Wait for as long as the run is paused; `tell` is called once the pause has begun."""
         if not self._control.paused:
             return

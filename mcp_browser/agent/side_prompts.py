@@ -12,6 +12,7 @@ from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.task import Task
 from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
+from mcp_browser.text import cut
 
 LONGEST_SUMMARY = 6_000
 """Characters of a summary of earlier steps."""
@@ -19,10 +20,10 @@ LONGEST_SUMMARY = 6_000
 LONGEST_PLAN = 3_000
 
 LONGEST_JUDGED_STEP = 1_000
-"""Characters of an action and its result that the judge is told."""
+"""Characters of an action and its result that the judge reads."""
 
 ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
-"""What a judge is told at most, as shares of the model's window; the rest is for task, picture, verdict."""
+"""The most that a judge reads, as shares of the model's window; the rest is for task, picture, verdict."""
 
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -82,11 +83,11 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
     Raises:
         ModelError: there is no judgement.
     """
-    room = window * tokens.CHARACTERS_A_TOKEN
-    answer = _cut(answer, int(room * ANSWER_SHARE))
+    room = window * tokens.LEAST_CHARACTERS_A_TOKEN
+    answer = cut(answer, int(room * ANSWER_SHARE))
     # Of the steps, the last ones tell the most.
-    done = "\n".join(_cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
-    page = _cut(look.text, int(room * PAGE_SHARE))
+    done = "\n".join(cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
+    page = cut(look.text, int(room * PAGE_SHARE))
     claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
     told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
     reply = await model_client.ask(told, form=VERDICT_FORM)
@@ -106,11 +107,6 @@ def _as_text(messages: Sequence[Message]) -> str:
         called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
         lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
     return "\n".join(lines)
-
-
-def _cut(text: str, limit: int) -> str:
-    """The beginning of a text, and how much is left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
 
 
 def _last_images(messages: Sequence[Message]) -> tuple[ImageBlock, ...]:

@@ -90,7 +90,7 @@ def of_action(name: str) -> Generator[Span]:
 
 @contextmanager
 def _span(name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> Generator[Span]:
-    """A span whose failure is told by its kind alone: messages may hold what a page says."""
+    """A span that names a failure by its kind alone: messages may hold what a page says."""
     with _tracer.start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as span:

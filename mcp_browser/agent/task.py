@@ -60,7 +60,6 @@ class TaskStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether the run is over."""
         return self not in _GOES_ON
 
 

@@ -33,7 +33,6 @@ class TaskRun(ABC):
     control: Control = field(default_factory=Control)
 
     def __post_init__(self) -> None:
-        """Take the session in hand."""
         self.executor = Executor(
             self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
         )
@@ -43,7 +42,6 @@ class TaskRun(ABC):
 
     @property
     def task(self) -> Task:
-        """What is to be done."""
         return self.history.task
 
     async def run(self) -> TaskOutcome:
@@ -74,7 +72,7 @@ class TaskRun(ABC):
             await write_up(self.history, self.folder)
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands; see `Course.break_off`."""
+        """End the run from outside, wherever it stands; see `RunStatus.break_off`."""
         self.run_status.break_off(why)
         self._save()
         return self.outcome()
@@ -93,7 +91,7 @@ class TaskRun(ABC):
 
     async def _may_go_on(self) -> bool:
         """Wait while the run is paused; false where it is to be stopped, and at its end."""
-        await self.run_status.hold(self._tell_pause)
+        await self.run_status.wait_while_paused(self._tell_pause)
         if self.control.stopping:
             self.run_status.stop()
         return self.history.status is TaskStatus.WORKING

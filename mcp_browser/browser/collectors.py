@@ -11,6 +11,7 @@ from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.redaction import Redactor
+from mcp_browser.text import cut
 
 LONGEST = 160
 """Longest message quoted in a result, in characters."""
@@ -111,7 +112,7 @@ class Console:
         total = self._news.total()
         quoted = "; ".join(
             ("" if self._tell == "errors" else f"{level} ")
-            + f'"{_cut(redactor.text(text))}"'
+            + f'"{cut(redactor.text(text), LONGEST)}"'
             + (f" ({times} times)" if times > 1 else "")
             for (level, text), times in self._news.most_common(SHOWN)
         )
@@ -169,7 +170,3 @@ def places(stack: str) -> list[Location]:
         Location(match["url"], int(match["line"]), int(match["column"]), match["function"] or "")
         for match in found[:FRAMES]
     ]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -13,7 +13,7 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import ConfigDict
 
-from mcp_browser.browser.cdp import send
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.errors import ActionError, DialogOpen, NotActionable, NotFound, StaleElement
 
@@ -92,7 +92,6 @@ class Element:
 
     @property
     def role(self) -> str:
-        """ARIA role."""
         return self._node.role
 
     async def click(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.cdp import send
-from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen, Size
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
 
@@ -50,7 +50,6 @@ class Geolocation(Frozen):
     longitude: float
 
     def __str__(self) -> str:
-        """As it is written: latitude, longitude."""
         return f"{self.latitude:g},{self.longitude:g}"
 
 
@@ -74,7 +73,6 @@ class Overrides(Frozen):
     network: Network | None = None
 
     def __str__(self) -> str:
-        """What is overridden, one after the other."""
         return ", ".join(
             f"{name.replace('_', ' ')} {_told(value)}" for name, value in self if value is not None
         )
@@ -91,7 +89,6 @@ class Emulation(SessionPlugin):
     """The overrides of a session."""
 
     def __init__(self, session: "BrowserSession") -> None:
-        """Override nothing yet."""
         self._session = session
         self.overrides = Overrides()
 

@@ -9,8 +9,8 @@ from playwright.async_api import ElementHandle, JSHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
-from mcp_browser.browser.cdp import send
-from mcp_browser.browser.playwright_errors import is_context_gone, plain_message
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import is_context_gone, plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, ScriptFailed

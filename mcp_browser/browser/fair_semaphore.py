@@ -32,12 +32,10 @@ class FairSemaphore:
 
     @property
     def running(self) -> int:
-        """How many turns are taken."""
         return self._running.total()
 
     @property
     def waiting(self) -> int:
-        """How many sessions wait for one."""
         return sum(map(len, self._waiting.values()))
 
     async def take(self, owner: str) -> None:
@@ -107,7 +105,6 @@ class SessionLock:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let the next call work."""
         if self._turns is not None:
             self._turns.give_back(self._owner)
         self._own.release()

@@ -18,7 +18,6 @@ class LostTabs:
     """
 
     def __init__(self) -> None:
-        """Nothing is lost yet."""
         self.moved: str | None = None
         self._tabs: list[str] = []
         self._url = ""

@@ -11,14 +11,10 @@ from playwright.async_api import Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.playwright_errors import (
-    as_action_error,
-    navigation_error,
-    network_code,
-    plain_message,
-)
+from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, NavigationError
 from mcp_browser.settings import Settings
 
@@ -183,7 +179,6 @@ class Navigation:
             await self._tab.control("Runtime.terminateExecution")
         except (PlaywrightError, ActionError):
             return
-        self._tab.unresponsive = False
 
     async def _is_download(self, error: PlaywrightError, before: int) -> bool:
         if "Download is starting" in str(error):

@@ -7,7 +7,6 @@ class Wakeup:
     """Wakes all who wait for something; whoever begins to wait later waits for its next time."""
 
     def __init__(self) -> None:
-        """Nobody waits yet."""
         self._waiters: set[asyncio.Future[None]] = set()
 
     def wake(self) -> None:

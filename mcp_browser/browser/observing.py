@@ -1,4 +1,4 @@
-"""What is told of a session with a result: the page, the tabs, and what happened beside them."""
+"""Observations: the page, the tabs, and what happened beside them."""
 
 import asyncio
 
@@ -13,7 +13,6 @@ class ObservationBuilder:
     """Remembers what a session has told and what there is still to tell."""
 
     def __init__(self, tabs: Tabs, plugins: SessionPlugins) -> None:
-        """Tell of these tabs, and what the plugins have to say."""
         self._tabs = tabs
         self._plugins = plugins
         self._notices: list[str] = []

@@ -58,7 +58,6 @@ class InFlight:
         return f"{self.method} {self.url.partition('?')[0]}"
 
     def __str__(self) -> str:
-        """Method and path, short enough for a sentence."""
         parts = urlsplit(self.url)
         path = parts.path or "/"
         return f"{self.method} {path if len(path) <= LONGEST_PATH else path[:28] + '…' + path[-28:]}"
@@ -68,7 +67,6 @@ class Activity:
     """Requests and navigations of one tab."""
 
     def __init__(self, page: Page) -> None:
-        """Listen to the page's events from now on."""
         self._page = page
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}

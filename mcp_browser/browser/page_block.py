@@ -8,7 +8,7 @@ from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.observation import DialogInfo
-from mcp_browser.browser.playwright_errors import is_closed
+from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 
 T = TypeVar("T")
@@ -35,7 +35,6 @@ class PageBlock:
 
     @property
     def dialog(self) -> DialogInfo | None:
-        """The JavaScript dialog that is open."""
         dialog = self._dialog
         if dialog is None:
             return None

@@ -6,7 +6,9 @@ from typing import Literal
 
 from PIL import Image, ImageDraw, ImageFont
 
+from mcp_browser.browser.screenshot_redaction import paint_over
 from mcp_browser.dom.models import Box, Frozen
+from mcp_browser.dom.secrecy import Shot
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 
@@ -33,12 +35,11 @@ class Picture(Frozen):
 
     @property
     def mime_type(self) -> str:
-        """Media type of the encoding."""
         return f"image/{self.format}"
 
 
 def make_picture(  # noqa: PLR0913 - options, all by keyword
-    raw: bytes,
+    shot: bytes | Shot,
     *,
     format: PictureFormat,
     quality: int,
@@ -53,7 +54,7 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     The quality, then the size, is lowered until the encoding is no longer than `max_bytes`.
 
     Args:
-        raw: the screenshot as PNG, JPEG or WebP.
+        shot: the screenshot; as bytes, PNG, JPEG or WebP.
         format: encoding of the result.
         quality: 1 to 100, for jpeg and webp.
         max_side: longest side of the result, pixels.
@@ -62,17 +63,20 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
         cursor: where to draw a mouse cursor.
         max_bytes: longest encoding.
     """
-    with Image.open(io.BytesIO(raw)) as opened:
+    shot = Shot(shot) if isinstance(shot, bytes) else shot
+    with Image.open(io.BytesIO(shot.raw)) as opened:
         as_it_is = (
-            not labels
+            not shot.covers
+            and not labels
             and cursor is None
             and (opened.format or "").lower() == format
             and max(opened.size) <= max_side
-            and len(raw) <= max_bytes
+            and len(shot.raw) <= max_bytes
         )
         if as_it_is:
-            return Picture(data=raw, format=format, width=opened.width, height=opened.height)
+            return Picture(data=shot.raw, format=format, width=opened.width, height=opened.height)
         image = opened.convert("RGB")
+    paint_over(image, shot)
     scale = image.width / css_width if css_width else 1.0
     longest = max(image.size)
     if longest > max_side:
@@ -83,6 +87,18 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     if cursor is not None:
         draw_cursor(image, cursor[0] * scale, cursor[1] * scale)
     return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
+
+
+def encode_whole(shot: Shot) -> bytes:
+    """A screenshot at its own size, in the browser's format."""
+    if not shot.covers:
+        return shot.raw
+    with Image.open(io.BytesIO(shot.raw)) as opened:
+        format, image = opened.format or "PNG", opened.convert("RGB")
+    paint_over(image, shot)
+    buffer = io.BytesIO()
+    image.save(buffer, format, **({"quality": 95} if format == "JPEG" else {}))
+    return buffer.getvalue()
 
 
 def draw_labels(image: Image.Image, labels: Sequence[Box], *, scale: float) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from mcp_browser.dom.driver_errors import is_closed, is_context_gone, is_crashed, plain_message
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
@@ -14,17 +15,7 @@ from mcp_browser.errors import (
     StaleElement,
 )
 
-_CALL_PREFIX = re.compile(r"^(?:[A-Z]\w*\.\w+: )+(?:Error: )?")
 _NETWORK_CODE = re.compile(r"(?:net::(ERR_\w+)|(NS_ERROR_\w+))")
-_CLOSED = re.compile(
-    r"has been closed|browser has disconnected|connection closed|target closed|session closed", re.IGNORECASE
-)
-_CRASHED = re.compile(r"(?:page|target|renderer) (?:has )?crashed", re.IGNORECASE)
-_CONTEXT_GONE = re.compile(
-    r"execution context was destroyed|cannot find context|frame (?:was|got) detached"
-    r"|frame has been detached|inspected target navigated|execution context is not available",
-    re.IGNORECASE,
-)
 _DETACHED = re.compile(r"not attached to the DOM|node is detached", re.IGNORECASE)
 
 _REASONS = {
@@ -94,32 +85,10 @@ _CERTIFICATE_REASONS = {
 }
 
 
-def plain_message(error: BaseException) -> str:
-    """The first sentence of an error of Playwright's, without the call's name and its log."""
-    text = str(error).partition("\nCall log:")[0].partition("\n=====")[0]
-    first = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
-    return _CALL_PREFIX.sub("", first).rstrip(".")
-
-
 def network_code(error: BaseException) -> str | None:
     """The browser's code for a failed load, such as `ERR_NAME_NOT_RESOLVED`, where the error has one."""
     found = _NETWORK_CODE.search(str(error))
     return (found[1] or found[2]) if found else None
-
-
-def is_closed(error: BaseException) -> bool:
-    """Whether the page, its context or the browser is gone."""
-    return _CLOSED.search(plain_message(error)) is not None
-
-
-def is_crashed(error: BaseException) -> bool:
-    """Whether the page's process has crashed."""
-    return _CRASHED.search(plain_message(error)) is not None
-
-
-def is_context_gone(error: BaseException) -> bool:
-    """Whether the document went away (by a navigation) while something ran in it."""
-    return _CONTEXT_GONE.search(plain_message(error)) is not None
 
 
 def navigation_error(url: str, code: str) -> NavigationError:

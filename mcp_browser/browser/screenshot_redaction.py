@@ -1,11 +1,8 @@
-"""Texts that must not be seen are painted over on a picture. A pure function on image bytes."""
-
-import io
-from collections.abc import Iterable
+"""Texts that must not be seen are painted over on a picture."""
 
 from PIL import Image, ImageDraw
 
-from mcp_browser.dom.secrecy import Cover, Covers
+from mcp_browser.dom.secrecy import Cover, Covers, Shot
 
 PAINT = "#4a4f57"
 
@@ -13,30 +10,12 @@ SLACK = 2
 """How much more is painted over on each side, CSS pixels: letters reach out of their boxes."""
 
 
-def masked(
-    raw: bytes,
-    covers: Iterable[Covers],
-    *,
-    full_page: bool = False,
-    clip: tuple[float, float, float, float] | None = None,
-) -> bytes:
-    """A screenshot with boxes painted over, in its own format; itself where there is nothing to paint.
-
-    Args:
-        raw: the screenshot as PNG or JPEG.
-        covers: what to cover, as it was before and after the screenshot was taken.
-        full_page: it shows the page, not the view.
-        clip: left, top, width and height of the part that it shows, CSS pixels.
-    """
-    every = [(cover, box) for cover in covers for box in cover.boxes]
-    if not every:
-        return raw
-    with Image.open(io.BytesIO(raw)) as opened:
-        kind = opened.format or "PNG"
-        image = opened.convert("RGB")
+def paint_over(image: Image.Image, shot: Shot) -> None:
+    """Paint over what a screenshot must not show; `image` is the screenshot at the browser's size."""
     draw = ImageDraw.Draw(image)
-    for cover, box in every:
-        left, top, width, _ = clip or ((0.0, 0.0, *cover.page) if full_page else cover.view)
+    full_page = shot.full_page
+    for cover, box in [(each, box) for each in shot.covers for box in each.boxes]:
+        left, top, width, _ = shot.clip or ((0.0, 0.0, *cover.page) if full_page else cover.view)
         scale = image.width / width
         for x, y in _places(cover, box, full_page=full_page):
             corners = (
@@ -47,9 +26,6 @@ def masked(
             )
             if corners[2] >= 0 and corners[3] >= 0 and corners[0] < image.width and corners[1] < image.height:
                 draw.rectangle(corners, fill=PAINT)
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **({"quality": 95} if kind == "JPEG" else {}))
-    return buffer.getvalue()
 
 
 def _places(cover: Covers, box: Cover, *, full_page: bool) -> list[tuple[float, float]]:

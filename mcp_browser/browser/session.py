@@ -15,12 +15,12 @@ from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.lost_tabs import LostTabs
-from mcp_browser.browser.observation import Observation
+from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.process.launch import context_options
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import C, SessionPlugins
-from mcp_browser.browser.settling import Effect, Observer, Watch
+from mcp_browser.browser.settling import Settler, Watch
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
@@ -77,7 +77,7 @@ class BrowserSession:
         self._channel = f"x{secrets.token_hex(12)}"
         self._context: BrowserContext | None = None
         self._opening = asyncio.Lock()
-        self._observer = Observer(self, self._settings)
+        self._settler = Settler(self, self._settings)
         self.artifacts = Artifacts(
             self._settings.files,
             self.notice,
@@ -97,6 +97,7 @@ class BrowserSession:
             plugins=self._plugins,
             lost_tabs=self._lost_tabs,
         )
+        self.attached = self._tabs.attached
         self._observations = ObservationBuilder(self._tabs, self._plugins)
         self._watch: Watch | None = None
         self._reopened: set[int] = set()
@@ -108,7 +109,6 @@ class BrowserSession:
 
     @property
     def tabs(self) -> Mapping[int, Tab]:
-        """The open tabs by their ids, oldest first."""
         return self._tabs.all
 
     @property
@@ -129,7 +129,6 @@ class BrowserSession:
 
     @property
     def downloads(self) -> list[DownloadInfo]:
-        """The downloads of the session, oldest first."""
         return self._downloads.infos()
 
     @property
@@ -157,7 +156,6 @@ class BrowserSession:
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
         return self._settings
 
     @property
@@ -375,10 +373,6 @@ class BrowserSession:
         """
         await self._tabs.close(self._tabs.by_id(tab_id))
 
-    async def attached(self) -> None:
-        """See `Tabs.attached`."""
-        await self._tabs.attached()
-
     # -- watching and observing
 
     @contextlib.asynccontextmanager
@@ -432,9 +426,9 @@ class BrowserSession:
         """
         try:
             if effect == "read":
-                part = await self._observer.read_late_changes()
+                part = await self._settler.read_late_changes()
             else:
-                part = await self._observer.settle_and_read(watch)
+                part = await self._settler.settle_and_read(watch)
             if self._context is None:
                 raise BrowserUnavailable(
                     "The browser ended during the action.", hint="The next call starts it again."
@@ -454,9 +448,9 @@ class BrowserSession:
         self._tabs.expect_closing(closed)
         await self._tabs.settle_on_one()
         self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
-        part = await self._observer.settle_and_read(watch)
+        part = await self._settler.settle_and_read(watch)
         if isinstance(part, DomChanges):
-            part = await self._observer.read_page(region=None, part=1)
+            part = await self._settler.read_page(region=None, part=1)
         return part
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
@@ -470,7 +464,7 @@ class BrowserSession:
         await self._refuse_blocked(leave=None)
         snapshot = None
         if self.current_tab.dialog is None:
-            snapshot = await self._observer.read_page(region=region, part=part)
+            snapshot = await self._settler.read_page(region=region, part=part)
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
 

@@ -53,4 +53,3 @@ class Logins(Protocol):
             ProfileInUse: a session keeps its logins there.
             OSError: it cannot be written.
         """
-        ...

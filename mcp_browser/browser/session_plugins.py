@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.playwright_errors import is_closed, plain_message
+from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ class SessionPlugins:
         self._attaching: set[asyncio.Future[None]] = set()
 
     def __iter__(self) -> Iterator[SessionPlugin]:
-        """Those that there are, oldest first."""
         return iter([member.plugin for member in self._members.values()])
 
     async def get(self, kind: type[C]) -> C:

@@ -1,17 +1,19 @@
-"""What an action starts: watched, waited for, and told."""
+"""Watches what an action starts, waits for its end, and reads what became of the page."""
 
 import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.playwright_errors import as_action_error, is_context_gone, is_crashed
+from mcp_browser.browser.observation import Effect
+from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 T = TypeVar("T")
-Effect = Literal["read", "input", "navigation"]
 PageReading = DomSnapshot | DomChanges
 
 PAGE_SECONDS = 3.0
@@ -75,11 +76,10 @@ class Watch:
             self.scope.cancel()
 
 
-class Observer:
+class Settler:
     """Waits for the end of what an action has started, and reads what became of the page."""
 
     def __init__(self, session: "BrowserSession", settings: Settings) -> None:
-        """Observe the tabs of a session."""
         self._session = session
         self._limits = settings.limits
         self._how = settings.observation.observe

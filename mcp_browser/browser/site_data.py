@@ -1,8 +1,6 @@
 """What sites have stored in a session's browser: cookies, local and session storage, all of it at once."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -11,9 +9,9 @@ from urllib.parse import urlsplit
 from playwright.async_api import BrowserContext, CDPSession, Cookie, Frame
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.cdp import send
-from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 if TYPE_CHECKING:
@@ -184,23 +182,6 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a whole file that only its owner can read.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    # Beside it first, so that nobody ever meets half of it, or all of it under open permissions.
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".state-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def count(state: StorageState) -> str:

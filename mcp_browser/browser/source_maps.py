@@ -14,10 +14,10 @@ from urllib.parse import unquote_to_bytes, urljoin
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.collectors import Location
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class SourceMaps(SessionPlugin):
     """What is known of the sources of a session's scripts."""
 
     def __init__(self, session: "BrowserSession") -> None:
-        """Nothing is known yet."""
         self._session = session
         self._maps: OrderedDict[str, dict[str, Any] | None] = OrderedDict()
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.cdp import capture, send
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.files.downloads import Downloads
@@ -17,11 +16,10 @@ from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
-from mcp_browser.browser.playwright_errors import (
-    as_action_error,
-    is_closed,
-)
-from mcp_browser.browser.screenshot_redaction import masked
+from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.dom.cdp import capture, send
+from mcp_browser.dom.driver_errors import is_closed
+from mcp_browser.dom.secrecy import Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
@@ -75,8 +73,6 @@ class Tab:
         self.page = page
         self.opener = opener
         self.title = ""
-        self.unresponsive = False
-        """Whether the page has lately not answered in time: its script is busy."""
         self.own_metrics = False
         """Whether its device scale or layout was overridden over CDP, without Playwright's knowledge."""
         self.cursor: tuple[float, float] | None = None
@@ -93,7 +89,10 @@ class Tab:
             changes_budget=settings.observation.changes_budget,
         )
         self.block = PageBlock(page, id, began=self._held_up)
+        self.guarded = self.block.guarded
         self._navigation = Navigation(self, settings=settings, downloads=downloads, notice=notice)
+        self.arrive = self._navigation.arrive
+        self.await_dom = self._navigation.follow_dom
         self._settings = settings
         self._notice = notice
         self._on_held = held
@@ -105,12 +104,10 @@ class Tab:
         page.on("download", lambda download: downloads.start(download, self.activity))
 
     def __str__(self) -> str:
-        """The tab in a list."""
         return f'{self.id} "{self.title}" {self.url[:200]}' if self.title else f"{self.id} {self.url[:200]}"
 
     @property
     def url(self) -> str:
-        """Address of the page."""
         return self.page.url
 
     @property
@@ -125,7 +122,6 @@ class Tab:
 
     @property
     def dialog(self) -> DialogInfo | None:
-        """The JavaScript dialog that holds the page."""
         return self.block.dialog
 
     @property
@@ -135,12 +131,10 @@ class Tab:
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed."""
         return self.block.closed
 
     @property
     def crashed(self) -> bool:
-        """Whether its page has crashed."""
         return self.block.crashed
 
     def why_held(self) -> ActionError:
@@ -183,10 +177,6 @@ class Tab:
         self.title = "" if has_none else title
         return True
 
-    async def guarded(self, work: Awaitable[T]) -> T:
-        """See `Hold.guarded`."""
-        return await self.block.guarded(work)
-
     async def act(self, work: Awaitable[object]) -> None:
         """Carry out mouse or keyboard input; returns at once where it opens a dialog or closes the page.
 
@@ -199,7 +189,6 @@ class Tab:
             async with asyncio.timeout(limit):
                 await self.guarded(work)
         except TimeoutError as error:
-            self.unresponsive = True
             raise DeadlineExceeded(
                 f"The page did not answer to the input within {limit:g} s: its script is busy.",
                 hint="Wait and look with get_state, or leave it with go_to_url or reload.",
@@ -221,20 +210,17 @@ class Tab:
         limit = self._settings.limits.action_timeout if limit is None else limit
         try:
             async with asyncio.timeout(limit):
-                outcome = await self.guarded(work)
+                return await self.guarded(work)
         except TimeoutError as error:
             if self.activity.navigating_for() is not None:
                 raise DeadlineExceeded(
                     f"The page cannot be read: it has been on its way to another one for {limit:g} s.",
                     hint="Wait with wait_for, or open another address.",
                 ) from error
-            self.unresponsive = True
             raise DeadlineExceeded(
                 f"The page {self.url[:200]} did not answer within {limit:g} s: its script is busy.",
                 hint="Try again later, or leave it with go_to_url or reload.",
             ) from error
-        self.unresponsive = False
-        return outcome
 
     async def goto(self, url: str) -> Arrival:
         """Open an address; returns once its page can be looked at, without waiting for pictures and the like.
@@ -259,14 +245,6 @@ class Tab:
         """Go one step forward in the history. Raises as `goto` does; NavigationError at its end."""
         return await self._navigation.step(1)
 
-    async def arrive(self) -> None:
-        """See `Navigation.arrive`."""
-        await self._navigation.arrive()
-
-    def await_dom(self) -> None:
-        """See `Navigation.follow_dom`."""
-        self._navigation.follow_dom()
-
     async def answer_dialog(self, accept: bool, text: str | None = None) -> None:
         """Answer the dialog that is open: `text` goes to a prompt, which else gets its default.
 
@@ -290,11 +268,11 @@ class Tab:
         clip: "FloatRect | None" = None,
         kind: Literal["jpeg", "png"] | None = None,
         limit: float | None = None,
-    ) -> bytes:
+    ) -> Shot:
         """A picture of the view, the full page or a rectangle in CSS pixels; JPEG or PNG, at device pixels.
 
         By default it is of the kind that the settings want, within the action's time limit. Texts that hold a
-        hidden value are painted over.
+        hidden value are painted over when it is encoded.
 
         Raises:
             DialogOpen: a dialog is open.
@@ -303,7 +281,7 @@ class Tab:
         """
         limit = limit or self._settings.limits.action_timeout
         if not self._hidden:
-            return await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
+            return Shot(await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit))
         # The page may move while it is pictured: what is to be covered is so before and after.
         values = tuple(self._hidden.values())
         try:
@@ -315,7 +293,8 @@ class Tab:
                 "The page went to another address while it was pictured.", hint="Try again."
             ) from error
         part = (clip["x"], clip["y"], clip["width"], clip["height"]) if clip is not None else None
-        return await asyncio.to_thread(masked, raw, (before, after), full_page=full_page, clip=part)
+        covers = tuple(cover for cover in (before, after) if cover.boxes)
+        return Shot(raw, covers, full_page=full_page, clip=part)
 
     async def _capture(
         self,

@@ -12,9 +12,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.lost_tabs import LostTabs
-from mcp_browser.browser.playwright_errors import as_action_error, is_crashed
+from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
 
@@ -81,7 +82,6 @@ class Tabs:
 
     @property
     def all(self) -> Mapping[int, Tab]:
-        """The open tabs by their ids, oldest first."""
         return MappingProxyType(self._open)
 
     @property

@@ -94,12 +94,10 @@ class Option:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it holds several values."""
         return any(get_origin(kind) is tuple for kind in self.kinds)
 
     @property
     def holds_paths(self) -> bool:
-        """Whether its values are files or folders."""
         return any(kind is Path or "pathlib.Path" in str(kind) for kind in self.kinds)
 
     @property
@@ -109,7 +107,6 @@ class Option:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values there are, where they are few."""
         return next((get_args(kind) for kind in self.kinds if get_origin(kind) is Literal), ())
 
     @property
@@ -158,7 +155,6 @@ class Option:
 
     @property
     def description(self) -> str:
-        """What it does."""
         return self.field.description or ""
 
     def written(self, value: object) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.process.driver import mend_driver
 from mcp_browser.browser.process.launch import find_browser, install_browser
 from mcp_browser.browser.process.manager import BrowserManager
@@ -57,7 +58,7 @@ async def _look(settings: Settings, url: str) -> tuple[str, bytes]:
             await session.ensure_open()
             await session.current_tab.goto(url)
             observation = await session.full_observation()
-            picture = await session.current_tab.screenshot()
+            picture = encode_whole(await session.current_tab.screenshot())
     finally:
         await manager.close()
     if observation.snapshot is None:

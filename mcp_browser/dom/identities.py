@@ -53,7 +53,6 @@ class ElementRecord(Frozen):
     point: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        """As a person calls it: `button "Buy now"`."""
         return f'{self.role or self.tag or "element"} "{self.name or self.text}"'
 
 

@@ -5,18 +5,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from mcp_browser.text import clean_text
+
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
 ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
 _LINE = re.compile(r'^(?=\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+")', re.MULTILINE)
-
-
-def clean_text(text: str) -> str:
-    """Text that every client can take: no half characters, no control characters."""
-    return _UNPRINTABLE.sub("", _SURROGATES.sub("\ufffd", text))
 
 
 class Frozen(BaseModel):
@@ -76,7 +71,6 @@ class Size(Frozen):
     height: int
 
     def __str__(self) -> str:
-        """As people write it: `1280x720`."""
         return f"{self.width}x{self.height}"
 
 

@@ -19,10 +19,7 @@ _TAKES = {
 _PROBLEMS = {
     "disabled": ("is disabled.", "Something else may have to be done first to enable it."),
     "readonly": ("is read-only.", "It may be set by another control beside it."),
-    "inert": (
-        "is inert: the page has switched this part off.",
-        "Close the dialog.",
-    ),
+    "inert": ("is inert: the page has switched this part off.", "Close the dialog."),
     "no-size": ("has no size, so nothing of it can be seen or hit.", "Look with get_state what is shown."),
     "moving": ("does not stop moving.", "Wait with wait_for, then try again."),
     "no-pointer": (

@@ -29,7 +29,6 @@ class References:
     """The indexes of one tab."""
 
     def __init__(self) -> None:
-        """Begin with index 1."""
         self._by_index: dict[int, ElementRef] = {}
         self._by_element: dict[tuple[str, int], int] = {}
         self._next = 1

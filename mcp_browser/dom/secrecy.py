@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -37,6 +38,20 @@ class Covers(Frozen):
     scroll: tuple[float, float]
     page: tuple[float, float]
     view: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A screenshot as the browser took it, and what nobody may see on it.
+
+    `covers` is what to cover, as it was before and after. `clip` is left, top, width and height of the part
+    that it shows, CSS pixels; `full_page` says that it shows the page, not the view.
+    """
+
+    raw: bytes
+    covers: tuple[Covers, ...] = ()
+    full_page: bool = False
+    clip: tuple[float, float, float, float] | None = None
 
 
 async def find_covers(frames: Frames, values: Sequence[str]) -> Covers:

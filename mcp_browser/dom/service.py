@@ -23,8 +23,8 @@ from mcp_browser.dom.models import (
     Scrolled,
     SettleState,
 )
-from mcp_browser.dom.observer import CHARACTERS_A_TOKEN, Observer
 from mcp_browser.dom.problems import not_actionable
+from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, ElementRef, References
 from mcp_browser.dom.scripts import send_script
@@ -40,6 +40,7 @@ from mcp_browser.dom.worlds import (
     handle_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
@@ -74,7 +75,7 @@ class DomService:
         self._budget = budget
         self._frames = Frames(page, channel, worlds)
         self._references = References()
-        self._observer = Observer(self._frames, self._references, changes_budget=changes_budget)
+        self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self.identities = Identities(self._frames, self._references, self._ask)
 
     # Looking ------------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class DomService:
             region: index of the element to look into.
             part: 1 for what is in and near the view, 2 for what comes next, and so on.
             budget: longest snapshot in tokens, instead of the one in force.
-            folded: long lists are told in short, save the one that is looked into.
+            folded: shorten long lists, save the one that is looked into.
 
         Raises:
             InvalidArguments: there is no such part.
@@ -104,11 +105,11 @@ class DomService:
             ref = self.resolve(region)
             answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
             frame = FrameState(world=ref.world, read=known(answer))
-            return self._observer.as_snapshot(Reading(frame, answer), budget, part)
-        self._observer.confirm()
-        reading = await self._observer.observe(whole=True, room=budget * part, folded=folded)
-        self._observer.confirm()
-        return self._observer.as_snapshot(reading, budget, part)
+            return self._reader.as_snapshot(Reading(frame, answer), budget, part)
+        self._reader.confirm()
+        reading = await self._reader.observe(whole=True, room=budget * part, folded=folded)
+        self._reader.confirm()
+        return self._reader.as_snapshot(reading, budget, part)
 
     async def changes(self) -> DomChanges | DomSnapshot:
         """What became of the page since it was last told; the snapshot where it is new or that is shorter."""
@@ -125,15 +126,15 @@ class DomService:
             again: what the last call gave was thrown away, so compare with what was told before it.
         """
         if not again:
-            self._observer.confirm()
-        reading = await self._observer.observe(whole=False, room=self._budget, settle=limit)
+            self._reader.confirm()
+        reading = await self._reader.observe(whole=False, room=self._budget, settle=limit)
         state = settled(reading)
-        changes = None if "lines" in reading.answer else self._observer.as_changes(reading)
+        changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
         if changes is not None:
             return state, changes
         if any("lines" not in inner.answer for inner in all_readings(reading)):
-            reading = await self._observer.observe(whole=True, room=self._budget)
-        return state, self._observer.as_snapshot(reading, self._budget, 1)
+            reading = await self._reader.observe(whole=True, room=self._budget)
+        return state, self._reader.as_snapshot(reading, self._budget, 1)
 
     async def settle(self, *, limit: float) -> SettleState:
         """Wait until the page has done what the last input started, `limit` seconds at most.

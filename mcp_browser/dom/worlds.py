@@ -8,6 +8,8 @@ from typing import Any, Protocol, cast
 from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script, receive_script
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
@@ -23,25 +25,6 @@ LONGEST_ANSWER = 15.0
 SILENCE_SECONDS = 1.0
 """After which a page that does not answer to the simplest question is busy with a script."""
 
-_LOST = (
-    "Cannot find context",
-    "Execution context was destroyed",
-    "Inspected target navigated",
-    "uniqueContextId not found",
-    "Frame was detached",
-    "frame got detached",
-    "JSHandle is disposed",
-    "Unable to find execution context",
-)
-_GONE = (
-    "No frame",
-    "Frame with the given id",
-    "Frame was detached",
-    "has been closed",
-    "Target closed",
-    "Session closed",
-)
-
 
 class WorldLost(Exception):
     """The document that the world belonged to is gone."""
@@ -49,12 +32,6 @@ class WorldLost(Exception):
 
 class FrameGone(Exception):
     """The frame is gone, or it lives in another process now."""
-
-
-async def cdp(session: CDPSession, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What the browser answers to a command of the DevTools protocol."""
-    # Playwright leaves the types of the answers open.
-    return cast("dict[str, Any]", await cast("Any", session).send(method, params))
 
 
 class World(Protocol):
@@ -67,7 +44,6 @@ class World(Protocol):
             FrameGone: there is no such frame any more.
             DeadlineExceeded: the page does not answer.
         """
-        ...
 
     async def frame(self) -> Frame:
         """Playwright's frame."""
@@ -89,7 +65,7 @@ class Worlds(Protocol):
 class IsolatedWorld:
     """The page script in a world of its own, out of the page's reach (Chromium)."""
 
-    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "OwnerOf") -> None:
+    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "IsolatedWorlds") -> None:
         """Run in the frame `frame_id` of the process that `session` talks to."""
         self.session = session
         self.frame_id = frame_id
@@ -98,7 +74,7 @@ class IsolatedWorld:
         self._context: int | None = None
 
     async def run(self, method: str, *args: Any) -> Any:
-        """See `World.run`: one evaluation, three where the document is new."""
+        """Take one evaluation, three where the document is new."""
         call = f"{DOOR}.run({json.dumps(method)},{json.dumps(args)})"
         for _ in range(MOST_TRIES):
             try:
@@ -110,19 +86,15 @@ class IsolatedWorld:
     async def object_of(self, backend_node: int) -> int:
         """The page script's id of a node that CDP knows."""
         await self.run("doc")
-        node = await cdp(
-            self.session,
-            "DOM.resolveNode",
-            {"backendNodeId": backend_node, "executionContextId": self._context},
+        node = await send(
+            self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
-        given = await cdp(
+        given = await send(
             self.session,
             "Runtime.callFunctionOn",
-            {
-                "objectId": node["object"]["objectId"],
-                "functionDeclaration": f"function () {{ return {DOOR}.idOf(this) }}",
-                "returnByValue": True,
-            },
+            objectId=node["object"]["objectId"],
+            functionDeclaration=f"function () {{ return {DOOR}.idOf(this) }}",
+            returnByValue=True,
         )
         return int(given["result"]["value"])
 
@@ -136,9 +108,14 @@ class IsolatedWorld:
 
     async def _closed_root(self, element_id: int) -> bool:
         try:
-            host = await self._call("Runtime.evaluate", {"expression": f"{DOOR}.element({element_id})"})
-            described = await cdp(
-                self.session, "DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}
+            host = await send(
+                self.session,
+                "Runtime.evaluate",
+                contextId=self._context,
+                expression=f"{DOOR}.element({element_id})",
+            )
+            described = await send(
+                self.session, "DOM.describeNode", objectId=host["result"]["objectId"], depth=0, pierce=True
             )
             roots = [
                 root["backendNodeId"]
@@ -146,29 +123,21 @@ class IsolatedWorld:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                node = await cdp(
-                    self.session,
-                    "DOM.resolveNode",
-                    {"backendNodeId": root, "executionContextId": self._context},
+                node = await send(
+                    self.session, "DOM.resolveNode", backendNodeId=root, executionContextId=self._context
                 )
-                await cdp(
+                await send(
                     self.session,
                     "Runtime.callFunctionOn",
-                    {
-                        "objectId": node["object"]["objectId"],
-                        "functionDeclaration": f"function () {{ {DOOR}.adopt(this) }}",
-                    },
+                    objectId=node["object"]["objectId"],
+                    functionDeclaration=f"function () {{ {DOOR}.adopt(this) }}",
                 )
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
 
-    async def _call(self, method: str, params: dict[str, Any]) -> str:
-        answer = await cdp(self.session, method, {"contextId": self._context, **params})
-        return str(answer["result"]["objectId"])
-
     async def frame(self) -> Frame:
-        """See `World.frame`."""
+        """Find the frame by way of the elements that frames stand in."""
         return await self._owner.frame_of(self)
 
     async def _evaluate(self, call: str) -> Any:
@@ -181,27 +150,27 @@ class IsolatedWorld:
 
     async def _enter(self) -> None:
         try:
-            world = await cdp(
+            world = await send(
                 self.session,
                 "Page.createIsolatedWorld",
-                {"frameId": self.frame_id, "worldName": WORLD_NAME, "grantUniveralAccess": True},
+                frameId=self.frame_id,
+                worldName=WORLD_NAME,
+                grantUniveralAccess=True,
             )
         except PlaywrightError as error:
-            if any(sign in error.message for sign in _GONE):
+            if is_frame_gone(error):
                 raise FrameGone from error
             raise
         self._context = world["executionContextId"]
 
     async def _send(self, expression: str) -> str:
-        sending = cdp(
+        sending = send(
             self.session,
             "Runtime.evaluate",
-            {
-                "contextId": self._context,
-                "expression": expression,
-                "returnByValue": True,
-                "awaitPromise": True,
-            },
+            contextId=self._context,
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
         )
         try:
             async with asyncio.timeout(LONGEST_ANSWER):
@@ -210,10 +179,10 @@ class IsolatedWorld:
             await break_off(self.session)
             raise unanswered() from error
         except PlaywrightError as error:
-            if any(sign in error.message for sign in _LOST):
+            if is_context_gone(error):
                 self._context = None
                 raise WorldLost from error
-            if any(sign in error.message for sign in _GONE):
+            if is_frame_gone(error):
                 raise FrameGone from error
             raise
         if "exceptionDetails" in answer:
@@ -221,19 +190,10 @@ class IsolatedWorld:
         return cast("str", answer["result"]["value"])
 
 
-class OwnerOf(Protocol):
-    """Knows Playwright's frame of a world."""
-
-    async def frame_of(self, world: IsolatedWorld) -> Frame:
-        """Playwright's frame of a world."""
-        ...
-
-
 class IsolatedWorlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
     def __init__(self, page: Page, channel: str) -> None:
-        """Serve the frames of a Chromium page."""
         self._page = page
         self._channel = channel
         self._main: IsolatedWorld | None = None
@@ -243,15 +203,15 @@ class IsolatedWorlds:
         page.on("framedetached", self._on_detached)
 
     async def main(self) -> IsolatedWorld:
-        """See `Worlds.main`."""
+        """Connect to the page with the first call."""
         if self._main is None:
             session = await self._page.context.new_cdp_session(self._page)
-            tree = (await cdp(session, "Page.getFrameTree"))["frameTree"]
+            tree = (await send(session, "Page.getFrameTree"))["frameTree"]
             self._main = self._world(session, tree["frame"]["id"])
         return self._main
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
-        """See `Worlds.within`."""
+        """Match the frames with the elements by way of CDP."""
         assert isinstance(parent, IsolatedWorld)
         wanted = set(ids)
         found: dict[int, World] = {}
@@ -260,7 +220,7 @@ class IsolatedWorlds:
             if len(found) == len(wanted):
                 break
             try:
-                owner = await cdp(parent.session, "DOM.getFrameOwner", {"frameId": frame_id})
+                owner = await send(parent.session, "DOM.getFrameOwner", frameId=frame_id)
                 owner_id = await parent.object_of(owner["backendNodeId"])
             except (PlaywrightError, FrameGone):
                 continue  # It went away while it was looked for.
@@ -288,7 +248,7 @@ class IsolatedWorlds:
         return frame
 
     async def _root_id(self, session: CDPSession) -> str:
-        return cast("str", (await cdp(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"])
+        return cast("str", (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"])
 
     def _world(self, session: CDPSession, frame_id: str) -> IsolatedWorld:
         world = self._by_frame.get(frame_id)
@@ -299,7 +259,7 @@ class IsolatedWorlds:
     async def _children(self, parent: IsolatedWorld) -> dict[str, CDPSession]:
         """The frames directly within a frame: their CDP ids, and the sessions that speak for them."""
         children: dict[str, CDPSession] = {}
-        tree = (await cdp(parent.session, "Page.getFrameTree"))["frameTree"]
+        tree = (await send(parent.session, "Page.getFrameTree"))["frameTree"]
         for branch in _branches(tree):
             if branch["frame"]["id"] == parent.frame_id:
                 for child in branch.get("childFrames", []):
@@ -313,7 +273,7 @@ class IsolatedWorlds:
                     continue  # It shares its parent's process.
                 self._sessions[frame] = session
             try:
-                root = (await cdp(session, "Page.getFrameTree"))["frameTree"]["frame"]
+                root = (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]
             except PlaywrightError:
                 self._sessions.pop(frame, None)  # It has gone over to another process.
                 continue
@@ -329,13 +289,12 @@ class MainWorld:
     """The page script in the page's own world, for browsers that offer no other."""
 
     def __init__(self, frame: Frame, channel: str) -> None:
-        """Run in a frame of Playwright's."""
         self._frame = frame
         self._channel = channel
         self._door: JSHandle | None = None
 
     async def run(self, method: str, *args: Any) -> Any:
-        """See `World.run`."""
+        """Evaluate in the page's own world, twice where the document goes away."""
         for last_try in (False, True):
             try:
                 async with asyncio.timeout(LONGEST_ANSWER):
@@ -350,7 +309,7 @@ class MainWorld:
                 self._door = None
                 if self._frame.is_detached():
                     raise FrameGone from error
-                lost = any(sign in error.message for sign in (*_LOST, "navigat"))
+                lost = is_context_gone(error) or "navigat" in error.message
                 if last_try or not lost:
                     raise
         raise AssertionError
@@ -364,7 +323,7 @@ class MainWorld:
         return self._door
 
     async def frame(self) -> Frame:
-        """See `World.frame`."""
+        """The frame itself."""
         return self._frame
 
 
@@ -372,17 +331,16 @@ class MainWorlds:
     """The page's own worlds, frame by frame."""
 
     def __init__(self, page: Page, channel: str) -> None:
-        """Serve the frames of a page."""
         self._page = page
         self._channel = channel
         self._by_frame: dict[Frame, MainWorld] = {}
 
     async def main(self) -> MainWorld:
-        """See `Worlds.main`."""
+        """The world of Playwright's main frame."""
         return self._world(self._page.main_frame)
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
-        """See `Worlds.within`."""
+        """Ask each frame which element it stands in."""
         assert isinstance(parent, MainWorld)
         wanted = set(ids)
         found: dict[int, World] = {}
@@ -428,7 +386,7 @@ async def answers(session: CDPSession) -> bool:
     """Whether no script keeps the page busy."""
     try:
         async with asyncio.timeout(SILENCE_SECONDS):
-            await cdp(session, "Runtime.evaluate", {"expression": "1"})
+            await send(session, "Runtime.evaluate", expression="1")
     except TimeoutError:
         return False
     except PlaywrightError:
@@ -440,7 +398,7 @@ async def break_off(session: CDPSession) -> None:
     """Stop the script that keeps a page busy; the page goes on."""
     try:
         async with asyncio.timeout(2):
-            await cdp(session, "Runtime.terminateExecution")
+            await send(session, "Runtime.terminateExecution")
     except (PlaywrightError, TimeoutError):
         return
 

@@ -15,7 +15,7 @@ from mcp_browser.errors import (
 )
 
 LONGEST_CAUSE = 400
-"""Characters of a provider's words that are told."""
+"""Characters of a provider's message that are repeated."""
 
 _KEY_VARIABLES = {
     "google": "GOOGLE_API_KEY",

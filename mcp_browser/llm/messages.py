@@ -54,12 +54,10 @@ class Message(Frozen):
 
     @property
     def text(self) -> str:
-        """Its texts, a line each."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, TextBlock))
 
     @property
     def images(self) -> tuple[ImageBlock, ...]:
-        """Its pictures."""
         return tuple(block for block in self.blocks if isinstance(block, ImageBlock))
 
     def without_images(self) -> "Message":
@@ -115,7 +113,6 @@ class Usage(Frozen):
         return self.input_tokens + self.output_tokens
 
     def __str__(self) -> str:
-        """In words: tokens, and dollars where the price is known."""
         counted = " (estimated)" if self.estimated else ""
         cached = f" ({self.cached_tokens:,} from the cache)" if self.cached_tokens else ""
         price = "price unknown" if self.cost is None else f"${self.cost:.4f}"

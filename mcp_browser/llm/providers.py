@@ -39,7 +39,7 @@ OutputMode = Literal["tool", "json"]
 """How a form is asked for: as a tool to be called, or as the schema of the whole answer."""
 
 RECEIVED = "Received."
-"""What a model is told of the form that it has filled in; what came of it stands in the next message."""
+"""The result of the form that a model has filled in; what came of it stands in the next message."""
 
 LEAST_ANSWER = 512
 """Tokens that an answer may have, however small the model's window is."""

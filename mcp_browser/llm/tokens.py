@@ -12,7 +12,7 @@ from math import ceil
 
 from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, as_json
 
-CHARACTERS_A_TOKEN = 3
+LEAST_CHARACTERS_A_TOKEN = 3
 PIXELS_A_TOKEN = 750
 MOST_A_PICTURE = 1_600
 A_MESSAGE = 4
@@ -21,7 +21,7 @@ A_MESSAGE = 4
 
 def of_text(text: str) -> int:
     """Tokens of a text."""
-    return ceil(len(text) / CHARACTERS_A_TOKEN)
+    return ceil(len(text) / LEAST_CHARACTERS_A_TOKEN)
 
 
 def of_image(image: ImageBlock) -> int:

@@ -23,22 +23,19 @@ from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
-from mcp_browser.browser.pictures import MAX_BYTES, make_picture
-from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen, clean_text
+from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.snapshot import render_changes, render_snapshot
 from mcp_browser.settings import Settings
-
-CHARACTERS_A_TOKEN = 4
+from mcp_browser.text import CHARACTERS_A_TOKEN, SURROGATES, clean_text, cut
 
 LONGEST_URL = 300
 LONGEST_TITLE = 120
 LONGEST_NOTICE = 600
 LONGEST_ERROR = 8_000
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _FRAME = re.compile(r"<(?=\s*/?\s*page\b)", re.IGNORECASE)
 
 _SAFE = (
@@ -84,23 +81,21 @@ def render_result(
 ) -> list[ResultPart]:
     """A result as parts: one text, then the pictures, then links to files.
 
-    No piece is longer than one and a half snapshot budgets, and the pictures together are no longer than a
-    client takes.
+    No piece of the text is longer than one and a half snapshot budgets; pictures are as they came.
 
     Args:
         result: what the action gave back.
-        settings: the budgets and picture settings in force.
+        settings: the budgets in force.
         secrets: values that must not be read, by the names that stand for them.
     """
     limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
     parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
-    left = MAX_BYTES
-    for attachment in result.attachments:
-        if attachment.kind == "image" and attachment.data is not None:
-            picture = _fit(attachment, settings, left)
-            left -= len(picture.data)
-            parts.append(picture)
+    parts += [
+        ImagePart(data=picture.data, mime_type=picture.mime_type)
+        for picture in result.attachments
+        if picture.kind == "image" and picture.data is not None
+    ]
     parts += [
         LinkPart(uri=file.uri, name=file.name, mime_type=file.mime_type, size=file.size)
         for file in result.attachments
@@ -134,13 +129,6 @@ def frame(content: str, *, url: str, title: str | None = None, status: int | Non
 def _escaped(text: str) -> str:
     """Text that can neither open nor close a frame; cleaned first, since what goes may have hidden one."""
     return _FRAME.sub("&lt;", clean_text(text))
-
-
-def cut(text: str, limit: int) -> str:
-    """The first `limit` characters, and how much was left out."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n… {len(text) - limit:,} more characters were left out."
 
 
 def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
@@ -208,21 +196,6 @@ def _attribute(text: str, limit: int) -> str:
     return line.replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _fit(attachment: Attachment, settings: Settings, limit: int) -> ImagePart:
-    assert attachment.data is not None
-    if len(attachment.data) <= limit:
-        return ImagePart(data=attachment.data, mime_type=attachment.mime_type)
-    wanted = settings.screenshots
-    picture = make_picture(
-        attachment.data,
-        format=wanted.screenshot_format,
-        quality=wanted.screenshot_quality,
-        max_side=wanted.screenshot_max_side,
-        max_bytes=max(limit, MAX_BYTES // 20),
-    )
-    return ImagePart(data=picture.data, mime_type=picture.mime_type)
-
-
 def hide(text: str, secrets: Mapping[str, str]) -> str:
     """Put a secret's name for its value, the longest value first, so that none is left in parts.
 
@@ -261,7 +234,7 @@ def _sought(secrets: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict
 
 
 def _forms(value: str) -> set[str]:
-    text = _SURROGATES.sub("\ufffd", value)
+    text = SURROGATES.sub("\ufffd", value)
     return {
         value,
         *(quote(text, safe=safe) for safe in _SAFE),

@@ -14,7 +14,7 @@ DEEPEST = 12
 """Levels of indentation that are shown; what is nested deeper stands with them."""
 
 LEAST_SCREENS = 0.05
-"""Less than this is 0.0 when it is told."""
+"""Less than this is printed as 0.0."""
 
 
 def render_node(node: DomNode) -> str:

@@ -73,7 +73,7 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
         sessions: where the browser session of a call comes from.
         tools: tools that are not actions of a page.
         resources: what clients can read besides.
-        observer: is told of each call.
+        observer: takes a report of each call.
         long_calls: calls that go on after their answer, for clients that declare the tasks extension.
 
     Raises:

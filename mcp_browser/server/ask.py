@@ -56,7 +56,6 @@ class Mailbox:
     """
 
     def __init__(self) -> None:
-        """Nothing is asked yet."""
         self._questions: dict[str, ClientQuestion] = {}
         self._numbers = itertools.count(1)
         self.news = Wakeup()
@@ -96,7 +95,7 @@ class Mailbox:
     async def pass_on(self, request: ServerRequestContext[Any, Any]) -> None:
         """Send the open questions to a client of the handshake era, and deliver its answers.
 
-        A question that is settled elsewhere, or withdrawn, is not waited for: its client is told that by a
+        A question that is settled elsewhere, or withdrawn, is not waited for: its client is sent a
         `notifications/cancelled`, which the SDK sends.
         """
         for question in self.waiting:

@@ -61,7 +61,6 @@ class Call:
 
     @property
     def session(self) -> BrowserSession:
-        """The browser session that the call works in."""
         if self.lease is None:
             raise RuntimeError(f"{self.params.name} is declared to work in no session")
         return self.lease.session
@@ -109,7 +108,6 @@ class OneSession:
     has_handles = False
 
     def __init__(self, manager: BrowserManager) -> None:
-        """Lend the manager's default session."""
         self._manager = manager
 
     @asynccontextmanager
@@ -184,6 +182,5 @@ class NeedInput(Exception):
     """A handler needs answers of the client, which calls again with them; nothing has been done yet."""
 
     def __init__(self, result: types.InputRequiredResult) -> None:
-        """Answer the call with these questions."""
         super().__init__("The client is asked.")
         self.result = result

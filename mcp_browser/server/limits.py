@@ -12,7 +12,7 @@ import mcp_types as types
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
-from mcp_browser.rendering.result import cut
+from mcp_browser.text import cut
 
 LONGEST_RESULT = 900_000
 """Longest result, in characters of JSON: the SDK's own client refuses messages over a megabyte."""

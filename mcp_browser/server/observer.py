@@ -1,4 +1,4 @@
-"""Who is told of what a server does."""
+"""What is reported of each call, for metrics."""
 
 from typing import Literal, Protocol
 
@@ -7,7 +7,7 @@ Outcome = Literal["ok", "error", "internal_error", "input_required", "cancelled"
 
 
 class CallObserver(Protocol):
-    """Is told of each call of a tool that there is."""
+    """Takes a report of each call of a known tool."""
 
     def called(self, tool: str, outcome: Outcome, seconds: float) -> None:
         """A call has ended.
@@ -17,4 +17,3 @@ class CallObserver(Protocol):
             outcome: how it ended.
             seconds: how long it took, waiting for its session included.
         """
-        ...

@@ -38,7 +38,6 @@ class Traces:
     """The spans of this process on their way to an exporter."""
 
     def __init__(self) -> None:
-        """Nothing is sent yet."""
         self._provider: TracerProvider | None = None
 
     def start(self) -> None:

@@ -94,7 +94,7 @@ async def test_a_form_takes_contents_too(hand: Hand) -> None:
 
 @pytest.mark.parametrize("name", ["../../evil.txt", "/etc/evil.txt", "..\\evil.txt", "evil.txt\x00"])
 async def test_the_name_of_a_content_never_leads_out_of_its_folder(hand: Hand, name: str) -> None:
-    path = await hand.session.artifacts.hold(b"x", decode_data_uri(data_uri(name, b"x"))[0])
+    path = await hand.session.artifacts.stage(b"x", decode_data_uri(data_uri(name, b"x"))[0])
     assert path.name.endswith("evil.txt")
     assert path.resolve() == path
     assert "mcp-browser-" in str(path.parent.parent)

@@ -34,7 +34,8 @@ def context() -> ActionContext:
 
 
 async def run(registry: Registry, name: str, arguments: dict[str, Any]) -> str | None:
-    return (await registry.execute_action(name, arguments, context())).extracted_content
+    action = registry[name]
+    return (await action.run(context(), action.validate(arguments))).extracted_content
 
 
 async def test_the_parameter_model_is_made_from_the_signature() -> None:
@@ -225,13 +226,6 @@ def test_an_action_model_names_exactly_one_action() -> None:
         model().chosen()
     with pytest.raises(InvalidArguments, match="names on_example, on_cart"):
         model.model_validate({"on_cart": {}, "on_example": {}}).chosen()
-
-
-def test_the_prompt_describes_unbound_actions_once_and_bound_ones_on_their_pages() -> None:
-    registry = bound()
-    assert registry.get_prompt_description() == 'everywhere {"word": {"type": "string"}}: Everywhere.'
-    assert registry.get_prompt_description(at("https://a.example.com/")) == "on_example {}: On example sites."
-    assert registry.get_prompt_description(at("about:blank")) == ""
 
 
 async def test_what_is_injected_is_known_by_type_or_by_name() -> None:

@@ -6,10 +6,9 @@ from typing import Any
 import anyio
 import pytest_asyncio
 
-from mcp_browser.browser.observation import Observation
+from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.settling import Effect
 from mcp_browser.browser.tab import Tab
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
 

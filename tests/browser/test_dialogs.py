@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from mcp_browser.browser.cdp import send
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site

@@ -206,10 +206,10 @@ async def test_a_page_that_loops_can_be_reloaded(hand: Hand, site: Site) -> None
 
 async def test_a_screenshot_of_the_view_and_of_a_part(hand: Hand, site: Site) -> None:
     await hand.open(site.page("<div style='height: 3000px; background: teal'></div>"))
-    assert (await hand.tab.screenshot()).startswith(b"\xff\xd8")
+    assert (await hand.tab.screenshot()).raw.startswith(b"\xff\xd8")
     whole = await hand.tab.screenshot(full_page=True)
     part = await hand.tab.screenshot(clip={"x": 0, "y": 0, "width": 20, "height": 20})
-    assert len(part) < len(whole)
+    assert len(part.raw) < len(whole.raw)
 
 
 async def test_console_errors_are_counted_and_quoted_once(hand: Hand, site: Site) -> None:

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from mcp_browser.actions import default_registry
+from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.screenshot_redaction import PAINT
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
@@ -31,8 +32,8 @@ async def picture(session: BrowserSession, body: str, site: Site, **options: Any
 
 
 async def shot(session: BrowserSession, **options: Any) -> Image.Image:
-    raw = await session.current_tab.screenshot(kind="png", **options)
-    return Image.open(io.BytesIO(raw)).convert("RGB")
+    taken = await session.current_tab.screenshot(kind="png", **options)
+    return Image.open(io.BytesIO(encode_whole(taken))).convert("RGB")
 
 
 def colours(image: Image.Image, box: tuple[float, float, float, float]) -> set[str]:

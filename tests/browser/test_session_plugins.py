@@ -11,11 +11,11 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser import session_plugins
-from mcp_browser.browser.cdp import send
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import Settings, ToolSettings
 from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from playwright.async_api import Page
 
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.service import DomService
-from mcp_browser.dom.worlds import cdp
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from tests.dom.conftest import Show
 from tests.support.site import Site
@@ -100,7 +100,7 @@ async def test_an_index_outlives_garbage_collection(show: Show, page: Page) -> N
     before = index_of(await dom.snapshot(), "Stay")
     session = await page.context.new_cdp_session(page)
     for _ in range(3):
-        await cdp(session, "HeapProfiler.collectGarbage")
+        await send(session, "HeapProfiler.collectGarbage")
 
     assert index_of(await dom.snapshot(), "Stay") == before
 

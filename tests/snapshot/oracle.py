@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
-from mcp_browser.browser.cdp import send
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode
 from tests.snapshot.hand import Hand
 

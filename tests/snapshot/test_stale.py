@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.cdp import send
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, NotFound, StaleElement
 from tests.snapshot.hand import Hand
 

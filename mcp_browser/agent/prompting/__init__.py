@@ -1,1 +1,1 @@
-"""What the model is told, and how its answers are read."""
+"""What the model reads, and how its answers are read."""

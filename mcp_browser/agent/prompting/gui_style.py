@@ -46,7 +46,6 @@ class GuiStyle:
     )
 
     def __init__(self, scale: Scale = "pixels") -> None:
-        """Take the numbers of the model for `scale`."""
         self._scale: Scale = scale
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:

@@ -1,4 +1,4 @@
-"""What the model is told: the conversation of a run, kept within what the model takes.
+"""The conversation of a run, kept within what the model takes.
 
 The conversation has a head that never goes (rules, task, placeholders of secrets, an example), the memory of
 the steps so far (what the model put out, results, notes, a summary of what lies further back), and the state
@@ -25,6 +25,7 @@ from mcp_browser.llm.messages import (
     system,
     user,
 )
+from mcp_browser.text import cut
 
 Kind = Literal["head", "task", "memory", "output", "summary", "state"]
 
@@ -126,7 +127,7 @@ class MessageManager:
         """Remember results of actions."""
         for text in results:
             if text:
-                self._add(user(_cut(text, LONGEST_RESULT)), "memory")
+                self._add(user(cut(text, LONGEST_RESULT)), "memory")
 
     def add_note(self, text: str) -> None:
         """Tell the model something that is neither result nor state."""
@@ -291,10 +292,6 @@ class MessageManager:
 
 def _managed(message: Message, kind: Kind) -> ManagedMessage:
     return ManagedMessage(message=message, kind=kind, tokens=tokens.of_message(message))
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} characters more)"
 
 
 def example_output() -> OutputCall:

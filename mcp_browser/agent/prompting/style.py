@@ -84,12 +84,11 @@ class StructuredTurn:
     """A request for an AgentOutput, its actions being those that this page offers."""
 
     def __init__(self, model: type[AgentOutput]) -> None:
-        """Ask for `model`."""
         self._model = model
         self.form: OutputForm | None = output_form(model)
 
     def read(self, reply: Reply) -> Decision:
-        """See `read_output`."""
+        """Read the answer, wherever in the reply it stands."""
         return read_output(reply, self._model)
 
     def remembered(self, reply: Reply, decision: Decision) -> OutputCall | str:

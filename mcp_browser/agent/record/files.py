@@ -19,7 +19,7 @@ async def write_up(history: AgentHistory, folder: TaskFolder) -> None:
     as_it_is = history.model_copy(update={"steps": list(history.steps)})
     try:
         texts = await anyio.to_thread.run_sync(_texts, as_it_is, folder.path)
-        # Here again, since whoever is told of a new file is in the event loop.
+        # Here again: whoever hears of a new file is in the event loop.
         for name, text in texts.items():
             folder.save_text(name, text)
     except Exception:

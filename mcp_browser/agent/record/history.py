@@ -1,8 +1,6 @@
 """What happened in a run, step by step, and the folder in which it is kept while it goes on."""
 
-import os
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mcp_browser import __version__
 from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import NotFound
 from mcp_browser.llm.messages import Frozen, Usage
@@ -106,12 +105,10 @@ class AgentHistory(BaseModel):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The errors of actions, in order."""
         return tuple(action.error for action in self.actions() if action.error)
 
     @property
     def usage(self) -> Usage:
-        """What all steps have used."""
         return sum((step.usage for step in self.steps), Usage())
 
     def actions(self) -> Iterator[ActionRecord]:
@@ -127,7 +124,7 @@ class TaskFolder:
     """
 
     def __init__(self, path: Path, wrote: Callable[[str], None] | None = None) -> None:
-        """Use a folder; it is made where it is missing. `wrote` is told the name of each file written."""
+        """Use a folder, made where it is missing. `wrote` is called with the name of each file written."""
         self.path = path
         self._wrote = wrote
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -175,14 +172,7 @@ class TaskFolder:
 
     def write(self, name: str, data: bytes) -> None:
         """Write one file, all of it or none."""
-        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=f".{name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(temporary).replace(self.path / name)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(self.path / name, data)
         if self._wrote is not None:
             self._wrote(name)
 

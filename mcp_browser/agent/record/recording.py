@@ -98,11 +98,11 @@ async def small_picture(session: BrowserSession) -> ImageBlock | None:
     """A small JPEG of the view; None where none can be taken now."""
     async with session.lock:
         try:
-            raw = await session.current_tab.screenshot(kind="jpeg")
+            shot = await session.current_tab.screenshot(kind="jpeg")
         except _UNKNOWN:
             return None
     picture = await anyio.to_thread.run_sync(
-        lambda: make_picture(raw, format="jpeg", quality=SHOT_QUALITY, max_side=SHOT_SIDE)
+        lambda: make_picture(shot, format="jpeg", quality=SHOT_QUALITY, max_side=SHOT_SIDE)
     )
     return ImageBlock(
         data=picture.data, mime_type=picture.mime_type, width=picture.width, height=picture.height

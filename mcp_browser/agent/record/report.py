@@ -79,7 +79,7 @@ def _said(history: AgentHistory) -> str:
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
-    """What is told above the steps, by name."""
+    """The facts above the steps, by name."""
     usage = outcome.usage
     model = f"{history.model or 'none'}, {history.task.style} style"
     if history.replay_of is not None:

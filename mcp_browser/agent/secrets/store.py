@@ -55,12 +55,10 @@ class Secrets:
     """The secrets of a run; remembers the values that were filled in, to clear texts of them."""
 
     def __init__(self, secrets: Mapping[str, Secret] | None = None) -> None:
-        """Keep secrets by name."""
         self._secrets = dict(secrets or {})
         self._shown: dict[str, set[str]] = {}
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
         return bool(self._secrets)
 
     def add(self, name: str, secret: Secret) -> None:
@@ -72,7 +70,6 @@ class Secrets:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names."""
         return tuple(self._secrets)
 
     def only(self, names: Iterable[str]) -> "Secrets":

@@ -82,7 +82,7 @@ class Artifacts:
         self._next = 1
         self._kept: dict[int, Artifact] = {}
         self._pending: dict[int, PendingArtifact] = {}
-        self._held: dict[Path, int] = {}
+        self._staged: dict[Path, int] = {}
         self._inbox: Path | None = None
         self._listeners: list[Listener] = []
 
@@ -96,7 +96,6 @@ class Artifacts:
         return self._temporary
 
     def __len__(self) -> int:
-        """How many files there are."""
         return len(self._kept)
 
     def files(self) -> list[Artifact]:
@@ -204,7 +203,7 @@ class Artifacts:
             self.abandon(pending)
             raise
 
-    async def hold(self, content: bytes, name: str) -> Path:
+    async def stage(self, content: bytes, name: str) -> Path:
         """Write a file for pages to take, under this very name if it is safe. It ends with the session.
 
         It is none of the session's files. The oldest ones go where all take more than files may.
@@ -215,13 +214,13 @@ class Artifacts:
         if self._inbox is None:
             self._inbox = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
         most = self._settings.max_files_size * BYTES_A_MEGABYTE
-        while self._held and sum(self._held.values()) + len(content) > most:
-            oldest = next(iter(self._held))
-            del self._held[oldest]
+        while self._staged and sum(self._staged.values()) + len(content) > most:
+            oldest = next(iter(self._staged))
+            del self._staged[oldest]
             oldest.unlink(missing_ok=True)
         path = take_free_path(self._inbox / secrets.token_hex(4), safe_name(name))
         await asyncio.to_thread(path.write_bytes, content)
-        self._held[path] = len(content)
+        self._staged[path] = len(content)
         return path
 
     def listen(self, listener: Listener) -> Callable[[], None]:

@@ -12,7 +12,7 @@ from mcp_browser.browser.files.artifacts import Artifacts, PendingArtifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.playwright_errors import plain_message
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import DeadlineExceeded
 
@@ -38,7 +38,6 @@ class DownloadInfo(Frozen):
         return self.size is not None or self.error is not None
 
     def __str__(self) -> str:
-        """A sentence for a result."""
         if self.error is not None:
             return f"Download of {self.name} from {self.url[:200]} failed: {self.error}."
         if self.size is None:
@@ -61,7 +60,6 @@ class Downloads:
         self._changed = Wakeup()
 
     def __len__(self) -> int:
-        """How many downloads have begun."""
         return len(self._infos)
 
     def infos(self) -> list[DownloadInfo]:

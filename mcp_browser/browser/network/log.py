@@ -116,7 +116,6 @@ class NetworkLog(SessionPlugin):
     """The requests of a session, oldest first. `dropped` is how many older ones are not kept any more."""
 
     def __init__(self, session: "BrowserSession") -> None:
-        """Nothing is heard before the first context."""
         self._session = session
         self._ids = itertools.count(1)
         self._kept: dict[int, Exchange] = {}

@@ -16,8 +16,8 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
-from mcp_browser.browser.playwright_errors import plain_message
 from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotFound
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ class Rule:
     used: int = 0
 
     def __str__(self) -> str:
-        """One line: what happens to what."""
         what = "block" if self.answer is None else f"mock {self.answer.status}"
         delay = f" after {self.answer.delay:g} s" if self.answer is not None and self.answer.delay else ""
         left = f", {self.left} times more" if self.left is not None else ""
@@ -63,7 +62,6 @@ class Routes(SessionPlugin):
     """The routes of a session; where several fit a request, the newest one counts."""
 
     def __init__(self, session: "BrowserSession") -> None:
-        """No route yet."""
         self._session = session
         self._ids = itertools.count(1)
         self._rules: dict[int, Rule] = {}

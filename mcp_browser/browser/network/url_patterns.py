@@ -33,7 +33,6 @@ class UrlPattern:
             raise InvalidArguments(f"{text!r} is not a regular expression: {error}.") from error
 
     def __str__(self) -> str:
-        """The pattern as it was given."""
         return self.text
 
     def matches(self, url: str) -> bool:

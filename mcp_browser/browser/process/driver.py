@@ -31,7 +31,7 @@ def driver_problem() -> str | None:
 
 
 def mend_driver(progress: Callable[[str], None]) -> None:
-    """See to it that Playwright's driver runs, getting the library that small Debian images lack.
+    """Check that Playwright's driver runs; get the library that small Debian images lack.
 
     Args:
         progress: takes one line after another of what is going on.

@@ -121,7 +121,6 @@ class BrowserChoice:
     headless_only: bool = False
 
     def __str__(self) -> str:
-        """Label and place, for people."""
         return f"{self.label} ({self.executable or self.channel})"
 
 

@@ -195,7 +195,6 @@ class BrowserManager:
 
     @property
     def sessions(self) -> "tuple[BrowserSession, ...]":
-        """The sessions that there are, oldest first."""
         return tuple(self._sessions)
 
     def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
@@ -273,7 +272,7 @@ class BrowserManager:
     async def _isolated_context(self, session: "BrowserSession") -> "BrowserContext":
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
-        from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
+        from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
 
         browser = self.settings.browser
         options = context_options(browser) | session.context_options
@@ -394,7 +393,7 @@ class BrowserManager:
         """Start something; again where the browser or the driver turns out to be dead or stuck."""
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
 
-        from mcp_browser.browser.playwright_errors import is_closed  # noqa: PLC0415
+        from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
 
         for left in reversed(range(TRIES)):
             driver = self._driver
@@ -463,7 +462,7 @@ class BrowserManager:
     def _launch_error(  # noqa: PLR0911 - one for each cause
         self, error: "PlaywrightError | TimeoutError"
     ) -> ActionError:
-        from mcp_browser.browser.playwright_errors import plain_message  # noqa: PLC0415
+        from mcp_browser.dom.driver_errors import plain_message  # noqa: PLC0415
 
         if isinstance(error, TimeoutError):
             return BrowserUnavailable("The browser does not answer.", hint="Try again.")

@@ -41,7 +41,6 @@ class Holder:
     alive: bool | None
 
     def __str__(self) -> str:
-        """Words for a message."""
         process = f"process {self.pid}" if self.pid else "another process"
         return process if self.host == socket.gethostname() else f"{process} on {self.host}"
 

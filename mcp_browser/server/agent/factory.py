@@ -69,7 +69,6 @@ class Model:
 
     @property
     def is_clients(self) -> bool:
-        """Whether it is the client's own."""
         return isinstance(self.model, ClientModel)
 
 
@@ -77,7 +76,7 @@ class RunMaker:
     """Makes the runs of one server."""
 
     def __init__(self, settings: Settings, registry: Registry, wrote: Callable[[Run, str], None]) -> None:
-        """Let agents use the actions of `registry`; `wrote` is told each file that a run has written."""
+        """Let agents use the actions of `registry`; `wrote` is called with each file that a run wrote."""
         self._settings = settings
         self._wrote = wrote
         self._registry = registry

@@ -65,12 +65,10 @@ class Run:
 
     @property
     def id(self) -> str:
-        """The run's identifier."""
         return self.agent.history.id
 
     @property
     def status(self) -> TaskStatus:
-        """How it stands."""
         return self.agent.history.status
 
     @property
@@ -94,7 +92,7 @@ class Run:
         try:
             async with place():
                 self.outcome = await self.agent.run()
-            # Whoever is told the outcome finds the files; a run that is broken off is not held up by them.
+            # Files before the outcome is reported; a run that is broken off does not wait for them.
             await asyncio.shield(self._write_up())
         except asyncio.CancelledError:
             self.outcome = self.agent.break_off()
@@ -156,7 +154,6 @@ class Runs:
     """The runs of a server, by their identifiers."""
 
     def __init__(self) -> None:
-        """There is none yet."""
         self._runs: dict[str, Run] = {}
 
     def add(self, run: Run) -> None:
@@ -170,7 +167,6 @@ class Runs:
         return run if run is not None and run.principal == principal else None
 
     def __iter__(self) -> Iterator[Run]:
-        """The runs, oldest first."""
         return iter(list(self._runs.values()))
 
     async def close(self) -> None:

@@ -58,7 +58,6 @@ class SavedRuns:
     """The folders of all runs, of this server and of those before it."""
 
     def __init__(self, folder: Path) -> None:
-        """Look below `folder`."""
         self.folder = folder
 
     def folder_of(self, identifier: str) -> Path:
@@ -102,7 +101,6 @@ class Claim:
     """Holds a run's folder for this process, until that ends, however it does."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is held yet."""
         self._path = folder / LOCK_FILE
         self._file: IO[str] | None = None
 

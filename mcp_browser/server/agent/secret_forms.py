@@ -42,7 +42,6 @@ class SecretForms:
     """The forms that are open now, by the secret part of their addresses."""
 
     def __init__(self) -> None:
-        """None is open."""
         self._forms: dict[str, SecretForm] = {}
 
     def open(self, question: str, site: str) -> SecretForm:

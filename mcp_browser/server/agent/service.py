@@ -61,7 +61,7 @@ class AgentRuns:
             settings: of the server.
             sessions: where the browser sessions come from.
             registry: the actions.
-            wrote: is told each file that a run has written.
+            wrote: called with each file that a run has written.
             open_form: opens a form in which people give what is secret; None where they cannot.
         """
         self._open_form = open_form
@@ -186,7 +186,7 @@ class AgentRuns:
         resume: bool = True,
         attended: bool = False,
     ) -> Run:
-        """Have a run go on that works, waits, was broken off, or was left by an earlier server.
+        """Continue a run that works, waits, was broken off, or was left by an earlier server.
 
         Args:
             call: who wants it, and where.

@@ -42,12 +42,10 @@ class RunCall:
 
     @property
     def created(self) -> datetime:
-        """When the run was made."""
         return self.run.created
 
     @property
     def updated(self) -> datetime:
-        """When something has happened last."""
         return self.run.updated
 
     @property
@@ -57,7 +55,6 @@ class RunCall:
 
     @property
     def state(self) -> CallState:
-        """How it stands."""
         if self._cancelled:
             return CallState(status="cancelled", message="It was cancelled.")
         if self._result is not None:
@@ -104,7 +101,6 @@ class SavedCall:
     """A call of an earlier server, as its run's folder tells of it: it has ended, and its result says how."""
 
     def __init__(self, run: SavedRun, result: types.CallToolResult) -> None:
-        """Tell the result of a run."""
         self.id = run.history.id
         self.created = self.updated = run.history.created
         self.seconds = KEPT_SECONDS

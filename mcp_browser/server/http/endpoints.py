@@ -130,7 +130,6 @@ class Endpoint:
     """An ASGI app for a route: Starlette takes a plain async function for a handler of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Serve `app`."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -41,7 +41,6 @@ class Metrics:
     """Counts calls and refusals, and shows all numbers at `/metrics`. An observer of a server's calls."""
 
     def __init__(self, numbers: Numbers) -> None:
-        """Count from nought."""
         self._registry = CollectorRegistry()
         self._calls = Counter(
             "mcp_browser_calls", "Tool calls.", ["tool", "outcome"], registry=self._registry

@@ -76,12 +76,11 @@ class Resources:
     """Serves the resources of some providers."""
 
     def __init__(self, providers: Iterable[ResourceProvider]) -> None:
-        """Serve what `providers` have."""
         self._providers = tuple(providers)
         self._streams: set[ListenHandler] = set()
 
     def install(self, server: Server[Any]) -> None:
-        """Have a server answer requests about resources."""
+        """Register the handlers of requests about resources."""
         server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler(
             "resources/templates/list", types.PaginatedRequestParams, self.list_templates
@@ -139,7 +138,7 @@ class Resources:
     async def follow_new_connection(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Middleware: from the end of its handshake on, a connection is told when its list changes."""
+        """Middleware: notify a connection of changes of its list, from the end of its handshake on."""
         result = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self._follower(ctx)

@@ -29,15 +29,15 @@ class ReadableFile(Protocol):
     """A whole file with an address. `size` in bytes."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102 - says it
+    def name(self) -> str: ...
     @property
-    def uri(self) -> str: ...  # noqa: D102 - says it
+    def uri(self) -> str: ...
     @property
-    def mime_type(self) -> str: ...  # noqa: D102 - says it
+    def mime_type(self) -> str: ...
     @property
-    def size(self) -> int: ...  # noqa: D102 - says it
+    def size(self) -> int: ...
     @property
-    def path(self) -> Path: ...  # noqa: D102 - says it
+    def path(self) -> Path: ...
 
 
 def resource_of(file: ReadableFile) -> types.Resource:

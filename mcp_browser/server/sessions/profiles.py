@@ -8,14 +8,13 @@ import asyncio
 import hashlib
 import json
 import logging
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.browser.process.profile import ProfileLock
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import InvalidArguments, NotFound, ProfileInUse
@@ -43,7 +42,7 @@ class Profiles:
         """The caller's profiles in which something was kept."""
         return sorted(path.parent.name for path in self._folder_of(principal).glob(f"*/{_FILE}"))
 
-    async def hold(self, principal: Principal, name: str) -> "NamedProfile":
+    async def acquire(self, principal: Principal, name: str) -> "NamedProfile":
         """Take a profile for one session; a name that there is not yet is a new one.
 
         Raises:
@@ -95,7 +94,6 @@ class CallersProfiles:
     """The profiles of one caller, as a session's terms name them."""
 
     def __init__(self, profiles: Profiles, principal: Principal) -> None:
-        """Work for `principal` only."""
         self._profiles = profiles
         self._principal = principal
 
@@ -105,7 +103,7 @@ class CallersProfiles:
 
     async def save(self, name: str, state: StorageState) -> None:
         """Keep a state in a profile that no session holds. Raises as `Profiles.hold` does, and OSError."""
-        profile = await self._profiles.hold(self._principal, name)
+        profile = await self._profiles.acquire(self._principal, name)
         try:
             await profile.put(state)
         finally:
@@ -116,7 +114,6 @@ class NamedProfile:
     """A profile that one session holds."""
 
     def __init__(self, name: str, file: Path, lock: ProfileLock) -> None:
-        """Read what is kept in `file`."""
         self.name = name
         self.state = _read(file)
         self._file = file
@@ -145,7 +142,7 @@ class NamedProfile:
             # A browser that dies takes its contexts along: the next one starts from here.
             session.context_options["storage_state"] = state
             try:
-                await asyncio.to_thread(_write, self._file, state)
+                await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
             except OSError as error:
                 logger.error("The profile %s cannot be written: %s", self.name, error)
 
@@ -156,7 +153,7 @@ class NamedProfile:
             OSError: it cannot be written.
         """
         async with self._keeping:
-            await asyncio.to_thread(_write, self._file, state)
+            await asyncio.to_thread(write_whole, self._file, json.dumps(state).encode(), durable=True)
             self.state = state
 
     def release(self) -> None:
@@ -181,16 +178,3 @@ def _read(file: Path) -> StorageState | None:
     except (OSError, ValueError) as error:
         logger.error("The profile at %s cannot be read: %s", file, error)
         return None
-
-
-def _write(file: Path, state: StorageState) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".state-")  # readable by its owner only
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as new:
-            json.dump(state, new)
-            new.flush()
-            os.fsync(new.fileno())
-        Path(temporary).replace(file)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

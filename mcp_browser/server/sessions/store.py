@@ -84,7 +84,6 @@ class Sessions:
     has_handles = True
 
     def __init__(self, manager: BrowserManager, settings: Settings) -> None:
-        """Open sessions of `manager`, as many as `settings` allow."""
         self._manager = manager
         self._settings = settings.sessions
         self.replica = f"{settings.server.replica}." if settings.server.replica else ""
@@ -251,12 +250,10 @@ class Sessions:
         return [held for held in self._held.values() if held.owner.id == principal.id]
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._held)
 
     @property
     def calls(self) -> int:
-        """How many calls are under way."""
         return self._calls
 
     # -- for the server

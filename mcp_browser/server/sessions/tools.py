@@ -50,7 +50,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         options = _context_options(params)
         profile: NamedProfile | None = None
         if params.profile is not None:
-            profile = await _profiles(sessions).hold(call.principal, params.profile)
+            profile = await _profiles(sessions).acquire(call.principal, params.profile)
         try:
             if params.logins_of is not None:
                 options["storage_state"] = _logins(sessions, call, params)

@@ -63,7 +63,7 @@ class TaskExtension:
         self._listen = listen
 
     def install(self, server: Server[Any]) -> None:
-        """Have a server declare the extension and answer its methods."""
+        """Declare the extension and register its methods."""
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskRequestParams, self.get)
         server.add_request_handler("tasks/update", UpdateTaskParams, self.update)
@@ -177,7 +177,7 @@ async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
 
 
 def require_tasks(ctx: Context) -> None:
-    """Go on only where the request may be answered with a handle.
+    """Check that the request may be answered with a handle.
 
     Raises:
         MCPError: -32021, its client has not declared the extension.
@@ -193,7 +193,7 @@ def require_tasks(ctx: Context) -> None:
 
 
 def _check_header(ctx: Context, task: str) -> None:
-    """Hold the header that intermediaries route by to what the request says."""
+    """Check that the header by which intermediaries route names the task of the request."""
     headers = getattr(ctx.request, "headers", None)
     if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != task:
         raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not name this task.")

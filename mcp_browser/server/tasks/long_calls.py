@@ -46,14 +46,10 @@ class LongCall(Protocol):
         ...
 
     @property
-    def created(self) -> datetime:
-        """When it began."""
-        ...
+    def created(self) -> datetime: ...
 
     @property
-    def updated(self) -> datetime:
-        """When something has happened last."""
-        ...
+    def updated(self) -> datetime: ...
 
     @property
     def seconds(self) -> float:
@@ -61,21 +57,16 @@ class LongCall(Protocol):
         ...
 
     @property
-    def state(self) -> CallState:
-        """How it stands."""
-        ...
+    def state(self) -> CallState: ...
 
     def deliver(self, responses: Mapping[str, Any]) -> None:
         """Take the client's answers, by the questions' keys; those to nothing that is asked are dropped."""
-        ...
 
     async def cancel(self) -> None:
         """End it, if it has not ended."""
-        ...
 
     async def changed(self) -> None:
         """Wait until something has happened."""
-        ...
 
 
 class LongCalls(Protocol):

@@ -65,7 +65,7 @@ class Authentication:
             settings: which authorization server counts, and which scopes are needed.
             tokens: the named tokens.
             is_open: whether a path is for everybody.
-            on_refusal: is told of each request that is refused.
+            on_refusal: called for each request that is refused.
         """
         self._app = AuthContextMiddleware(app)
         self._settings = settings

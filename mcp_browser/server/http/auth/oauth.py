@@ -67,7 +67,6 @@ class IssuerKeys:
     """The keys with which an authorization server signs, by their identifiers."""
 
     def __init__(self, issuer: str) -> None:
-        """Nothing is fetched before the first key is asked for."""
         self._issuer = issuer
         self._keys: dict[str | None, SigningKey] = {}
         self._fetched_at: float | None = None

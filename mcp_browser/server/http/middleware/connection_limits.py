@@ -38,7 +38,6 @@ class Connections:
         self._by_address: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """How many are open."""
         return len(self._open)
 
     def protocol(self) -> type["GuardedProtocol"]:
@@ -76,7 +75,6 @@ class GuardedProtocol(H11Protocol):
     guard: Connections
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Take what uvicorn gives."""
         super().__init__(*args, **options)
         self._refused = False
         self._head_timer: asyncio.TimerHandle | None = None

@@ -94,7 +94,6 @@ class NameCheck:
     def __init__(
         self, app: ASGIApp, *, settings: AccessSettings, listens_at: str = "", on_refusal: OnRefusal
     ) -> None:
-        """Check what goes to `app`."""
         self._app = app
         self._names = KnownNames(settings, listens_at)
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)

@@ -1,4 +1,4 @@
-"""Requests that are not let in: what they are answered, and who is told of it."""
+"""The answers to requests that are refused."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -23,7 +23,7 @@ Reason = Literal[
 """Why a request was refused or a connection closed."""
 
 OnRefusal = Callable[[Reason], None]
-"""Is told of each request that is refused."""
+"""Called for each request that is refused."""
 
 JSONRPC_REFUSED = -32000
 

@@ -39,7 +39,7 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
         listens_at: the name or number that the server was told to listen at, by which it may be reached too.
         open_paths: the paths that are for everybody, such as `/healthz`.
         open_folders: with what the paths begin that are for everybody, too.
-        on_refusal: is told of each request that is refused.
+        on_refusal: called for each request that is refused.
 
     Raises:
         SettingsError: the tokens cannot be used.

@@ -78,7 +78,6 @@ class HostedForms(SecretForms):
     """Forms on the server itself, at the address by which its clients reach it."""
 
     def __init__(self, settings: Settings) -> None:
-        """Make addresses as the settings want them."""
         super().__init__()
         self._access = settings.access
         self._prefix = settings.server.path_prefix

@@ -25,11 +25,10 @@ from mcp_browser.dom.readings import (
 from mcp_browser.dom.references import ID, KIND, References
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorld
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
-CHARACTERS_A_TOKEN = 4
 
-
-class Observer:
+class PageReader:
     """Reads the frames of one page, and remembers which reading was told last."""
 
     def __init__(self, frames: Frames, references: References, *, changes_budget: int) -> None:
