@@ -1,7 +1,7 @@
-"""Carries out an action: validate, guard, run, settle, observe."""
+"""Carries out an action: validate, prepare, guard, run, settle, observe."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -14,12 +14,15 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.settling import ActionScope
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+Prepare = Callable[[], Awaitable[Mapping[str, Any]]]
+"""Checks what an action is called with, and gives its arguments; runs in the action's critical section."""
 
 
 class Controller:
@@ -38,10 +41,18 @@ class Controller:
         name, arguments = action.chosen()
         return await self.execute(name, arguments, session)
 
-    async def execute(self, name: str, arguments: Mapping[str, Any], session: BrowserSession) -> ActionResult:
+    async def execute(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        session: BrowserSession,
+        *,
+        prepare: Prepare | None = None,
+    ) -> ActionResult:
         """Carry out one action in a session, one at a time, and tell what became of the page.
 
-        The call ends within `limits.call_timeout` and the time that its caller asked it to wait.
+        The call ends within `limits.call_timeout` and the time that its caller asked it to wait. What
+        `prepare` gives replaces `arguments`; nothing else works in the session between it and the action.
 
         Raises:
             ActionError: it could not be carried out; the message says why and what to try, its notices what
@@ -52,9 +63,12 @@ class Controller:
         limit = self.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
         doing = "waiting for another call to end"
         with anyio.move_on_after(limit):
-            async with session.lock:
+            async with session.action(action.effect) as scope:
                 doing = name
-                return await self._carry_out(action, params, session)
+                if prepare is not None:
+                    params = action.validate(await prepare())
+                self._guard(action, session)
+                return await self._carry_out(action, params, session, scope)
         raise DeadlineExceeded(
             f"{name} did not finish within {limit:g} s"
             + ("." if doing == name else f": it spent them {doing}."),
@@ -62,26 +76,20 @@ class Controller:
         )
 
     async def _carry_out(
-        self, action: RegisteredAction, params: BaseModel, session: BrowserSession
+        self, action: RegisteredAction, params: BaseModel, session: BrowserSession, scope: ActionScope
     ) -> ActionResult:
-        await session.ensure_open()
-        self._guard(action, session)
         ctx = ActionContext(session=session, settings=self.settings)
-        tab, url = session.current_tab, session.current_tab.url
         try:
-            async with session.watching(action.effect) as watch:
-                result = await action.run(ctx, params)
-            if result.observation is not None:
-                session.unwatch(watch)
-            else:
-                observation = await session.observe(action.effect, watch)
+            result = await scope.run(action.run(ctx, params))
+            if result.observation is None:
+                observation = await session.observe(scope)
                 result = result.model_copy(update={"observation": observation})
         except (PlaywrightError, FrameGone) as error:
             failure = _as_action_error(error, doing=action.name)
-            failure.notices = _happened_since(session, tab, url, failure)
+            failure.notices = _happened_since(session, scope, failure)
             raise failure from error
         except ActionError as error:
-            error.notices = _happened_since(session, tab, url, error)
+            error.notices = _happened_since(session, scope, error)
             raise
         return await self._with_picture(
             _with_downloads(result, session, acted=action.effect != "read"), ctx, action
@@ -147,14 +155,14 @@ def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> Actio
     )
 
 
-def _happened_since(session: BrowserSession, tab: Tab, url: str, error: ActionError) -> tuple[str, ...]:
+def _happened_since(session: BrowserSession, scope: ActionScope, error: ActionError) -> tuple[str, ...]:
     """What a failed action has brought about all the same: another page, a dialog, and other notices."""
     told = [*error.notices]
     try:
         now = session.current_tab
     except ActionError:
         return (*told, *session.take_notices())
-    if now is tab and now.url != url:
+    if now is scope.tab and now.url != scope.url:
         told.append(f"The page is {now.url} now.")
     if now.dialog is not None and not isinstance(error, DialogOpen):
         told.append(f"{now.dialog}; answer it with handle_dialog.")

@@ -55,11 +55,11 @@ class Domains:
         """
         left: str | None = None
         for _ in range(MOST_LEFT):
-            tab = session.tab_in_use
-            if tab is None or self.allow(tab.url):
-                return left
-            left = left or tab.url
             async with session.lock:
+                tab = session.tab_in_use
+                if tab is None or self.allow(tab.url):
+                    return left
+                left = left or tab.url
                 await self._leave(session, tab, close=tab.id not in tabs)
         raise self.outside(left or "The page")
 

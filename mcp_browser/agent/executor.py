@@ -4,7 +4,7 @@ import io
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from PIL import Image
@@ -26,6 +26,9 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+
+if TYPE_CHECKING:
+    from mcp_browser.dom.identities import ElementRecord
 
 BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
 """The result of an action that did not come to its end."""
@@ -149,13 +152,9 @@ class Executor:
 
     async def _do(self, call: ActionCall, outcomes: list[ActionOutcome]) -> ActionOutcome:
         session = self.session
-        try:
-            tab = session.current_tab
-        except ActionError:
-            tab = None
+        tab = session.tab_in_use
         tabs, files = set(session.tabs), len(session.downloads)
-        # Before the action: it may take its element off the page.
-        elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+        elements: tuple[ElementRecord, ...] = ()
         started = time.monotonic()
 
         def record(**outcome: Any) -> ActionRecord:
@@ -170,12 +169,19 @@ class Executor:
                 **outcome,
             )
 
-        try:
+        async def prepare() -> dict[str, Any]:
+            nonlocal tab, tabs, files, elements
+            tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
+            # Before the action: it may take its element off the page.
+            elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
             self._check_address(call)
             arguments = await self._filled(call)
             session.hide(self._secrets.values)
+            return arguments
+
+        try:
             with spans.of_action(call.name):
-                result = await self.controller.execute(call.name, arguments, session)
+                result = await self.controller.execute(call.name, call.arguments, session, prepare=prepare)
             await self._stay_within(tabs)
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)

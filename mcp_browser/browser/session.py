@@ -20,7 +20,7 @@ from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.process.launch import context_options
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import C, SessionPlugins
-from mcp_browser.browser.settling import Settler, Watch
+from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
@@ -99,7 +99,6 @@ class BrowserSession:
         )
         self.attached = self._tabs.attached
         self._observations = ObservationBuilder(self._tabs, self._plugins)
-        self._watch: Watch | None = None
         self._reopened: set[int] = set()
         self._was_open = False
         self.closed = False
@@ -373,51 +372,43 @@ class BrowserSession:
         """
         await self._tabs.close(self._tabs.by_id(tab_id))
 
-    # -- watching and observing
+    # -- acting and observing
 
     @contextlib.asynccontextmanager
-    async def watching(self, effect: Effect) -> AsyncGenerator[Watch]:
-        """Watch what an action starts, in order that `observe` can wait for it and tell it.
-
-        An action that something begins to hold (a dialog, a crash) is broken off a moment later.
+    async def action(self, effect: Effect) -> AsyncGenerator[ActionScope]:
+        """Hold the session for one action, from the check of its arguments to the observation of its outcome.
 
         Raises:
+            BrowserUnavailable: the session cannot be opened.
             NotFound: the tab has changed since the last result, so that input would go to another page.
         """
-        if effect == "input" and self._lost_tabs.moved is not None:
-            text, self._lost_tabs.moved = self._lost_tabs.moved, None
-            self._observations.withdraw(text)
-            raise NotFound(
-                text,
-                hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
-            )
-        if effect != "navigation":
-            await self.current_tab.arrive()
-        if effect != "read":
-            self.acted_at = time.time()
-        marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
-        watch = Watch(effect, self.current_tab, self.current_tab.url, marks)
-        self._watch = watch
-        self._tabs.watch(watch)
-        try:
-            with watch.scope:
-                yield watch
-        except BaseException:
-            self.unwatch(watch)
-            raise
-        finally:
-            watch.running = False
-        if watch.scope.cancelled_caught:
-            self.unwatch(watch)
-            raise watch.tab.why_held()
+        async with self.lock:
+            await self.ensure_open()
+            if effect == "input":
+                self._refuse_another_tab()
+            if effect != "navigation":
+                await self.current_tab.arrive()
+            if effect != "read":
+                self.acted_at = time.time()
+            marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
+            scope = ActionScope(effect, self.current_tab, self.current_tab.url, marks)
+            self._tabs.watch(scope)
+            try:
+                yield scope
+            finally:
+                self._tabs.watch(None)
 
-    def unwatch(self, watch: Watch) -> None:
-        """End a watch that `observe` does not follow."""
-        if self._watch is watch:
-            self._watch = None
-            self._tabs.watch(None)
+    def _refuse_another_tab(self) -> None:
+        if self._lost_tabs.moved is None:
+            return
+        text, self._lost_tabs.moved = self._lost_tabs.moved, None
+        self._observations.withdraw(text)
+        raise NotFound(
+            text,
+            hint=f"Nothing was done. The current tab is {self.current_tab}: look with get_state first.",
+        )
 
-    async def observe(self, effect: Effect, watch: Watch) -> Observation:
+    async def observe(self, scope: ActionScope) -> Observation:
         """Wait for what the action has started, and tell what became of the page.
 
         Raises:
@@ -425,10 +416,10 @@ class BrowserSession:
             BrowserUnavailable: the page has crashed, or the browser has ended.
         """
         try:
-            if effect == "read":
+            if scope.effect == "read":
                 part = await self._settler.read_late_changes()
             else:
-                part = await self._settler.settle_and_read(watch)
+                part = await self._settler.settle_and_read(scope)
             if self._context is None:
                 raise BrowserUnavailable(
                     "The browser ended during the action.", hint="The next call starts it again."
@@ -436,19 +427,18 @@ class BrowserSession:
             if self.current_tab.crashed:
                 raise self.current_tab.why_held()
             if self.current_tab.closed:
-                part = await self._return_from(self.current_tab, watch)
-            await self._refuse_blocked(leave=watch.url)
+                part = await self._return_from(self.current_tab, scope)
+            await self._refuse_blocked(leave=scope.url)
             return await self._observations.observation(self.current_tab, part)
         finally:
-            self.unwatch(watch)
             self._lost_tabs.moved = None
 
-    async def _return_from(self, closed: Tab, watch: Watch) -> DomSnapshot | DomChanges | None:
+    async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
         """Go on in another tab where the action has closed its own, and tell that page as a whole."""
         self._tabs.expect_closing(closed)
         await self._tabs.settle_on_one()
         self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
-        part = await self._settler.settle_and_read(watch)
+        part = await self._settler.settle_and_read(scope)
         if isinstance(part, DomChanges):
             part = await self._settler.read_page(region=None, part=1)
         return part

@@ -52,15 +52,30 @@ QUOTED = 4
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
+class ActionScope:
     """What the session was like when an action began; what is newer comes from the action."""
 
     effect: Effect
     tab: Tab
     url: str
     marks: dict[int, int]
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    running: bool = True
+    _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _running: bool = False
+
+    async def run(self, work: Awaitable[T]) -> T:
+        """The result of the action's work.
+
+        Raises:
+            ActionError: something has begun to hold the tab (a dialog, a crash), and the work did not end a
+                moment later.
+        """
+        self._running = True
+        try:
+            with self._breaking:
+                return await work
+        finally:
+            self._running = False
+        raise self.tab.why_held()
 
     def since(self, tab: Tab) -> int:
         """The mark in the tab's activity from which on things come from the action."""
@@ -68,12 +83,12 @@ class Watch:
 
     def held(self, tab: Tab) -> None:
         """Something has begun to hold a tab: an action in it is broken off if it does not end by itself."""
-        if self.running and tab is self.tab:
+        if self._running and tab is self.tab:
             asyncio.get_running_loop().call_later(HOLD_GRACE, self._break_off)
 
     def _break_off(self) -> None:
-        if self.running and self.tab.held:
-            self.scope.cancel()
+        if self._running and self.tab.held:
+            self._breaking.cancel()
 
 
 class Settler:
@@ -85,14 +100,14 @@ class Settler:
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
 
-    async def settle_and_read(self, watch: Watch) -> PageReading | None:
+    async def settle_and_read(self, scope: ActionScope) -> PageReading | None:
         """Wait until what the action has started has ended, then tell the page as the settings want it.
 
         Where nothing was started, this is one evaluation in the page. None while the tab is held, where the
         settings want nothing, or where the page does not answer.
         """
         limit = self._limits.settle_timeout
-        if watch.effect == "navigation":
+        if scope.effect == "navigation":
             limit = min(limit, PAGE_SECONDS)
         deadline = time.monotonic() + limit
         read_from: Tab | None = None
@@ -100,9 +115,9 @@ class Settler:
         news_is_late = self._session.holds_requests
         readings_left = READINGS_FOR_FRAMES
         while (tab := self._session.tab_in_use) is not None:
-            if tab is not watch.tab:
+            if tab is not scope.tab:
                 await self._session.attached()
-            since = watch.since(tab)
+            since = scope.since(tab)
             left = deadline - time.monotonic()
             if tab.held:
                 part = None

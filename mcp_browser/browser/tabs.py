@@ -21,7 +21,7 @@ from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
-    from mcp_browser.browser.settling import Watch
+    from mcp_browser.browser.settling import ActionScope
 
 ATTACHING_SECONDS = 2.0
 """How long a new tab may take to be connected to before it is worked in all the same."""
@@ -71,7 +71,7 @@ class Tabs:
         self._downloads = downloads
         self._plugins = plugins
         self._lost_tabs = lost_tabs
-        self._watch: Watch | None = None
+        self._watch: ActionScope | None = None
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
         self._attaching: dict[asyncio.Task[None], Tab] = {}
@@ -112,7 +112,7 @@ class Tabs:
         for task in self._attaching:
             task.cancel()
 
-    def watch(self, watch: "Watch | None") -> None:
+    def watch(self, watch: "ActionScope | None") -> None:
         """An action begins, or the one that was watched has ended: what pages do now is its doing, or not."""
         self._watch = watch
         if watch is not None:

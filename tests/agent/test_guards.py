@@ -1,5 +1,6 @@
 """What holds a run: secrets go nowhere but where they belong, and a task stays within its limits."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
 from mcp_browser.settings import Settings
@@ -152,6 +155,32 @@ async def test_a_frame_without_an_address_is_judged_by_the_page_it_belongs_to(
     agent = make_agent(task, [fill("textbox", "Word", PLACE), done()], session, secrets=kept())
     await agent.run()
     assert await session.current_tab.page.frames[1].input_value("#word") == typed
+
+
+async def test_a_secret_goes_to_the_page_it_was_checked_for_whatever_other_callers_do(
+    session: BrowserSession, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = "<input id=word autofocus oninput=\"fetch('/{}')\">"
+    elsewhere = site.page(field.format("typed-elsewhere")).replace(site.url, site.other)
+    others: list[asyncio.Task[Any]] = []
+    address = DomService.address
+
+    async def address_asked_amid_a_call(dom: DomService, index: int | None = None) -> str:
+        controller = Controller(default_registry(), session.settings)
+        others.append(asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, session)))
+        return await address(dom, index)
+
+    monkeypatch.setattr(DomService, "address", address_asked_amid_a_call)
+    task = Task(text="Log in.", start_url=site.page(field.format("typed-here")))
+    type_it = output({"type_text": {"text": PLACE}})
+    agent = make_agent(task, [type_it, done()], session, secrets=kept())
+    before = len(site.requests)
+    await agent.run()
+    (other,) = others
+    await other
+    typed = [request for request in site.requests[before:] if "typed" in request]
+    assert typed
+    assert not any("elsewhere" in request for request in typed)
 
 
 # -- limits

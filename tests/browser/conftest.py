@@ -29,11 +29,9 @@ class Hand:
     async def do(self, work: Callable[[Tab], Awaitable[Any]], *, effect: Effect = "input") -> Observation:
         """Do something in the current tab and observe."""
         with anyio.fail_after(30):
-            async with self.session.lock:
-                await self.session.ensure_open()
-                async with self.session.watching(effect) as watch:
-                    await work(self.tab)
-                return await self.session.observe(effect, watch)
+            async with self.session.action(effect) as scope:
+                await scope.run(work(self.tab))
+                return await self.session.observe(scope)
 
     async def open(self, url: str) -> Observation:
         return await self.do(lambda tab: tab.goto(url), effect="navigation")

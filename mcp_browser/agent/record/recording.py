@@ -57,25 +57,24 @@ async def record_elements(
 ) -> tuple[ElementRecord, ...]:
     """The elements that the arguments of an action mean, as they are now, as far as they can be told.
 
+    Its caller holds the session.
+
     Args:
         session: where the action is going to be done.
         arguments: what it is called with.
         hide: takes secrets out of values of JSON.
     """
     records: list[ElementRecord] = []
-    async with session.lock:
-        for argument, value in element_arguments(arguments):
-            try:
-                tab = session.current_tab
-                work = (
-                    tab.dom.identities.record(value) if isinstance(value, int) else _at_point(session, value)
-                )
-                record = await tab.ask(work, limit=RECORDING_SECONDS)
-            except _UNKNOWN:
-                continue
-            if record is not None:
-                told = record.model_copy(update={"argument": argument})
-                records.append(ElementRecord.model_validate(hide(told.model_dump(mode="json"))))
+    for argument, value in element_arguments(arguments):
+        try:
+            tab = session.current_tab
+            work = tab.dom.identities.record(value) if isinstance(value, int) else _at_point(session, value)
+            record = await tab.ask(work, limit=RECORDING_SECONDS)
+        except _UNKNOWN:
+            continue
+        if record is not None:
+            told = record.model_copy(update={"argument": argument})
+            records.append(ElementRecord.model_validate(hide(told.model_dump(mode="json"))))
     return tuple(records)
 
 

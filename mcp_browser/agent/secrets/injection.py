@@ -21,7 +21,7 @@ Slot = tuple[dict[str, Any], str]
 async def fill_in(
     action: RegisteredAction, arguments: Mapping[str, Any], *, secrets: Secrets, session: BrowserSession
 ) -> dict[str, Any]:
-    """The arguments of an action with secrets in the places of their names.
+    """The arguments of an action with secrets in the places of their names; its caller holds the session.
 
     Args:
         action: its parameters' marks say what is typed into the page.
@@ -55,12 +55,11 @@ async def fill_in(
 
 
 async def _goes_to(session: BrowserSession, index: int | None) -> str:
-    async with session.lock:
-        tab = session.current_tab
-        try:
-            return await tab.ask(tab.dom.address(index))
-        except (FrameGone, PlaywrightError) as error:
-            raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
+    tab = session.current_tab
+    try:
+        return await tab.ask(tab.dom.address(index))
+    except (FrameGone, PlaywrightError) as error:
+        raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
 
 
 def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:

@@ -1,5 +1,6 @@
 """An authorization server for tests: it has keys, tells about them, and signs what it is given."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -41,6 +42,8 @@ class Issuer:
         self.requests: list[str] = []
         self.served_at = METADATA
         self.status = 200
+        self.hangs = False
+        """Whether it takes requests and answers none."""
         self.metadata: dict[str, Any] = {"issuer": self.url, "jwks_uri": f"{self.url}/jwks"}
         self.more_keys: list[object] = []
         self.rotate("first")
@@ -104,6 +107,8 @@ class Issuer:
 
     async def answer(self, request: Request) -> Response:
         self.requests.append(request.url.path)
+        while self.hangs and not await request.is_disconnected():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
         if request.url.path == "/jwks":
             return JSONResponse({"keys": self.jwks()}, status_code=self.status)
         if request.url.path == self.served_at:

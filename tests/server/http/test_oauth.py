@@ -1,6 +1,8 @@
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 
+import anyio
 import httpx2
 import pytest
 
@@ -146,7 +148,39 @@ async def test_keys_that_are_old_are_fetched_again(
         old = issuer.token()
         assert (await call(served, old)).status_code == 200
         issuer.rotate("second")
+        with anyio.fail_after(10):
+            while (await call(served, old)).status_code == 200:  # noqa: ASYNC110 (it is fetched unseen)
+                await anyio.sleep(0.01)
         assert (await call(served, old)).status_code == 401
+
+
+async def test_an_issuer_that_hangs_holds_up_nobody_whose_key_is_known(
+    serve: Serve, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oauth, "FETCH_PAUSE_SECONDS", 0)
+    async with serve(**options(issuer)) as served:
+        assert (await call(served, issuer.token())).status_code == 200
+        monkeypatch.setattr(oauth, "KEYS_FRESH_SECONDS", 0)
+        issuer.hangs = True
+        before = len(issuer.requests)
+        with anyio.fail_after(4):
+            for _ in range(4):
+                assert (await call(served, issuer.token())).status_code == 200
+        assert len(issuer.requests) - before == 1
+
+
+async def test_calls_with_an_unknown_key_wait_for_one_fetch_together(
+    serve: Serve, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oauth, "_FETCH_SECONDS", 1)
+    issuer.hangs = True
+    async with serve(**options(issuer)) as served:
+        begun = time.monotonic()
+        async with asyncio.TaskGroup() as tasks:
+            answers = [tasks.create_task(call(served, issuer.token())) for _ in range(4)]
+        assert [answer.result().status_code for answer in answers] == [503] * 4
+        assert time.monotonic() - begun < 3  # one after another they take 4
+        assert len(issuer.requests) == 1
 
 
 async def test_an_issuer_that_is_down_does_not_shut_out_known_keys(

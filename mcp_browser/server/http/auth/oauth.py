@@ -1,9 +1,10 @@
 """Access tokens of an OAuth 2.1 authorization server: its keys, and whether a token is one of its own.
 
 The keys are found by the server's metadata (RFC 8414, OpenID Connect Discovery), kept, and fetched again when
-they are old or a token names one that is not among them.
+they are old or a token names one that is not among them. A call waits only for a key that is not known.
 """
 
+import asyncio
 import json
 import logging
 import time
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-import anyio
 import httpx2
 import jwt
 
@@ -30,7 +30,10 @@ KEYS_USABLE_SECONDS = 24 * 3600
 FETCH_PAUSE_SECONDS = 10
 """How often the keys are fetched at most, whatever tokens say."""
 
-_FETCH_TIMEOUT = 5
+_REQUEST_SECONDS = 5
+_FETCH_SECONDS = 10
+"""How long a fetch may take in all: no call waits longer for the authorization server."""
+
 _LONGEST_DOCUMENT = 512 * 1024
 _LONGEST_TOKEN = 16 * 1024
 _TOKEN_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
@@ -70,17 +73,23 @@ class IssuerKeys:
         self._issuer = issuer
         self._keys: dict[str | None, SigningKey] = {}
         self._fetched_at: float | None = None
-        self._tried_at: float | None = None
-        self._lock = anyio.Lock()
+        self._tried_at = float("-inf")
+        self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, kid: str | None) -> SigningKey | None:
         """The key of an identifier; None if the server has none such.
 
+        A known key is given at once, and fetched again in the background when it is old.
+
         Raises:
             IssuerUnreachable: there are no keys yet, or they are too old to be used.
         """
-        if self._age() > KEYS_FRESH_SECONDS or self._find(kid) is None:
-            await self._fetch(kid)
+        age, known = self._age(), self._find(kid)
+        if age > KEYS_FRESH_SECONDS or known is None:
+            fetching = self._fetch()
+            if fetching is not None and (age > KEYS_USABLE_SECONDS or known is None):
+                # A request that is given up leaves the fetch to the others.
+                await asyncio.shield(fetching)
         if self._age() > KEYS_USABLE_SECONDS:
             raise IssuerUnreachable
         return self._find(kid)
@@ -93,27 +102,29 @@ class IssuerKeys:
             return next(iter(self._keys.values()))
         return self._keys.get(kid)
 
-    async def _fetch(self, kid: str | None) -> None:
-        """Fetch the keys, unless that was tried a moment ago."""
-        async with self._lock:
-            now = time.monotonic()
-            if self._age() <= KEYS_FRESH_SECONDS and self._find(kid) is not None:
-                return
-            if self._tried_at is not None and now - self._tried_at < FETCH_PAUSE_SECONDS:
-                return
-            self._tried_at = now
-            try:
-                self._keys = await self._download()
-            except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
-                logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
-                return
-            self._fetched_at = now
+    def _fetch(self) -> asyncio.Task[None] | None:
+        """The fetch under way, or a new one; None where the last one ended a moment ago."""
+        if self._fetching is None and time.monotonic() - self._tried_at >= FETCH_PAUSE_SECONDS:
+            self._fetching = asyncio.create_task(self._fetch_once())
+        return self._fetching
+
+    async def _fetch_once(self) -> None:
+        try:
+            self._keys = await self._download()
+            self._fetched_at = time.monotonic()
+        except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
+            logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
+        finally:
+            self._tried_at = time.monotonic()
+            self._fetching = None
 
     async def _download(self) -> dict[str | None, SigningKey]:
-        with anyio.fail_after(_FETCH_TIMEOUT * 3):
-            async with httpx2.AsyncClient(timeout=_FETCH_TIMEOUT, follow_redirects=False) as client:
-                address = await self._address(client)
-                found = _keys_of(await _document(client, address))
+        async with (
+            asyncio.timeout(_FETCH_SECONDS),
+            httpx2.AsyncClient(timeout=_REQUEST_SECONDS, follow_redirects=False) as client,
+        ):
+            address = await self._address(client)
+            found = _keys_of(await _document(client, address))
         if not found:
             raise ValueError("it has no keys for signatures that are taken here")
         return found
