@@ -31,6 +31,8 @@ class DragElementParams(ActionParams):
 
     index: int
     target: int = Field(description="index to drop on")
+    offset_x: float | None = Field(None, description="px from its left edge; by default its middle")
+    offset_y: float | None = Field(None, description="px from its top edge")
 
 
 @elements.action()
@@ -62,5 +64,7 @@ async def drag_element(ctx: ActionContext, params: DragElementParams) -> ActionR
     """Drag an element onto another one."""
     element = await ctx.tab.element(params.index)
     target = await ctx.tab.element(params.target)
-    await element.drag_to(target)
-    return ActionResult(extracted_content=f"Dragged {element} onto {target}.")
+    await element.drag_to(target, offset_x=params.offset_x, offset_y=params.offset_y)
+    offset = (params.offset_x, params.offset_y)
+    at = " at " + ", ".join("middle" if px is None else f"{px:g} px" for px in offset) if any(offset) else ""
+    return ActionResult(extracted_content=f"Dragged {element} onto {target}{at}.")

@@ -9,7 +9,7 @@ from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
-from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, NotFound
+from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 
 forms = Registry(group="core")
 
@@ -142,7 +142,9 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
             told.append(f"[{field.index}] failed: {error}")
     report = "\n".join(f"- {line}" for line in told)
     if failed:
-        raise NotActionable(f"{failed} of {len(told)} fields could not be filled; the others are.\n{report}")
+        # Not raised: what the filled ones have changed is told, too.
+        error = f"{failed} of {len(told)} fields could not be filled; the others are.\n{report}"
+        return ActionResult(error=error)
     return ActionResult(extracted_content=f"Filled {len(told)} fields.\n{report}")
 
 
@@ -164,7 +166,19 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
         case "text":
             if not isinstance(value, str):
                 raise InvalidArguments(f"{element} takes text, not {value!r}.")
+            if value and element.role == "combobox":
+                return await _choose_or_type(element, value)
             return await _fill(element, value, append=False, slowly=False)
+
+
+async def _choose_or_type(element: Element, value: str) -> str:
+    """Choose the option of that name; where a text field's list has none, the text stays as it was typed."""
+    try:
+        return await _select(element, [value])
+    except NotFound:
+        told = await _fill(element, value, append=False, slowly=False)
+        await element.close_list()
+        return f"{told} Its list has no such option."
 
 
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:

@@ -1,6 +1,7 @@
 """Keys, combinations, sequences, and text where no key is meant."""
 
 import re
+from difflib import get_close_matches
 from typing import Annotated
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.element import type_keys
+from mcp_browser.errors import InvalidArguments
 
 keyboard = Registry(group="core")
 
@@ -86,13 +88,14 @@ class SendKeysParams(ActionParams):
 
 @keyboard.action()
 async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
-    """Press keys or key combinations in order; anything else is typed as text."""
+    """Press keys or key combinations in order; a text with no key in it is typed."""
     where = ""
     if params.index is not None:
         element = await ctx.tab.element(params.index)
         await element.focus()
         where = f" in {element}"
-    sequence = parse_keys(params.keys)
+    # A secret is never keys, and no error may repeat a part of it.
+    sequence = None if params.keys in ctx.session.hidden.values() else parse_keys(params.keys)
     page = ctx.tab.page
     if sequence is None:
         await type_keys(ctx.tab, params.keys)
@@ -106,20 +109,28 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
 
 
 def parse_keys(keys: str) -> list[str] | None:
-    """The combinations in `keys`, in Playwright's names, or None where `keys` is a text to type.
+    """Return the combinations in `keys` in Playwright's names, or None where `keys` is a text to type.
 
-    Combinations are parted by spaces. A name counts whatever its case. A single character is a key only as
-    part of a combination: "a b" is a text.
+    Combinations are separated by spaces. A name counts whatever its case. Beside keys a single character is a
+    key, too; alone, as in "a b", characters are a text.
+
+    Raises:
+        InvalidArguments: a word among keys is no key, or a text looks like a misspelt key. Typed as a text it
+            would spoil what has the focus.
     """
-    if len(keys) == 1:
+    words = keys.split()
+    combinations = [_combination(word) for word in words]
+    for word, combination in zip(words, combinations, strict=True):
+        near = None if combination else _nearest(word)
+        is_alone = combination is None and len(word) > 1
+        if (near and (len(words) == 1 or any(combinations))) or (is_alone and any(combinations)):
+            raise InvalidArguments(
+                f'"{word}" is no key.',
+                hint=(f"Did you mean {near}? " if near else "") + "Text goes into a field with input_text.",
+            )
+    if not any(combinations):
         return None
-    combinations: list[str] = []
-    for word in keys.split():
-        combination = _combination(word)
-        if combination is None:
-            return None
-        combinations.append(combination)
-    return combinations or None
+    return [combination or word for word, combination in zip(words, combinations, strict=True)]
 
 
 def parse_hotkey(keys: str) -> str | None:
@@ -138,6 +149,23 @@ def parse_hotkey(keys: str) -> str | None:
             return None
         names.append(name)
     return "+".join(names) or None
+
+
+def _nearest(word: str) -> str | None:
+    """The key or combination that a word may be meant for, or None."""
+    *held, last = [part for part in re.split(r"\+(?=.)", word) if part] or [word]
+    if held and not (len(last) == 1 or last.lower() in _KEYS or _close(last)):
+        return None
+    names = [_KEYS.get(part.lower()) or _close(part) for part in held]
+    if not all(names) or not (held or len(word) > 2):  # noqa: PLR2004 - shorter words are near to too many
+        return None
+    key = _KEYS.get(last.lower()) or (last.upper() if held and len(last) == 1 else _close(last))
+    return "+".join([*(name for name in names if name), key]) if key else None
+
+
+def _close(name: str) -> str | None:
+    near = get_close_matches(name.lower(), _KEYS, n=1, cutoff=0.8)
+    return _KEYS[near[0]] if near else None
 
 
 def _combination(word: str) -> str | None:

@@ -11,14 +11,13 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
+from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.models import DomNode, ElementQuery
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 observing = Registry(group="core")
 
 MOST_FOUND = 200
-
-HANDLE_SECONDS = 1
 
 
 class GetStateParams(ActionParams):
@@ -126,14 +125,16 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[l
             found = frame.locator(selector)
             count = await ctx.tab.ask(found.count())
             for place in range(min(count, limit - len(nodes))):
-                handle = await ctx.tab.ask(found.nth(place).element_handle(timeout=HANDLE_SECONDS * 1000))
-                with contextlib.suppress(NotFound):
-                    # What has left the page between two looks is not there to be found.
-                    nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
-                await handle.dispose()
+                # One, or none where it has left the page meanwhile; nothing is waited for.
+                for handle in await ctx.tab.ask(found.nth(place).element_handles()):
+                    with contextlib.suppress(NotFound):
+                        nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
+                    await handle.dispose()
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
+            if not is_context_gone(error):
+                raise
             # A frame that went away meanwhile has nothing to find in it.
             continue
         total += count

@@ -44,7 +44,7 @@ class ActionResult(BaseModel):
     `extracted_content` is what the action tells, in our own words; `page_content` is text taken from the
     page, which nobody should take for an instruction; `data` the same for programs, JSON-compatible.
     `observation` is what the page looked like afterwards; the controller fills it in where the action did
-    not. `error` is filled only where an error has become part of an agent's memory.
+    not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -37,7 +37,7 @@ class WaitForParams(ActionParams):
     text_gone: str | None = None
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
     url: str | None = Field(None, description="glob or part of it")
-    seconds: float | None = None
+    seconds: float | None = Field(None, description="how long at most; alone, a pause")
     timeout: float = 10
 
     @model_validator(mode="after")
@@ -51,9 +51,9 @@ class WaitForParams(ActionParams):
         return self
 
 
-@waiting.action(effect="read", own_time=lambda params: (params.seconds or 0) + params.timeout)
+@waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout)
 async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
-    """Wait until all that is given holds, or for some seconds."""
+    """Wait until all that is given holds, at most `seconds`; `seconds` alone is a pause."""
     conditions: dict[str, Condition] = {}
     if params.text:
         text = params.text
@@ -67,11 +67,10 @@ async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     if params.url:
         url = params.url
         conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
-    if params.seconds:
-        await anyio.sleep(params.seconds)
-    await _wait_for_all(ctx, conditions, limit=params.timeout)
-    waited = [*conditions, *([f"{params.seconds:g} s"] if params.seconds else [])]
-    return ActionResult(extracted_content=f"Waited for {', '.join(waited)}.")
+    if not conditions:
+        await anyio.sleep(params.seconds or 0)
+    await _wait_for_all(ctx, conditions, limit=params.seconds or params.timeout)
+    return ActionResult(extracted_content=f"Waited for {', '.join(conditions) or f'{params.seconds:g} s'}.")
 
 
 async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *, limit: float) -> None:

@@ -196,6 +196,10 @@ class Executor:
             raise
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
+        if result.error is not None:
+            return ActionOutcome(
+                record(error=f"{told}{notes}"), None, f"{call} failed: {told}{notes}", self._changes(result)
+            )
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
         return ActionOutcome(record(result=f"{told}{notes}"), result, memory, self._changes(result))
 

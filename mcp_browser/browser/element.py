@@ -15,7 +15,14 @@ from pydantic import ConfigDict
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
-from mcp_browser.errors import ActionError, DialogOpen, NotActionable, NotFound, StaleElement
+from mcp_browser.errors import (
+    ActionError,
+    DialogOpen,
+    InvalidArguments,
+    NotActionable,
+    NotFound,
+    StaleElement,
+)
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -194,7 +201,7 @@ class Element:
         was_open = bool(await self.options())
         chosen = [await self._select_aria(name) for name in wanted]
         if not was_open:
-            await self._close_list()
+            await self.close_list()
         return chosen
 
     async def set_checked(self, checked: bool) -> bool:
@@ -221,28 +228,38 @@ class Element:
             )
         return True
 
-    async def drag_to(self, other: "Element") -> None:
+    async def drag_to(
+        self, other: "Element", *, offset_x: float | None = None, offset_y: float | None = None
+    ) -> None:
         """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it.
 
         Where the two do not fit into the view together, the page is scrolled while the element is held.
+
+        Args:
+            other: where to drop; it may be the element itself, to move it by an offset.
+            offset_x: CSS pixels from the left edge of its box; by default its middle.
+            offset_y: the same from the top edge.
+
+        Raises:
+            InvalidArguments: the offset lies outside of the other's box.
         """
-        await other._ready("hover")
+        _at(await other._ready("hover"), offset_x, offset_y, other)
         start = await self._ready("drag")
         mouse = self._tab.page.mouse
         await self._tab.act(mouse.move(start.x, start.y))
         await self._tab.act(mouse.down())
         try:
             await self._tab.act(mouse.move(start.x + 8, start.y + 8, steps=2))
-            target = await other.show()
-            self._tab.cursor = (target.x, target.y)
-            await self._tab.act(mouse.move((start.x + target.x) / 2, (start.y + target.y) / 2, steps=4))
-            await self._tab.act(mouse.move(target.x, target.y, steps=4))
+            x, y = _at(await other.show(), offset_x, offset_y, other)
+            self._tab.cursor = (x, y)
+            await self._tab.act(mouse.move((start.x + x) / 2, (start.y + y) / 2, steps=4))
+            await self._tab.act(mouse.move(x, y, steps=4))
             # A drop target takes the drop only after it has seen the pointer over itself.
-            await self._tab.act(mouse.move(target.x, target.y))
+            await self._tab.act(mouse.move(x, y))
             if not self._tab.held:
                 # Many lists sort themselves only with the next frame.
                 await self._tab.ask(self._tab.dom.settle(limit=DROP_SECONDS))
-                await self._tab.act(mouse.move(target.x, target.y))
+                await self._tab.act(mouse.move(x, y))
         finally:
             with anyio.CancelScope(shield=True):
                 await self._tab.act(mouse.up())
@@ -387,10 +404,14 @@ class Element:
             await (await self._tab.element(option.index)).click()
         return option.label
 
-    async def _close_list(self) -> None:
-        """Close a list that stays open after a choice, as those for several choices do."""
+    async def close_list(self) -> None:
+        """Close the element's list if it is open, as it stays after one of several choices."""
         with contextlib.suppress(ActionError):
-            if not self._tab.held and await self._call("attribute", "aria-expanded") == "true":
+            if self._tab.held or await self._call("attribute", "aria-expanded") != "true":
+                return
+            if (await self._ready("read")).kind == "text":
+                await self.press("Escape")
+            else:
                 await self.click()
 
     async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Option]:
@@ -413,6 +434,21 @@ class Element:
         if option.disabled:
             raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
         return option
+
+
+def _at(
+    box: ReadyElement, offset_x: float | None, offset_y: float | None, element: Element
+) -> tuple[float, float]:
+    """A point in an element's box, as `ReadyElement` has it: the middle, or so far from its left and top."""
+    for name, offset, size in (("offset_x", offset_x, box.width), ("offset_y", offset_y, box.height)):
+        if offset is not None and not 0 <= offset <= size:
+            raise InvalidArguments(
+                f"{name}={offset:g} lies outside of {element}.",
+                hint=f"Its box is {box.width:g} px wide and {box.height:g} px high.",
+            )
+    x = box.x if offset_x is None else box.x - box.width / 2 + offset_x
+    y = box.y if offset_y is None else box.y - box.height / 2 + offset_y
+    return x, y
 
 
 def _find(options: Sequence[Option], wanted: str) -> Option | None:

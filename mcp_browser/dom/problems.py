@@ -65,5 +65,11 @@ def not_actionable(node: DomNode, answer: dict[str, Any], purpose: str, by: DomN
             f"{what} is hidden ({answer['how']}).",
             hint="It may show after another action; look with get_state.",
         )
+    if problem == "not-editable" and node.role in ("slider", "spinbutton"):
+        return NotActionable(
+            f"{what} takes no text: it is no native control.",
+            hint="Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
+            "Or drag its handle with drag_element.",
+        )
     said, hint = _PROBLEMS[problem]
     return NotActionable(f"{what} {said}", hint=hint)

@@ -1,9 +1,11 @@
 """Tools, and what they give back as tool results: the actions of pages, and the server's own tools."""
 
+import asyncio
 import base64
 import logging
 import time
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -40,6 +42,9 @@ SESSION = "session"
 
 SESSION_META = "mcp-browser/session"
 """The key in a result's `_meta` under which a new session's handle stands for programs."""
+
+PROGRESS_SECONDS = 5.0
+"""How often a call that takes long reports progress."""
 
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
@@ -138,7 +143,8 @@ class Tools:
             if isinstance(answer, TaskHandle):
                 raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
             return answer
-        result = await self._controller.execute(call.params.name, call.arguments, call.session)
+        async with _progress(call):
+            result = await self._controller.execute(call.params.name, call.arguments, call.session)
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
@@ -146,6 +152,24 @@ class Tools:
             structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
             is_error=result.error is not None,
         )
+
+
+@asynccontextmanager
+async def _progress(call: Call) -> AsyncGenerator[None]:
+    """Within it, a client that has asked for progress is told every few seconds that the call goes on."""
+
+    async def report() -> None:
+        started = time.monotonic()
+        while True:
+            await asyncio.sleep(PROGRESS_SECONDS)
+            seconds = round(time.monotonic() - started)
+            await call.request.session.report_progress(seconds, message=f"{call.params.name}: {seconds} s")
+
+    task = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 async def _or_failure(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.errors import NotActionable, NotFound, StaleElement
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from tests.actions.hand import Hand
 
 LOG = """
@@ -201,6 +201,28 @@ async def test_a_drag_made_of_pointer_events_arrives(hand: Hand) -> None:
     await hand.open(POINTER_DRAG.replace("1500px", "50px"))
     await hand.do("drag_element", index=hand.index("Card"), target=hand.index("Bin"))
     assert await hand.js("bin.textContent") == "Bin got it"
+
+
+GRID = """
+<style>.box { padding: 9px; background: #eee } #grid { width: 400px; height: 200px; background: #ddd }</style>
+<div class=box role=button aria-label=Card tabindex=0 draggable=true>Card</div>
+<div id=grid role=button aria-label=Grid tabindex=0></div>
+<script>
+  grid.ondragover = e => e.preventDefault();
+  grid.ondrop = e => { e.preventDefault(); window.at = [e.offsetX, e.offsetY] };
+</script>"""
+
+
+async def test_a_drop_goes_to_a_place_in_its_target(hand: Hand) -> None:
+    await hand.open(GRID)
+    indexes = {"index": hand.index("Card"), "target": hand.index("Grid")}
+    text = await hand.do("drag_element", **indexes, offset_x=40, offset_y=150)
+    assert "at 40 px, 150 px." in text
+    assert await hand.js("at") == [40, 150]
+    await hand.do("drag_element", **indexes, offset_y=20)
+    assert await hand.js("at") == [200, 20]
+    error = await hand.fails("drag_element", InvalidArguments, **indexes, offset_x=500)
+    assert "400 px wide and 200 px high" in error
 
 
 async def test_a_drag_goes_to_where_the_page_has_to_be_scrolled(hand: Hand) -> None:

@@ -359,9 +359,8 @@ async def test_a_form_is_filled_at_once_and_each_field_reported(hand: Hand) -> N
 
 async def test_a_form_with_wrong_fields_fills_the_others_and_says_which_failed(hand: Hand) -> None:
     await hand.open(FORM)
-    error = await hand.fails(
+    error = await hand.do(
         "fill_form",
-        NotActionable,
         fields=[
             {"index": hand.index("Name"), "value": "Ann"},
             {"index": hand.index("Size"), "value": "Huge"},
@@ -369,11 +368,60 @@ async def test_a_form_with_wrong_fields_fills_the_others_and_says_which_failed(h
             {"index": 99_999, "value": "x"},
         ],
     )
+    assert hand.result.error is not None
     assert "3 of 4 fields could not be filled" in error
+    assert "~ [" in error, "what the filled field has changed is told"
+    assert 'textbox "Name" value="Ann"' in error
     assert 'Typed "Ann"' in error
     assert 'no option "Huge"' in error
     assert "takes true or false" in error
     assert await hand.js("document.getElementById('name').value") == "Ann"
+
+
+SUGGESTIONS = """
+<style>ul { list-style: none }</style>
+<input id=city role=combobox aria-label=City aria-controls=cities aria-expanded=false>
+<ul id=cities role=listbox hidden><li role=option>Paris</li><li role=option>Parma</li></ul>
+<input id=street aria-label=Street>
+<script>
+  const show = open => { cities.hidden = !open; city.ariaExpanded = String(open) };
+  city.onfocus = city.oninput = () => { window.chosen = null; show(true) };
+  city.onkeydown = e => { if (e.key === 'Escape') show(false) };
+  for (const option of cities.children)
+    option.onclick = () => { city.value = window.chosen = option.textContent; show(false) };
+</script>"""
+
+
+async def test_a_form_s_combobox_is_chosen_from_and_its_list_closed(hand: Hand) -> None:
+    await hand.open(SUGGESTIONS)
+    fields = [
+        {"index": hand.index("City"), "value": "Parma"},
+        {"index": hand.index("Street"), "value": "Via Po"},
+    ]
+    text = await hand.do("fill_form", fields=fields)
+    assert 'Selected "Parma" in' in text
+    assert await hand.js("[chosen, city.ariaExpanded, street.value]") == ["Parma", "false", "Via Po"]
+
+
+async def test_a_text_that_no_option_has_stays_in_a_form_s_combobox(hand: Hand) -> None:
+    await hand.open(SUGGESTIONS)
+    text = await hand.do("fill_form", fields=[{"index": hand.index("City"), "value": "Oslo"}])
+    assert "Its list has no such option." in text
+    assert await hand.js("[city.value, city.ariaExpanded]") == ["Oslo", "false"]
+
+
+async def test_a_slider_without_an_input_says_which_keys_move_it(hand: Hand) -> None:
+    await hand.open(
+        "<div role=slider tabindex=0 aria-label=Volume aria-valuenow=3 style='width:90px'>o</div>"
+    )
+    error = await hand.fails("input_text", NotActionable, index=hand.index("Volume"), text="5")
+    assert "send_keys with its index and ArrowRight" in error
+
+
+async def test_a_range_takes_its_value_as_text(hand: Hand) -> None:
+    await hand.open("<input id=f type=range aria-label=Volume min=0 max=10 value=3>")
+    await hand.do("input_text", index=hand.index("Volume"), text="7")
+    assert await hand.js("f.value") == "7"
 
 
 async def test_a_file_is_uploaded(hand: Hand, upload_dir: Path) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from mcp_browser.actions.keyboard import parse_keys
+from mcp_browser.errors import InvalidArguments
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ from mcp_browser.actions.keyboard import parse_keys
         ("Shift", ["Shift"]),
         ("Numpad7", ["Numpad7"]),
         ("KeyA", ["KeyA"]),
+        ("Control+A 7 Enter", ["Control+a", "7", "Enter"]),
+        ("g Home", ["g", "Home"]),
     ],
 )
 def test_keys_are_known_by_their_names(keys: str, combinations: list[str]) -> None:
@@ -33,7 +36,28 @@ def test_keys_are_known_by_their_names(keys: str, combinations: list[str]) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "hello", "a b", "C++", "+", "1+1", "Enter here", "Control+Nonsense", "  ", "é", "😀"]
+    "text", ["a", "7", "hello", "a b", "C++", "+", "1+1", "one+two", "x = y + z", "  ", "é", "😀", "to be"]
 )
 def test_anything_else_is_a_text(text: str) -> None:
     assert parse_keys(text) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "word", "hint"),
+    [
+        ("Contrl+A", "Contrl+A", "Did you mean Control+A?"),
+        ("Entr", "Entr", "Did you mean Enter?"),
+        ("Tab ArowDown", "ArowDown", "Did you mean ArrowDown?"),
+        ("ctrl+shft+T", "ctrl+shft+T", "Did you mean Control+Shift+T?"),
+        ("Control+Entr", "Control+Entr", "Did you mean Control+Enter?"),
+        ("Control+A hello Enter", "hello", "input_text"),
+        ("Enter here", "here", "input_text"),
+    ],
+)
+def test_a_word_that_is_no_key_is_refused_among_keys_and_where_it_looks_like_one(
+    keys: str, word: str, hint: str
+) -> None:
+    with pytest.raises(InvalidArguments, match="is no key") as refused:
+        parse_keys(keys)
+    assert str(refused.value).startswith(f'"{word}" is no key.')
+    assert hint in str(refused.value)

@@ -60,8 +60,17 @@ async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
 
 async def test_several_conditions_all_hold(hand: Hand) -> None:
     await hand.open(LATER + "<script>later(() => { p.textContent = 'All done' })</script>")
-    text = await hand.do("wait_for", text="All done", text_gone="Loading", seconds=0.1)
-    assert "0.1 s" in text
+    text = await hand.do("wait_for", text="All done", text_gone="Loading", timeout=20)
+    assert text.startswith('Waited for the text "All done", the text "Loading" to be gone.')
+
+
+async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand) -> None:
+    await hand.open("<p>Here already</p>")
+    started = time.monotonic()
+    await hand.do("wait_for", text="Here already", seconds=60)
+    assert time.monotonic() - started < 30
+    error = await hand.fails("wait_for", DeadlineExceeded, text="Never", seconds=0.4)
+    assert 'Waited 0.4 s in vain for the text "Never"' in error
 
 
 async def test_waiting_in_vain_ends_at_its_limit_and_says_for_what(hand: Hand) -> None:

@@ -1,5 +1,6 @@
 """Tools of the server's own, and what results tell programs."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotFound
+from mcp_browser.server import tools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import Call, OneSession, server_tool
 from mcp_browser.server.tools import failed
@@ -71,11 +73,11 @@ async def server() -> AsyncIterator[Server[Any]]:
     registry = default_registry()
     registry.include(counting)
     manager = BrowserManager(SETTINGS)
-    tools = [
+    own = [
         server_tool(greet, param_model=GreetParams, read_only=True),
         server_tool(outside, param_model=GreetParams, in_session=False),
     ]
-    yield create_server(Controller(registry, SETTINGS), OneSession(manager), tools)
+    yield create_server(Controller(registry, SETTINGS), OneSession(manager), own)
     await manager.close()
 
 
@@ -147,6 +149,28 @@ async def test_the_whole_page_reaches_a_client_that_prefers_structured_content(
         seen = json.dumps(result.structured_content) if result.structured_content else text_of(result)
         assert not result.is_error, seen
         assert expected in seen
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_long_wait_reports_progress(
+    server: Server[Any], era: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "PROGRESS_SECONDS", 0.05)
+    told: list[str | None] = []
+    enough = asyncio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+        if len(told) > 1:
+            enough.set()
+
+    async with Client(server, mode=era) as client:
+        waiting = asyncio.create_task(
+            client.call_tool("wait_for", {"text": "Never", "seconds": 30}, progress_callback=on_progress)
+        )
+        await asyncio.wait_for(enough.wait(), 20)
+        waiting.cancel()
+    assert told[0] == "wait_for: 0 s"
 
 
 async def test_two_tools_of_one_name_are_refused() -> None:
