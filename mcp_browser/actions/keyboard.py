@@ -42,39 +42,17 @@ _ALIASES = {
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta", "ControlOrMeta")
 _NAMED = (
     *_MODIFIERS,
-    *(
-        "Escape",
-        "Enter",
-        "Tab",
-        "Backspace",
-        "Delete",
-        "Insert",
-        "Space",
-        "Home",
-        "End",
-        "PageUp",
-        "PageDown",
-    ),
-    *(
-        "ArrowUp",
-        "ArrowDown",
-        "ArrowLeft",
-        "ArrowRight",
-        "CapsLock",
-        "NumLock",
-        "ScrollLock",
-        "Pause",
-        "PrintScreen",
-    ),
-    *("ContextMenu", "Clear", "Minus", "Equal", "Backquote", "Backslash", "BracketLeft", "BracketRight"),
-    *("Semicolon", "Quote", "Comma", "Period", "Slash"),
-    *("NumpadAdd", "NumpadSubtract", "NumpadMultiply", "NumpadDivide", "NumpadDecimal", "NumpadEnter"),
-    *("AltGraph", "ShiftLeft", "ShiftRight", "ControlLeft", "ControlRight", "AltLeft", "AltRight"),
-    *("MetaLeft", "MetaRight"),
     *(f"F{number}" for number in range(1, 13)),
     *(f"Digit{number}" for number in range(10)),
     *(f"Numpad{number}" for number in range(10)),
     *(f"Key{chr(letter)}" for letter in range(ord("A"), ord("Z") + 1)),
+    *(
+        "Escape Enter Tab Backspace Delete Insert Space Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft "
+        "ArrowRight CapsLock NumLock ScrollLock Pause PrintScreen ContextMenu Clear Minus Equal Backquote "
+        "Backslash BracketLeft BracketRight Semicolon Quote Comma Period Slash NumpadAdd NumpadSubtract "
+        "NumpadMultiply NumpadDivide NumpadDecimal NumpadEnter AltGraph ShiftLeft ShiftRight ControlLeft "
+        "ControlRight AltLeft AltRight MetaLeft MetaRight"
+    ).split(),
 )
 _KEYS = {name.lower(): name for name in _NAMED} | _ALIASES
 

@@ -27,19 +27,11 @@ _SECRET_WORDS = frozenset(
         *("session", "sess", "sid", "sig", "signature", "ssn"),
     )
 )
-_SECRET_PARTS = (
-    *(
-        "apikey",
-        "accesskey",
-        "authorization",
-        "authtoken",
-        "credential",
-        "csrf",
-        "jwt",
-        "passphrase",
-        "passwd",
-    ),
-    *("password", "privatekey", "secret", "sessid", "sessionid", "sessionkey", "token", "xsrf", "cardnumber"),
+_SECRET_PARTS = tuple(
+    (
+        "apikey accesskey authorization authtoken credential csrf jwt passphrase passwd password privatekey "
+        "secret sessid sessionid sessionkey token xsrf cardnumber"
+    ).split()
 )
 _NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
 _QUERY_SECRETS = frozenset(("code", "key"))

@@ -7,26 +7,13 @@ from mcp_browser.dom.identities import ElementRecord
 
 ROLES = frozenset(
     (
-        *("alert", "alertdialog", "article", "banner", "blockquote", "button", "caption", "cell", "checkbox"),
-        *("columnheader", "combobox", "complementary", "contentinfo", "dialog", "document", "feed", "figure"),
-        *(
-            "form",
-            "grid",
-            "gridcell",
-            "group",
-            "heading",
-            "img",
-            "link",
-            "list",
-            "listbox",
-            "listitem",
-            "log",
-        ),
-        *("main", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "meter", "navigation"),
-        *("option", "progressbar", "radio", "radiogroup", "region", "row", "rowgroup", "rowheader"),
-        *("scrollbar", "search", "searchbox", "separator", "slider", "spinbutton", "status", "switch", "tab"),
-        *("table", "tablist", "tabpanel", "textbox", "timer", "toolbar", "tooltip", "tree", "treeitem"),
-    )
+        "alert alertdialog article banner blockquote button caption cell checkbox columnheader combobox "
+        "complementary contentinfo dialog document feed figure form grid gridcell group heading img link "
+        "list listbox listitem log main menu menubar menuitem menuitemcheckbox menuitemradio meter "
+        "navigation option progressbar radio radiogroup region row rowgroup rowheader scrollbar search "
+        "searchbox separator slider spinbutton status switch tab table tablist tabpanel textbox timer "
+        "toolbar tooltip tree treeitem"
+    ).split()
 )
 """The roles of ARIA by which Playwright finds elements; a snapshot has a few of its own besides."""
 

@@ -18,18 +18,10 @@ LONGEST_LINE = 100
 
 READING = frozenset(
     (
-        *(
-            "get_state",
-            "find_elements",
-            "screenshot",
-            "extract_content",
-            "get_html",
-            "get_options",
-            "list_files",
-        ),
-        *("read_file", "get_console_messages", "get_network_requests", "get_network_request", "export_har"),
-        *("get_cookies", "get_storage", "list_routes", "save_storage_state"),
-    )
+        "get_state find_elements screenshot extract_content get_html get_options list_files read_file "
+        "get_console_messages get_network_requests get_network_request export_har get_cookies get_storage "
+        "list_routes save_storage_state"
+    ).split()
 )
 """Actions that only read: the script goes on without them."""
 
