@@ -14,15 +14,11 @@ CALL_USER = "call_user"
 
 
 class DoneParams(ActionParams):
-    """Arguments of done."""
-
     success: bool = Field(description="all that was asked is done, and seen to be")
     text: str = Field(description="the answer, or what was reached and what stands in the way")
 
 
 class CallUserParams(ActionParams):
-    """Arguments of call_user."""
-
     question: str = Field(min_length=1)
     choices: list[str] = Field(default_factory=list[str])
     secret: str | None = Field(

@@ -23,8 +23,6 @@ MAPPED = 60
 
 
 class GetConsoleMessagesParams(ActionParams):
-    """Arguments of get_console_messages."""
-
     level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver")
     text: str | None = Field(None, description="part of the message")
     part: int = 1

@@ -11,8 +11,6 @@ dialogs = Registry(group="core")
 
 
 class HandleDialogParams(ActionParams):
-    """Arguments of handle_dialog."""
-
     accept: bool
     text: str | None = Field(None, description="answer to a prompt")
 

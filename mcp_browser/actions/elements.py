@@ -11,8 +11,6 @@ elements = Registry(group="core")
 
 
 class ClickElementParams(ActionParams):
-    """Arguments of click_element."""
-
     index: int
     button: Button = "left"
     double: bool = False
@@ -21,14 +19,10 @@ class ClickElementParams(ActionParams):
 
 
 class HoverElementParams(ActionParams):
-    """Arguments of hover_element."""
-
     index: int
 
 
 class DragElementParams(ActionParams):
-    """Arguments of drag_element."""
-
     index: int
     target: int = Field(description="index to drop on")
     offset_x: float | None = Field(None, description="px from its left edge; by default its middle")

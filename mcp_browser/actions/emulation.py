@@ -25,8 +25,6 @@ _SEEN_WHILE_LOADING = ("user_agent", "locale", "touch", "mobile")
 
 
 class EmulateParams(ActionParams):
-    """Arguments of emulate."""
-
     device: str | None = Field(None, description='of Playwright\'s list: "iPhone 15", "Pixel 7 landscape"')
     viewport: str | None = Field(None, description="WxH")
     scale: float | None = Field(None, gt=0, le=8, description="device pixels per CSS pixel")

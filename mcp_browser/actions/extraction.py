@@ -13,16 +13,12 @@ extraction = Registry(group="core")
 
 
 class ExtractContentParams(ActionParams):
-    """Arguments of extract_content."""
-
     index: int | None = Field(None, description="only this element")
     links: bool = Field(False, description="with addresses")
     part: int = 1
 
 
 class GetHtmlParams(ActionParams):
-    """Arguments of get_html."""
-
     index: int | None = Field(None, description="only this element")
     scripts: bool = Field(False, description="with scripts and styles")
     part: int = 1

@@ -44,15 +44,11 @@ MARGIN_WITH_LINES = 0.8
 
 
 class DropFilesParams(ActionParams):
-    """Arguments of drop_files."""
-
     index: int
     paths: Strings = Field(description="or data: or browser:// URIs")
 
 
 class SavePageParams(ActionParams):
-    """Arguments of save_page."""
-
     format: Literal["pdf", "mhtml", "png"] = "pdf"
     name: str | None = None
     paper: Literal["A3", "A4", "A5", "Letter", "Legal"] | None = None
@@ -74,8 +70,6 @@ class SavePageParams(ActionParams):
 
 
 class WaitForDownloadParams(ActionParams):
-    """Arguments of wait_for_download."""
-
     timeout: float = 30
 
     @model_validator(mode="after")
@@ -86,8 +80,6 @@ class WaitForDownloadParams(ActionParams):
 
 
 class ReadFileParams(ActionParams):
-    """Arguments of read_file."""
-
     file: str = Field(description="name, path or browser:// URI")
     part: int = Field(1, ge=1)
 

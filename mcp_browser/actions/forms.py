@@ -29,8 +29,6 @@ Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1
 
 
 class InputTextParams(ActionParams):
-    """Arguments of input_text."""
-
     index: int
     text: Annotated[str, TYPED_IN]
     append: bool = Field(False, description="keep what is there")
@@ -39,21 +37,15 @@ class InputTextParams(ActionParams):
 
 
 class SelectOptionParams(ActionParams):
-    """Arguments of select_option."""
-
     index: int
     options: Strings = Field(description="labels or values")
 
 
 class GetOptionsParams(ActionParams):
-    """Arguments of get_options."""
-
     index: int
 
 
 class SetCheckedParams(ActionParams):
-    """Arguments of set_checked."""
-
     index: int
     checked: bool = True
 
@@ -66,14 +58,10 @@ class FormField(ActionParams):
 
 
 class FillFormParams(ActionParams):
-    """Arguments of fill_form."""
-
     fields: list[FormField] = Field(min_length=1)
 
 
 class UploadFileParams(ActionParams):
-    """Arguments of upload_file."""
-
     index: int
     paths: Strings = Field(description="or data: URIs")
 

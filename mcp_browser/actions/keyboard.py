@@ -58,8 +58,6 @@ _KEYS = {name.lower(): name for name in _NAMED} | _ALIASES
 
 
 class SendKeysParams(ActionParams):
-    """Arguments of send_keys."""
-
     keys: Annotated[str, TYPED_IN] = Field(min_length=1, description='"Control+A", "Tab Tab Enter", or text')
     index: int | None = Field(None, description="focus this first")
 

@@ -37,8 +37,6 @@ _WHEEL: dict[Side, tuple[int, int]] = {"down": (0, 1), "up": (0, -1), "left": (-
 
 
 class MouseClickParams(ActionParams):
-    """Arguments of mouse_click."""
-
     at: Point = Field(description="x,y in pixels of the last picture, x,y@WxH, or a normalised [x1,y1,x2,y2]")
     button: Button = "left"
     clicks: Literal[1, 2, 3] = 1
@@ -47,14 +45,10 @@ class MouseClickParams(ActionParams):
 
 
 class MouseMoveParams(ActionParams):
-    """Arguments of mouse_move."""
-
     at: Point
 
 
 class MouseDragParams(ActionParams):
-    """Arguments of mouse_drag."""
-
     start: Point
     end: Point
     via: tuple[Point, ...] = Field((), description="points between")
@@ -63,8 +57,6 @@ class MouseDragParams(ActionParams):
 
 
 class MouseWheelParams(ActionParams):
-    """Arguments of mouse_wheel."""
-
     direction: Side = "down"
     at: Point | None = Field(None, description="default: the cursor")
     pixels: int | None = Field(None, gt=0, le=100_000, description="default: one view")
@@ -72,14 +64,10 @@ class MouseWheelParams(ActionParams):
 
 
 class TypeTextParams(ActionParams):
-    """Arguments of type_text."""
-
     text: Annotated[str, TYPED_IN] = Field(min_length=1, description="a line end presses Enter")
 
 
 class HotkeyParams(ActionParams):
-    """Arguments of hotkey."""
-
     keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
 
 

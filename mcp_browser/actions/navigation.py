@@ -18,15 +18,11 @@ SEARCH_ENGINES = {
 
 
 class GoToUrlParams(ActionParams):
-    """Arguments of go_to_url."""
-
     url: str
     new_tab: bool = False
 
 
 class SearchWebParams(ActionParams):
-    """Arguments of search_web."""
-
     query: str = Field(min_length=1)
     new_tab: bool = False
 

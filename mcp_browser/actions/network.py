@@ -73,21 +73,15 @@ class RequestFilter(UrlFilter):
 
 
 class GetNetworkRequestsParams(RequestFilter):
-    """Arguments of get_network_requests."""
-
     type: str | None = Field(None, description="such as document,fetch,xhr,script,image,websocket")
     part: int = 1
 
 
 class GetNetworkRequestParams(ActionParams):
-    """Arguments of get_network_request."""
-
     id: int
 
 
 class WaitForResponseParams(RequestFilter):
-    """Arguments of wait_for_response."""
-
     timeout: float = Field(10, gt=0, le=LONGEST_WAIT)
 
     @field_validator("status")
@@ -99,8 +93,6 @@ class WaitForResponseParams(RequestFilter):
 
 
 class ExportHarParams(UrlFilter):
-    """Arguments of export_har."""
-
     name: str | None = Field(None, description="file name")
 
 

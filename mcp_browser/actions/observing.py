@@ -21,8 +21,6 @@ MOST_FOUND = 200
 
 
 class GetStateParams(ActionParams):
-    """Arguments of get_state."""
-
     index: int | None = Field(None, description="only inside this")
     part: int = Field(1, description="of a long page")
     screenshot: bool | None = Field(None, description="add a picture")
@@ -30,8 +28,6 @@ class GetStateParams(ActionParams):
 
 
 class FindElementsParams(ActionParams):
-    """Arguments of find_elements."""
-
     text: str | None = None
     pattern: str | None = Field(None, description="regular expression")
     role: str | None = None
@@ -50,8 +46,6 @@ class FindElementsParams(ActionParams):
 
 
 class ScreenshotParams(ActionParams):
-    """Arguments of screenshot."""
-
     index: int | None = Field(None, description="only this element")
     full_page: bool = False
     labels: bool = Field(False, description="draw indexes")

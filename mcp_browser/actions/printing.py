@@ -19,8 +19,6 @@ PRINTING_SECONDS = 30
 
 
 class SavePdfParams(ActionParams):
-    """Arguments of save_pdf."""
-
     name: str | None = None
 
 

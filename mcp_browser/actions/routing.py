@@ -18,16 +18,12 @@ LONGEST_BODY = 2_000_000
 
 
 class BlockRouteParams(ActionParams):
-    """Arguments of block_route."""
-
     url: str = Field(description=URL)
     method: str | None = None
     times: int | None = Field(None, ge=1)
 
 
 class MockRouteParams(BlockRouteParams):
-    """Arguments of mock_route."""
-
     status: int = Field(200, ge=200, le=599)
     body: str = Field("", max_length=LONGEST_BODY)
     headers: dict[str, str] = Field(default_factory=dict[str, str])
@@ -35,8 +31,6 @@ class MockRouteParams(BlockRouteParams):
 
 
 class RemoveRouteParams(ActionParams):
-    """Arguments of remove_route."""
-
     id: int | None = Field(None, description="default: all")
 
 

@@ -19,8 +19,6 @@ SECONDS = 30.0
 
 
 class EvaluateScriptParams(ActionParams):
-    """Arguments of evaluate_script."""
-
     script: str = Field(min_length=1, description="expression, function, or statements with return")
     index: int | None = Field(None, description="given to it as `element`")
     timeout: float = Field(SECONDS, gt=0, le=600, description="seconds")

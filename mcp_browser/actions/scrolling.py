@@ -32,16 +32,12 @@ def _without_bounds(schema: JsonDict) -> None:
 
 
 class ScrollParams(ActionParams):
-    """Arguments of scroll."""
-
     direction: Direction = "down"
     pages: float = Field(1, gt=0, le=1000, json_schema_extra=_without_bounds)
     index: int | None = Field(None, description="scroll inside this")
 
 
 class ScrollToTextParams(ActionParams):
-    """Arguments of scroll_to_text."""
-
     text: str = Field(min_length=1)
     nth: int = Field(1, ge=1, json_schema_extra=_without_bounds)
 

@@ -42,8 +42,6 @@ KEPT = 500_000
 
 
 class GetCookiesParams(ActionParams):
-    """Arguments of get_cookies."""
-
     url: str | None = Field(None, description="those sent to it; default: the page")
     name: str | None = None
     all: bool = Field(False, description="of all sites")
@@ -51,8 +49,6 @@ class GetCookiesParams(ActionParams):
 
 
 class SetCookieParams(ActionParams):
-    """Arguments of set_cookie."""
-
     name: str = Field(min_length=1)
     value: str = Field(max_length=4096)
     url: str | None = Field(None, description="default: the page")
@@ -65,15 +61,11 @@ class SetCookieParams(ActionParams):
 
 
 class DeleteCookiesParams(ActionParams):
-    """Arguments of delete_cookies."""
-
     name: str | None = None
     url: str | None = Field(None, description="default: the page")
 
 
 class GetStorageParams(ActionParams):
-    """Arguments of get_storage."""
-
     area: Literal["local", "session"] = "local"
     key: str | None = Field(None, description="whole value of this one")
     origin: str | None = Field(None, description="default: the page's")
@@ -81,8 +73,6 @@ class GetStorageParams(ActionParams):
 
 
 class SetStorageParams(ActionParams):
-    """Arguments of set_storage."""
-
     items: dict[str, str | None] = Field(default_factory=dict[str, str | None], description="null removes")
     area: Literal["local", "session"] = "local"
     origin: str | None = Field(None, description="default: the page's")
@@ -90,15 +80,11 @@ class SetStorageParams(ActionParams):
 
 
 class SaveStorageStateParams(ActionParams):
-    """Arguments of save_storage_state."""
-
     name: str = Field("storage-state", description="file name")
     profile: str | None = Field(None, description="named profile, instead of a file")
 
 
 class LoadStorageStateParams(ActionParams):
-    """Arguments of load_storage_state."""
-
     file: str | None = Field(None, description="path, or browser:// address of a saved one")
     profile: str | None = Field(None, description="named profile")
 
@@ -110,8 +96,6 @@ class LoadStorageStateParams(ActionParams):
 
 
 class ClearSiteDataParams(ActionParams):
-    """Arguments of clear_site_data."""
-
     origin: str | None = Field(None, description="default: the page's")
     all: bool = Field(False, description="all sites")
 

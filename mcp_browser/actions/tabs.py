@@ -11,20 +11,14 @@ tabs = Registry(group="core")
 
 
 class OpenTabParams(ActionParams):
-    """Arguments of open_tab."""
-
     url: str | None = None
 
 
 class SwitchTabParams(ActionParams):
-    """Arguments of switch_tab."""
-
     tab: int
 
 
 class CloseTabParams(ActionParams):
-    """Arguments of close_tab."""
-
     tab: int | None = Field(None, description="default: the current one")
 
 

@@ -31,8 +31,6 @@ _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malfor
 
 
 class WaitForParams(ActionParams):
-    """Arguments of wait_for."""
-
     text: str | None = None
     text_gone: str | None = None
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")

@@ -27,8 +27,6 @@ class Params(BaseModel):
 
 
 class RunTaskParams(Params):
-    """Arguments of run_task."""
-
     task: str = Field(min_length=1, description="what is to be done, and what to report")
     task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
     start_url: str | None = None
@@ -56,8 +54,6 @@ class TaskParams(Params):
 
 
 class GetTaskParams(TaskParams):
-    """Arguments of get_task."""
-
     wait_seconds: float = Field(0, ge=0, le=600)
 
 
@@ -68,8 +64,6 @@ class InstructParams(TaskParams):
 
 
 class ReplayTaskParams(Params):
-    """Arguments of replay_task."""
-
     task_id: str | None = None
     history: str | None = Field(None, description="or its history.json: path, browser:// or data: URI")
     variables: dict[str, str] = Field({}, description="new values by field or old value")
