@@ -52,14 +52,7 @@ class Navigation:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def goto(self, url: str) -> Arrival:
-        """Open an address; returns once its page can be looked at, without waiting for pictures and the like.
-
-        Raises:
-            BlockedUrl: addresses of that kind are not opened.
-            NavigationError: it is no address, or nothing could be loaded from it.
-            DeadlineExceeded: nothing came in time.
-            DialogOpen: the page asks before it is left.
-        """
+        """Open an address. Raises as `Tab.goto` does."""
         address = check_url(url, self._settings, base=self._tab.url)
         timeout = self._navigation_timeout
         return await self._navigate(
