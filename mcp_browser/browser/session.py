@@ -14,6 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
+from mcp_browser.browser.files.temporary import remove_leftovers_once
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
@@ -397,6 +398,8 @@ class BrowserSession:
                 yield scope
             finally:
                 self._tabs.watch(None)
+                # Not at the start, which has better things to do.
+                remove_leftovers_once()
 
     def _refuse_another_tab(self) -> None:
         if self._lost_tabs.moved is None:

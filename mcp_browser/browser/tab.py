@@ -259,7 +259,7 @@ class Tab:
         Raises:
             NotFound: the index was never given.
         """
-        return Element(self, self.dom.resolve(index).node.model_copy(update={"index": index}))
+        return Element(self, self.dom.resolve(index).node)
 
     async def screenshot(
         self,

@@ -111,7 +111,11 @@ class PageReader:
     def confirm(self) -> None:
         """What was last read has been told."""
         # Frames come before those within them, which are counted first.
-        for frame, _ in reversed(list(self._frames.known())):
+        frames = [frame for frame, _ in self._frames.known()]
+        self._references.forget_documents(living={frame.read.document for frame in frames})
+        for frame in reversed(frames):
+            for owner in frame.told.stands.keys() - frame.read.stands.keys():
+                frame.children.pop(owner, None)
             # Of a frame that did not answer nothing was told, so that it is told whole once it does.
             frame.told = NOTHING if frame.silent else frame.read
             frame.told_within = {

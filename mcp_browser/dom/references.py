@@ -1,17 +1,22 @@
 """Which index stands for which element: unique in the tab, for the element's life, never used again."""
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_browser.dom.models import DomNode
+from mcp_browser.dom.models import DomNode, NodeKind
 from mcp_browser.dom.worlds import World
-from mcp_browser.errors import NotFound
+from mcp_browser.errors import NotFound, StaleElement
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
 KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)
 """Places in a line as the page script sends it."""
+
+
+MOST_REMEMBERED = 2_000
+"""How many indexes are kept of documents that are gone, beside those of the last one."""
 
 
 @dataclass(slots=True)
@@ -22,7 +27,14 @@ class ElementRef:
     world: World
     document: str
     id: int
-    node: DomNode
+    kind: NodeKind = "interactive"
+    role: str = "element"
+    name: str = ""
+
+    @property
+    def node(self) -> DomNode:
+        """The element as it was last described, without its states."""
+        return DomNode(kind=self.kind, index=self.index, role=self.role, name=self.name)
 
 
 class References:
@@ -30,7 +42,8 @@ class References:
 
     def __init__(self) -> None:
         self._by_index: dict[int, ElementRef] = {}
-        self._by_element: dict[tuple[str, int], int] = {}
+        self._documents: dict[str, dict[int, int]] = {}
+        """The indexes of each document by the elements' ids; the oldest document first."""
         self._next = 1
 
     def __getitem__(self, index: int) -> ElementRef:
@@ -38,14 +51,30 @@ class References:
 
         Raises:
             NotFound: it was never given.
+            StaleElement: its document was left so long ago that it has been forgotten.
         """
         known = self._by_index.get(index)
+        if known is None and 0 < index < self._next:
+            raise StaleElement(
+                f"The element [{index}] is gone: it was on a page that was left long ago.",
+                hint="Look with get_state what is there now.",
+            )
         if known is None:
             raise NotFound(
                 f"There is no element [{index}]: no snapshot of this tab has shown that index.",
                 hint="Take an index from the latest snapshot, or look with get_state.",
             )
         return known
+
+    def forget_documents(self, *, living: Container[str]) -> None:
+        """Let go of documents that are gone, save the last one and what else there is room for."""
+        gone = [document for document in self._documents if document not in living]
+        room = MOST_REMEMBERED
+        for document in reversed(gone[:-1]):
+            room -= len(self._documents[document])
+            if room < 0:
+                for index in self._documents.pop(document).values():
+                    del self._by_index[index]
 
     def node(self, line: list[Any], world: World, document: str, *, depth: int = 0) -> DomNode:
         """A line of the page script as a node, with an index where it can be acted on."""
@@ -73,7 +102,7 @@ class References:
             is_new=bool(line[IS_NEW]),
         )
         if index is not None:
-            self._by_index[index].node = node
+            self._describe(index, node)
         return node
 
     def shown(self, line: list[Any], world: World, document: str) -> DomNode:
@@ -82,12 +111,16 @@ class References:
         if node.index is None:
             node = node.model_copy(update={"index": self.index(line[ID], world, document)})
             assert node.index is not None
-            self._by_index[node.index].node = node
+            self._describe(node.index, node)
         return node
+
+    def _describe(self, index: int, node: DomNode) -> None:
+        ref = self._by_index[index]
+        ref.kind, ref.role, ref.name = node.kind, node.role, node.name
 
     def old(self, line: list[Any], world: World, document: str) -> DomNode:
         """A line as it was; it has an index only if that has been shown."""
-        index = self._by_element.get((document, line[ID]))
+        index = self.known(line[ID], document)
         return DomNode.model_construct(
             kind=line[KIND],
             depth=line[DEPTH],
@@ -100,23 +133,19 @@ class References:
 
     def index(self, element_id: int, world: World, document: str) -> int:
         """The index of an element; the next free one where it has none."""
-        key = (document, element_id)
-        index = self._by_element.get(key)
+        of_document = self._documents.setdefault(document, {})
+        index = of_document.get(element_id)
         if index is None:
-            index = self._next
+            index = of_document[element_id] = self._next
             self._next += 1
-            self._by_element[key] = index
-            unseen = DomNode.model_construct(
-                kind="interactive", depth=0, index=index, role="element", name="", states=(), is_new=False
-            )
-            self._by_index[index] = ElementRef(index, world, document, element_id, unseen)
+            self._by_index[index] = ElementRef(index, world, document, element_id)
         else:
             self._by_index[index].world = world
         return index
 
     def known(self, element_id: int, document: str) -> int | None:
         """The index of an element, if it has one."""
-        return self._by_element.get((document, element_id))
+        return self._documents.get(document, {}).get(element_id)
 
     def _with_indexes(self, text: str, world: World, document: str) -> str:
         return _REFERENCE.sub(lambda match: f"[{self.index(int(match[1]), world, document)}]", text)

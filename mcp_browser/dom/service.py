@@ -448,17 +448,16 @@ class DomService:
 
     async def _stale(self, ref: ElementRef) -> StaleElement:
         """The error for an element that is gone; it names what is most like it now."""
-        what = ref.node.model_copy(update={"states": (), "is_new": False, "depth": 0})
         nearest: DomNode | None = None
         best = 0
-        async for frame, answer in self._frames.each("nearest", ref.node.role, ref.node.name):
+        async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
             if answer["node"] is not None and answer["score"] > best:
                 best = answer["score"]
                 nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
         hint = "Look with get_state what is there now."
         if nearest is not None:
             hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."
-        return StaleElement(f"The element {what} is gone from the page.", hint=hint)
+        return StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)
 
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any, Protocol, cast
+from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Page
 from playwright.async_api import Error as PlaywrightError
@@ -72,6 +73,8 @@ class IsolatedWorld:
         self._channel = channel
         self._owner = owner
         self._context: int | None = None
+        self.stands_in: tuple[IsolatedWorld, int] | None = None
+        """The world around it and the id of its frame's element there, once it has been found by them."""
 
     async def run(self, method: str, *args: Any) -> Any:
         """Take one evaluation, three where the document is new."""
@@ -197,8 +200,7 @@ class IsolatedWorlds:
         self._page = page
         self._channel = channel
         self._main: IsolatedWorld | None = None
-        self._by_frame: dict[str, IsolatedWorld] = {}
-        self._owners: dict[str, tuple[IsolatedWorld, int]] = {}
+        self._by_frame: WeakValueDictionary[str, IsolatedWorld] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
         page.on("framedetached", self._on_detached)
 
@@ -226,7 +228,7 @@ class IsolatedWorlds:
                 continue  # It went away while it was looked for.
             if owner_id in wanted:
                 world = self._world(session, frame_id)
-                self._owners[frame_id] = (parent, owner_id)
+                world.stands_in = (parent, owner_id)
                 found[owner_id] = world
         return found
 
@@ -235,12 +237,11 @@ class IsolatedWorlds:
         for frame, session in self._sessions.items():
             if session is world.session and world.frame_id == await self._root_id(session):
                 return frame
-        owner = self._owners.get(world.frame_id)
-        if owner is None:
+        if world.stands_in is None:
             if world is not await self.main():
                 raise FrameGone
             return self._page.main_frame
-        parent, owner_id = owner
+        parent, owner_id = world.stands_in
         handle = await handle_of(parent, owner_id)
         frame = await handle.content_frame()
         if frame is None:
@@ -333,7 +334,7 @@ class MainWorlds:
     def __init__(self, page: Page, channel: str) -> None:
         self._page = page
         self._channel = channel
-        self._by_frame: dict[Frame, MainWorld] = {}
+        self._by_frame: WeakValueDictionary[Frame, MainWorld] = WeakValueDictionary()
 
     async def main(self) -> MainWorld:
         """The world of Playwright's main frame."""

@@ -69,7 +69,8 @@ def test_a_killed_server_leaves_no_process_behind(
     finally:
         server.kill()
         server.wait()
-    deadline = time.monotonic() + 5
+    # The driver gives its browser 30 s to end.
+    deadline = time.monotonic() + 40
     while (left := [p.command[:100] for p in started.values() if p.alive]) and time.monotonic() < deadline:
         time.sleep(0.02)
     for process in started.values():

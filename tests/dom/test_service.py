@@ -1,10 +1,13 @@
 """The service over a bare page, with the page script apart from the page and in it."""
 
 import asyncio
+import gc
+from collections import Counter
 
 import pytest
 from playwright.async_api import Page
 
+from mcp_browser.dom import references
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.service import DomService
@@ -159,6 +162,41 @@ async def test_an_index_of_the_document_before_is_stale(show: Show) -> None:
 
     with pytest.raises(StaleElement, match="Old"):
         await dom.describe(old)
+
+
+async def test_what_is_kept_of_pages_is_bounded_over_many_navigations(
+    show: Show, page: Page, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(references, "MOST_REMEMBERED", 100)
+    inner = site.page("<button>Inner</button>").replace(site.url, site.other)
+    buttons = "".join(f"<button>Button {number}</button>" for number in range(60))
+
+    async def visit() -> list[int]:
+        dom = await show(f"{buttons}<iframe src='{inner}'></iframe>")
+        await dom.snapshot()
+        found = await dom.find(ElementQuery(role="button"), limit=100)
+        return [node.index for node in found.nodes if node.index is not None]
+
+    def kept() -> tuple[int, int]:
+        gc.collect()
+        kinds = Counter(type(thing).__name__ for thing in gc.get_objects())
+        return kinds["ElementRef"], kinds["IsolatedWorld"] + kinds["MainWorld"]
+
+    dom = await show("<p>Beginning</p>")
+    before = kept()
+    visits = [await visit() for _ in range(8)]
+    await dom.snapshot()
+    after = kept()
+    # The page that is open, the one before it, and what there is room for.
+    assert after[0] - before[0] <= 3 * 62 + 100
+    assert after[1] - before[1] <= 6
+    assert len({index for visit in visits for index in visit}) == 8 * 61
+    with pytest.raises(StaleElement, match=rf"\[{visits[0][5]}\] is gone: .* left long ago"):
+        await dom.ready(visits[0][5], for_="click")
+    with pytest.raises(StaleElement, match=r'button "Button 5" is gone.* button "Button 5"'):
+        await dom.ready(visits[-2][5], for_="click")
+    with pytest.raises(NotFound, match="no snapshot of this tab has shown"):
+        await dom.ready(visits[-1][-1] + 1000, for_="click")
 
 
 async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page) -> None:

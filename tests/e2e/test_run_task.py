@@ -27,7 +27,9 @@ VALUE = "correct horse battery"
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """Where the agent of the client's server works."""
-    return Desk(tmp_path_factory.mktemp("agent"))
+    desk = Desk(tmp_path_factory.mktemp("agent"))
+    desk.follow(done("Nothing was to be done."))
+    return desk
 
 
 @pytest.fixture(scope="module", params=MODERN_FIRST)

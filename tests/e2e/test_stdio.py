@@ -25,8 +25,8 @@ MOST_ENDS = [
 ]
 """All of them; two that go the way of a third are left to the slow tests."""
 
-ENDING_SECONDS = 20
-"""Long enough for a busy machine; those that would stay stay for ever."""
+ENDING_SECONDS = 40
+"""The driver gives its browser 30 to end; on a busy machine it needs some to start, too."""
 
 
 def end(server: RawServer, how: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.task import Task
-from mcp_browser.errors import InvalidArguments
+from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.llm.scripted import ScriptedModel
 from mcp_browser.server.agent.factory import Model, RunMaker
 from mcp_browser.server.agent.tools import RunTaskParams
@@ -34,3 +34,12 @@ def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(maker:
     nothing = cast("Any", None)
     with pytest.raises(InvalidArguments, match=r"start_url: .*outside"):
         maker.new(nothing, nothing, params, Model(ScriptedModel(["Hm."]), None, Mailbox()))
+
+
+async def test_a_script_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    settings = Settings(
+        agent=AgentSettings(tasks_dir=tmp_path, model=f"scripted:{tmp_path / 'missing.json'}")
+    )
+    maker = RunMaker(settings, default_registry(), lambda _run, _name: None)
+    with pytest.raises(NotActionable, match=r"missing\.json"):
+        await maker.model(cast("Any", None), None, attended=True)

@@ -11,12 +11,12 @@ import mimetypes
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from mcp_browser.browser.files.filenames import safe_name, take_free_path
+from mcp_browser.browser.files.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import FileSettings
@@ -78,12 +78,12 @@ class Artifacts:
         self.remote = remote
         self._settings = settings
         self._notice = notice
-        self._temporary: Path | None = None
+        self._temporary: TemporaryFolder | None = None
         self._next = 1
         self._kept: dict[int, Artifact] = {}
         self._pending: dict[int, PendingArtifact] = {}
         self._staged: dict[Path, int] = {}
-        self._inbox: Path | None = None
+        self._inbox: TemporaryFolder | None = None
         self._listeners: list[Listener] = []
 
     @property
@@ -92,8 +92,8 @@ class Artifacts:
         if self._settings.output_dir is not None:
             return self._settings.output_dir
         if self._temporary is None:
-            self._temporary = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
-        return self._temporary
+            self._temporary = TemporaryFolder()
+        return self._temporary.path
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -212,13 +212,13 @@ class Artifacts:
             OSError: it cannot be written.
         """
         if self._inbox is None:
-            self._inbox = Path(tempfile.mkdtemp(prefix="mcp-browser-"))
+            self._inbox = TemporaryFolder()
         most = self._settings.max_files_size * BYTES_A_MEGABYTE
         while self._staged and sum(self._staged.values()) + len(content) > most:
             oldest = next(iter(self._staged))
             del self._staged[oldest]
             oldest.unlink(missing_ok=True)
-        path = take_free_path(self._inbox / secrets.token_hex(4), safe_name(name))
+        path = take_free_path(self._inbox.path / secrets.token_hex(4), safe_name(name))
         await asyncio.to_thread(path.write_bytes, content)
         self._staged[path] = len(content)
         return path
@@ -245,7 +245,7 @@ class Artifacts:
         folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
         self._temporary = self._inbox = None
         for folder in folders:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            await asyncio.to_thread(folder.remove)
 
     def _make_room(self) -> None:
         """Let go of the oldest files where there are too many; the newest one stays whatever its size."""

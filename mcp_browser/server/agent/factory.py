@@ -27,7 +27,7 @@ from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.errors import ActionError, InvalidArguments, ModelError, NotActionable
+from mcp_browser.errors import ActionError, InvalidArguments, ModelError, NotActionable, SettingsError
 from mcp_browser.llm.model import ChatModel
 from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.sampling import ClientModel
@@ -282,7 +282,7 @@ class RunMaker:
         try:
             model = await self._own_or_clients(request, name, mailbox, attended=attended)
             fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
-        except ModelError as error:
+        except (ModelError, SettingsError) as error:
             raise NotActionable(str(error)) from error
         return Model(model, fallback, mailbox)
 

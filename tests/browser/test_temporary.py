@@ -1,0 +1,107 @@
+"""What a killed server leaves in the temporary folder is removed by the next one, and nothing else."""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.browser.files.temporary import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
+from tests.support.process import RawServer
+from tests.support.site import Site
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and owners of files")
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary folder for this test alone; with a long path, Chromium could not make its socket in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+def left(temporary: Path, name: str = "left") -> Path:
+    """A folder as a killed server leaves it."""
+    folder = temporary / f"{PREFIX}{name}"
+    folder.mkdir(mode=0o700)
+    (folder / LOCK_FILE).touch()
+    (folder / "secret.pdf").touch()
+    return folder
+
+
+def test_what_a_killed_server_has_left_is_removed_by_the_next_one(temporary: Path, site: Site) -> None:
+    page = site.page("<p>Secret</p>")
+    with RawServer() as killed, RawServer() as living:
+        for server in (killed, living):
+            server.initialize()
+            server.call("go_to_url", url=page)
+            assert not server.call("save_pdf")["isError"]
+        first = {file.parent for file in temporary.glob("*/*.pdf")}
+        assert len(first) == 2
+        killed.process.send_signal(signal.SIGKILL)
+        killed.left_over(seconds=60)
+        with RawServer() as following:
+            following.initialize()
+            following.call("go_to_url", url=page)
+            deadline = time.monotonic() + 20
+            while len(kept := {file.parent for file in temporary.glob("*/*.pdf")}) > 1:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+        assert kept < first
+        assert not living.call("get_state")["isError"]
+        assert len(list(temporary.glob("*/*.pdf"))) == 1
+
+
+def test_a_folder_of_a_process_that_has_ended_is_removed(temporary: Path) -> None:
+    folder = left(temporary)
+    remove_leftovers()
+    assert not folder.exists()
+
+
+def test_a_folder_in_use_stays_until_it_is_given_up(temporary: Path) -> None:
+    folder = TemporaryFolder()
+    assert folder.path.parent == temporary
+    remove_leftovers()
+    assert folder.path.exists()
+    folder.remove()
+    assert not folder.path.exists()
+
+
+def test_folders_that_are_not_a_servers_own_stay(temporary: Path) -> None:
+    other_name = left(temporary).rename(temporary / "somebody-else")
+    without_lock = left(temporary, "unlocked")
+    (without_lock / LOCK_FILE).unlink()
+    lock_elsewhere = left(temporary, "linked")
+    (lock_elsewhere / LOCK_FILE).unlink()
+    (lock_elsewhere / LOCK_FILE).symlink_to(other_name / LOCK_FILE)
+    link = temporary / f"{PREFIX}link"
+    link.symlink_to(other_name)
+    remove_leftovers()
+    for folder in (other_name, without_lock, lock_elsewhere, link):
+        assert (folder / "secret.pdf").exists()
+
+
+def test_links_in_a_folder_are_not_followed(temporary: Path) -> None:
+    folder, other = left(temporary), temporary / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (folder / "link").symlink_to(other)
+    remove_leftovers()
+    assert not folder.exists()
+    assert (other / "kept").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives a folder away")
+def test_another_users_folder_stays(temporary: Path) -> None:
+    folder, lock = left(temporary), left(temporary, "lock") / LOCK_FILE
+    os.chown(folder, 12345, 12345)
+    os.chown(lock, 12345, 12345)
+    remove_leftovers()
+    assert folder.exists()
+    assert lock.exists()
