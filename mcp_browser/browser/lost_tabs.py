@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.tab import Tab
 
 QUOTED = 4
@@ -21,6 +22,7 @@ class LostTabs:
         self.moved: str | None = None
         self._tabs: list[str] = []
         self._url = ""
+        self._driver = False
 
     def tab_closed(self, tab: Tab, *, current: bool) -> None:
         """A tab has closed; whether alone or with its browser shows a moment later."""
@@ -33,11 +35,23 @@ class LostTabs:
         self._tabs.clear()
         self._url = ""
 
-    def browser_ended(self, tabs: Iterable[Tab], current: Tab | None) -> None:
+    def browser_ended(self, tabs: Iterable[Tab], current: Tab | None, what: Ended) -> None:
         """The browser has ended with the tabs that were left, after those that had closed right before."""
+        self._driver = what == "driver"
         self._tabs += [f"tab {tab.id} ({tab.url[:LONGEST_URL]})" for tab in tabs]
         if current is not None:
             self._url = current.url
+
+    def describe(self) -> str:
+        """What has ended during an action, and what was lost with it."""
+        text = "The browser ended during the action (it was closed, or it crashed)."
+        if self._driver:
+            text = "Playwright's driver ended during the action, and the browser with it."
+        return text + self._lost()
+
+    def _lost(self) -> str:
+        more = " and others" if len(self._tabs) > QUOTED else ""
+        return f" Lost: {', '.join(self._tabs[:QUOTED])}{more}." if self._tabs else ""
 
     def take(self, *, connection: bool, isolated: bool) -> str:
         """The sentences about a browser that has ended, once another one is there.
@@ -49,9 +63,9 @@ class LostTabs:
         text = "The browser had ended (it was closed, or it crashed) and was started again."
         if connection:
             text = "The connection to the browser was lost and has been made again."
-        if self._tabs:
-            more = " and others" if len(self._tabs) > QUOTED else ""
-            text += f" Lost: {', '.join(self._tabs[:QUOTED])}{more}."
+        if self._driver:
+            text = "Playwright's driver had ended, and the browser with it; both were started again."
+        text += self._lost()
         if self._url and self._url != "about:blank":
             text += f" The current page was {self._url}: go_to_url opens it again."
         if isolated:

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -18,7 +19,9 @@ from mcp_browser.browser.files.temporary import remove_leftovers_once
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.launch import context_options
+from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
@@ -36,31 +39,43 @@ from mcp_browser.errors import (
 )
 from mcp_browser.settings import Settings
 
-if TYPE_CHECKING:
-    from mcp_browser.browser.process.manager import BrowserManager
-
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
+
+
+class State(Enum):
+    """Where a session is in its life. One that loses its browser is NEW again; nothing follows CLOSED."""
+
+    NEW = "new"
+    OPENING = "opening"
+    OPEN = "open"
+    CLOSED = "closed"
 
 
 class BrowserSession:
     """One browser context with its tabs. Made by `BrowserManager.open_session`; opens at the first call."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
-        manager: "BrowserManager",
+        settings: Settings,
+        pool: ContextPool,
         *,
         isolated: bool,
+        remote: bool = False,
         context_options: Mapping[str, Any] | None = None,
         limits: SessionLimits | None = None,
+        on_close: "Callable[[BrowserSession], None]" = lambda _: None,
     ) -> None:
         """A session that is not open yet.
 
         Args:
-            manager: gives it its context, and another one when that is lost.
+            settings: the settings in force.
+            pool: lends it its context, and another one when that is lost.
             isolated: it has a clean context of its own, deleted at its end; else the profile's.
+            remote: its client is on another machine.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
-            terms: what it has to share with others; by default nothing.
+            limits: what it has to share with others; by default nothing.
+            on_close: called once it has given back all that it had.
         """
         self.id = secrets.token_hex(8)
         self.limits = limits or SessionLimits()
@@ -71,18 +86,23 @@ class BrowserSession:
         """Values that no result and no picture may show, by the names that stand for them."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
-        self._manager = manager
+        self._pool = pool
+        self._on_close = on_close
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""
-        self._settings = manager.settings
+        self._settings = settings
         self._channel = f"x{secrets.token_hex(12)}"
+        self._state = State.NEW
         self._context: BrowserContext | None = None
-        self._opening = asyncio.Lock()
+        self._lease = contextlib.AsyncExitStack()
+        self._releasing: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self._settler = Settler(self, self._settings)
         self.artifacts = Artifacts(
             self._settings.files,
             self.notice,
-            remote=manager.remote,
+            remote=remote,
             replica=self._settings.server.replica,
         )
         self._downloads = Downloads(self.artifacts, self.notice)
@@ -102,10 +122,13 @@ class BrowserSession:
         self._observations = ObservationBuilder(self._tabs, self._plugins)
         self._reopened: set[int] = set()
         self._was_open = False
-        self.closed = False
-        """Whether it has been closed for good."""
 
     # -- what there is
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed for good."""
+        return self._state is State.CLOSED
 
     @property
     def tabs(self) -> Mapping[int, Tab]:
@@ -182,12 +205,12 @@ class BrowserSession:
 
     async def devices(self) -> dict[str, dict[str, Any]]:
         """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
-        return await self._manager.devices()
+        return await self._pool.devices()
 
     @property
     def openings(self) -> asyncio.Semaphore:
         """A turn at opening a page, among all sessions."""
-        return self._manager.openings
+        return self._pool.openings
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""
@@ -211,50 +234,92 @@ class BrowserSession:
     async def ensure_open(self) -> None:
         """Open the session, or bring back what it has lost: a dead browser, a crashed or closed tab.
 
+        That goes on where the caller is cancelled; the next one joins it.
+
         Raises:
-            BrowserUnavailable: no browser could be found, started or reached.
+            BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
         if self.closed:
-            raise BrowserUnavailable("The session is closed.", hint="Start a new one.")
-        async with self._opening:
+            raise _closed()
+        if self._opening is None or self._opening.done():
+            self._opening = begin(self._bring_up())
+        await asyncio.shield(self._opening)
+
+    async def close(self) -> None:
+        """Close the session and what belongs to it; a browser that was running before it goes on.
+
+        An opening under way is broken off. Returns once everything has been given back.
+        """
+        if self._closing is None:
+            self._state = State.CLOSED
+            self._closing = begin(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
+        # Each step is taken whatever becomes of the others; the last one is first.
+        async with contextlib.AsyncExitStack() as steps:
+            steps.callback(self._on_close, self)
+            # Until the context is closed a download may begin, and make a folder for itself.
+            steps.push_async_callback(self.artifacts.close)
+            steps.push_async_callback(self._give_back)
+            steps.push_async_callback(self._plugins.closed)
+            steps.callback(self._tabs.stop)
+            steps.push_async_callback(self._downloads.close)
+
+    async def _bring_up(self) -> None:
+        try:
             if self._context is not None and not await self._answers():
                 self._drop_context()
             await self._open_and_mend()
             await self._tabs.attached()
-
-    async def close(self) -> None:
-        """Close the session and what belongs to it; a browser that was running before it goes on."""
-        if self.closed:
-            return
-        self.closed = True
-        await self._downloads.close()
-        self._tabs.stop()
-        await self._plugins.closed()
-        context, self._context = self._context, None
-        self._manager.forget(self)
-        try:
-            if context is not None:
-                await self._manager.in_own_task(lambda: self._manager.give_back(self, context))
-        finally:
-            # Until the context is closed a download may begin, and make a folder for itself.
-            await self.artifacts.close()
+        except asyncio.CancelledError:
+            if self.closed:
+                raise _closed() from None
+            raise
 
     async def _open(self) -> None:
-        context, notices = await self._manager.lend_context(self)
-        context.on("close", self._on_context_close)
-        with contextlib.suppress(PlaywrightError):
-            await context.add_init_script(hook_script(self._channel))
-        self._context = context
-        await self._plugins.opened(context)
-        await self._tabs.follow(context)
+        await self._give_back()
+        self._state = State.OPENING
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                lent = self._pool.lease(
+                    isolated=self.isolated, options=self.context_options, on_end=self._on_context_end
+                )
+                lease = await stack.enter_async_context(lent)
+                context = self._context = lease.context
+                with contextlib.suppress(PlaywrightError):
+                    await context.add_init_script(hook_script(self._channel))
+                await self._plugins.opened(context)
+                await self._tabs.follow(context)
+                if self._state is not State.OPENING or self._context is not context:
+                    raise self._why_ended()
+                self._state = State.OPEN
+                self._lease = stack.pop_all()
+        finally:
+            if self._state is not State.OPEN:
+                self._context = None
+                self._tabs.lose()
+            if self._state is State.OPENING:
+                self._state = State.NEW
         self._observations.know_tabs()
-        for text in notices:
-            self.notice(text)
+        if lease.notice:
+            self.notice(lease.notice)
         if self._was_open:
             browser = self._settings.browser
             by_connection = bool(browser.cdp_endpoint or browser.browser_endpoint)
             self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
+
+    async def _give_back(self) -> None:
+        """Give the context back, or wait until one that has ended is."""
+        self._context = None
+        lease, self._lease = self._lease, contextlib.AsyncExitStack()
+        await lease.aclose()
+        if self._releasing is not None:
+            await asyncio.wait({self._releasing})
 
     async def _answers(self) -> bool:
         """Whether the browser is still there: its end may not have come through yet."""
@@ -276,7 +341,7 @@ class BrowserSession:
         """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
         for is_last in (False, True):
             if self._context is None:
-                await self._manager.in_own_task(self._open)
+                await self._open()
             try:
                 await self._mend()
             except BrowserUnavailable:
@@ -316,17 +381,31 @@ class BrowserSession:
             with contextlib.suppress(ActionError):
                 await fresh.goto(url)
 
-    def _drop_context(self) -> None:
-        """Forget a browser that has ended; remember what was lost with it."""
+    def _drop_context(self, what: Ended = "browser") -> None:
+        """Forget a browser that has ended, and give it back; remember what was lost with it."""
         if self._context is None:
             return
         self._context = None
-        self._lost_tabs.browser_ended(self.tabs.values(), self._tabs.current)
+        self._lost_tabs.browser_ended(self.tabs.values(), self._tabs.current, what)
         self._tabs.lose()
+        if self._state is State.OPEN:
+            self._state = State.NEW
+            lease, self._lease = self._lease, contextlib.AsyncExitStack()
+            self._releasing = begin(lease.aclose())
 
-    def _on_context_close(self, context: BrowserContext) -> None:
+    def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
         if context is self._context and not self.closed:
-            self._drop_context()
+            self._drop_context(what)
+
+    def _ended(self) -> BrowserUnavailable | None:
+        return self._why_ended() if self._context is None else None
+
+    def _why_ended(self) -> BrowserUnavailable:
+        """The error of an action whose browser has ended."""
+        if self.closed:
+            return _closed()
+        hint = "The next call starts it again: open the page with go_to_url."
+        return BrowserUnavailable(self._lost_tabs.describe(), hint=hint)
 
     # -- tabs
 
@@ -392,7 +471,7 @@ class BrowserSession:
             if effect != "read":
                 self.acted_at = time.time()
             marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
-            scope = ActionScope(effect, self.current_tab, self.current_tab.url, marks)
+            scope = ActionScope(effect, self.current_tab, self.current_tab.url, marks, self._ended)
             self._tabs.watch(scope)
             try:
                 yield scope
@@ -423,10 +502,8 @@ class BrowserSession:
                 part = await self._settler.read_late_changes()
             else:
                 part = await self._settler.settle_and_read(scope)
-            if self._context is None:
-                raise BrowserUnavailable(
-                    "The browser ended during the action.", hint="The next call starts it again."
-                )
+            if (ended := self._ended()) is not None:
+                raise ended
             if self.current_tab.crashed:
                 raise self.current_tab.why_held()
             if self.current_tab.closed:
@@ -487,3 +564,7 @@ class BrowserSession:
             with contextlib.suppress(PlaywrightError, ActionError):
                 await tab.goto("about:blank")
         raise blocked_page(url)
+
+
+def _closed() -> BrowserUnavailable:
+    return BrowserUnavailable("The session is closed.", hint="Start a new one.")

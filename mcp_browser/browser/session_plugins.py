@@ -1,7 +1,6 @@
 """What lives beside a session's pages for longer than one call: logs, routes, overrides."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.own_task import begin
 from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
@@ -69,7 +69,7 @@ class _Member:
     """A plugin, and what it has been told of."""
 
     plugin: SessionPlugin
-    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    attaching: asyncio.Task[None] | None = None
     context: BrowserContext | None = None
     tabs: set[int] = field(default_factory=set[int])
 
@@ -101,23 +101,25 @@ class SessionPlugins:
         member = self._members.get(kind)
         if member is None:
             member = self._members[kind] = _Member(kind(self._session))
-            try:
-                context = self._session.open_context
-                if context is not None:
-                    await self._open(member, context)
-                    for tab in list(self._session.tabs.values()):
-                        await self._open_tab(member, tab)
-            finally:
-                member.ready.set()
-        await member.ready.wait()
+            member.attaching = begin(self._follow(member))
+        if member.attaching is not None:
+            # A caller that is cancelled leaves it going on, for those that come after it.
+            await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
+
+    async def _follow(self, member: _Member) -> None:
+        """Attach a new plugin to the context and the tabs that are open."""
+        context = self._session.open_context
+        if context is not None:
+            await self._open(member, context)
+            for tab in list(self._session.tabs.values()):
+                await self._open_tab(member, tab)
 
     async def opened(self, context: BrowserContext) -> None:
         """The session has a context."""
         for kind in self._standing():
             if kind not in self._members:
                 self._members[kind] = _Member(kind(self._session))
-                self._members[kind].ready.set()
         for member in list(self._members.values()):
             await self._open(member, context)
 
@@ -140,12 +142,15 @@ class SessionPlugins:
 
     async def closed(self) -> None:
         """The session ends."""
-        for task in self._attaching:
+        attaching = [member.attaching for member in self._members.values() if member.attaching is not None]
+        for task in (*self._attaching, *attaching):
             task.cancel()
         for member in self._members.values():
-            with contextlib.suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(ATTACHING_SECONDS):
-                    await self._attempt(member, member.plugin.closed(), "could not be ended")
+                    await member.plugin.closed()
+            except Exception as error:  # noqa: BLE001 - the others are to end all the same
+                logger.warning("%s could not be ended: %s", member, error)
 
     def _standing(self) -> Iterator[type[SessionPlugin]]:
         for group, names in FROM_THE_START.items():

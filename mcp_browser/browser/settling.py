@@ -59,6 +59,8 @@ class ActionScope:
     tab: Tab
     url: str
     marks: dict[int, int]
+    ended: Callable[[], ActionError | None] = lambda: None
+    """Returns the error to raise where the browser has ended."""
     _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: bool = False
 
@@ -73,9 +75,13 @@ class ActionScope:
         try:
             with self._breaking:
                 return await work
+        except (PlaywrightError, BrowserUnavailable) as error:
+            if (ended := self.ended()) is not None:
+                raise ended from error
+            raise
         finally:
             self._running = False
-        raise self.tab.why_held()
+        raise self.ended() or self.tab.why_held()
 
     def since(self, tab: Tab) -> int:
         """The mark in the tab's activity from which on things come from the action."""

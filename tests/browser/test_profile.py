@@ -21,6 +21,7 @@ from mcp_browser.browser.process.profile import (
     profile_folder,
     profile_holder,
 )
+from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown
@@ -31,12 +32,20 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Chromium's lock
 DEAD = 4194999
 
 
+class ProfileHand(Hand):
+    """A hand in the default session of a manager of its own."""
+
+    def __init__(self, manager: BrowserManager, session: BrowserSession) -> None:
+        super().__init__(session)
+        self.manager = manager
+
+
 @asynccontextmanager
-async def browsing(folder: Path, **more: object) -> AsyncGenerator[Hand]:
+async def browsing(folder: Path, **more: object) -> AsyncGenerator[ProfileHand]:
     settings = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
     manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
     try:
-        yield Hand(await manager.default_session())
+        yield ProfileHand(manager, await manager.default_session())
     finally:
         await manager.close()
 
@@ -87,7 +96,7 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
                 await second.session.ensure_open()
             for word in (str(tmp_path), "--isolated", "--profile FOLDER", "--profile-in-use temporary"):
                 assert word in str(refusal.value)
-            await first.session._manager.close()
+            await first.manager.close()
             assert "Second" in shown(await second.open(site.page("Second")))
     assert profile_holder(tmp_path) is None
 
@@ -106,7 +115,7 @@ async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_cle
 ) -> None:
     async with browsing(tmp_path) as hand:
         await hand.open(site.page("First"))
-        manager = hand.session._manager
+        manager = hand.manager
         other = await manager.open_session(isolated=False)
         with pytest.raises(BrowserUnavailable, match="isolated session"):
             await other.ensure_open()

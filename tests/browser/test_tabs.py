@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.errors import BlockedUrl, NavigationError, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
@@ -123,10 +124,12 @@ async def test_a_blocked_address_opens_no_tab(hand: Hand) -> None:
     assert len(hand.session.tabs) == 1
 
 
-async def test_sessions_share_neither_tabs_nor_what_sites_store(hand: Hand, site: Site) -> None:
+async def test_sessions_share_neither_tabs_nor_what_sites_store(
+    manager: BrowserManager, hand: Hand, site: Site
+) -> None:
     url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
     assert "undefined" in shown(await hand.open(url))
-    other = Hand(await hand.session._manager.open_session())
+    other = Hand(await manager.open_session())
     try:
         assert "undefined" in shown(await other.open(url))
         assert other.session.id != hand.session.id

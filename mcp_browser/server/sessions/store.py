@@ -14,6 +14,7 @@ from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.own_task import finish
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
@@ -229,7 +230,7 @@ class Sessions:
             self._ended[f"{held.owner.id} {held.connection}"] = why
         while len(self._ended) > REMEMBERED:
             del self._ended[next(iter(self._ended))]
-        await self._manager.in_own_task(lambda: self._close(held))
+        await finish(self._close(held))
 
     async def end_connection(self, connection: str) -> None:
         """A protocol session is over: close the browser session that it had without naming it."""
@@ -349,10 +350,12 @@ class Sessions:
         return ""
 
     async def _close(self, held: HeldSession) -> None:
-        if held.profile is not None:
-            await held.profile.keep(held.session)
-            held.profile.release()
-        await held.session.close()
+        try:
+            await self._keep_state(held)
+        finally:
+            if held.profile is not None:
+                held.profile.release()
+            await held.session.close()
 
     async def _keep_state(self, held: HeldSession) -> None:
         if held.profile is not None:

@@ -1,0 +1,227 @@
+"""Playwright's driver and what it starts: browsers, profiles, connections to browsers that run already.
+
+Playwright is imported and started here and nowhere else.
+"""
+
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import anyio.to_thread
+
+from mcp_browser.browser.own_task import JoinedStart, within
+from mcp_browser.browser.process.early_driver import compile_cache, discard, take_over
+from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
+from mcp_browser.browser.process.launch import context_options, engine_of, find_browser, launch_options
+from mcp_browser.browser.process.profile import in_use, profile_folder
+from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
+from mcp_browser.settings import BrowserSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
+    from playwright.async_api import Error as PlaywrightError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TRIES = 3
+"""How often something is started that dies or gets stuck: with a browser, a driver, or both being new."""
+
+LAUNCH_SECONDS = 30.0
+CLOSE_SECONDS = 2.0
+"""How long one part of the browser may take to close before the next one is closed, seconds."""
+
+
+class Launcher:
+    """Owns Playwright's driver, and starts browsers with it."""
+
+    def __init__(self, settings: BrowserSettings) -> None:
+        """Nothing is started yet."""
+        self.on_driver_end: Callable[[], None] = lambda: None
+        """Called when the driver has ended by itself, or was ended because it does not answer."""
+        self._settings = settings
+        self._driver: Playwright | None = None
+        self._start = JoinedStart(self._start_driver)
+        self._closed = False
+
+    async def driver(self) -> "Playwright":
+        """Playwright's driver, started where it does not run.
+
+        Raises:
+            BrowserUnavailable: it cannot be started.
+        """
+        return self._driver or await self._start()
+
+    async def launch(self) -> "Browser":
+        """Start a browser for contexts of its own, or get one of a grid or an endpoint."""
+        settings, seconds = self._settings, LAUNCH_SECONDS * 1000
+        if settings.selenium_grid is not None:
+            name, options = "chromium", grid_launch_options(settings)
+        elif settings.browser_endpoint is not None:
+            engine: BrowserType = getattr(await self.driver(), engine_of(settings))
+            return await engine.connect(settings.browser_endpoint, timeout=seconds)
+        else:
+            choice = find_browser(settings)
+            name, options = choice.engine, launch_options(choice, settings=settings)
+        engine = getattr(await self.driver(), name)
+        # A driver that is stuck keeps no time.
+        async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
+            return await engine.launch(**options, timeout=seconds)
+
+    async def launch_profile(self, folder: "Path") -> "BrowserContext":
+        """Start a browser with a profile folder; its context ends with it."""
+        choice = find_browser(self._settings)
+        options = launch_options(choice, settings=self._settings) | context_options(self._settings)
+        engine: BrowserType = getattr(await self.driver(), choice.engine)
+        return await engine.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
+
+    async def connect(self) -> "Browser":
+        """Connect to the browser at `cdp_endpoint`."""
+        chromium = (await self.driver()).chromium
+        return await chromium.connect_over_cdp(
+            self._settings.cdp_endpoint or "", timeout=LAUNCH_SECONDS * 1000
+        )
+
+    async def try_again(self, work: "Callable[[], Awaitable[T]]") -> T:
+        """Start something; again where the browser or the driver turns out to be dead or stuck."""
+        from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+        from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
+
+        for left in reversed(range(TRIES)):
+            driver = self._driver
+            try:
+                return await work()
+            except (TimeoutError, PlaywrightError) as error:
+                answers = driver is not None and await _answers(driver)
+                again = isinstance(error, TimeoutError) or is_closed(error)
+                if not left or not again or (answers and _is_about_launching(error)):
+                    raise self._launch_error(error) from error
+            logger.info("The browser or its driver had ended, or does not answer; it is started again.")
+            if driver is not None and not answers and self._ended(driver):
+                await within(CLOSE_SECONDS, driver.stop())
+        raise AssertionError("the last try returns or raises")
+
+    async def close(self) -> None:
+        """Stop the driver, and with it every browser that it has started."""
+        self._closed = True
+        await self._start.ended(LAUNCH_SECONDS)
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await within(CLOSE_SECONDS, driver.stop())
+
+    async def _start_driver(self) -> "Playwright":
+        if self._closed:
+            raise BrowserUnavailable("The server is ending.")
+        os.environ.setdefault("NODE_COMPILE_CACHE", compile_cache())
+        # A tenth of a second that the client need not wait for.
+        module = await anyio.to_thread.run_sync(import_playwright)
+        try:
+            with self._starting_driver():
+                driver: Playwright = await module.async_playwright().start()
+        except ActionError:
+            raise
+        except Exception as error:
+            raise BrowserUnavailable(
+                f"Playwright's driver could not be started: {error}.",
+                hint="mcp-browser doctor tells more.",
+            ) from error
+        self._driver = driver
+        # Playwright reports the driver's end by no public event; without this one calls time out instead.
+        with contextlib.suppress(AttributeError):
+            connection = cast("Any", driver)._impl_obj._connection
+            connection.on("close", functools.partial(self._ended, driver))
+        return driver
+
+    def _starting_driver(self) -> contextlib.AbstractContextManager[None]:
+        """Within it, Playwright's driver is started that the settings need."""
+        grid = self._settings.selenium_grid
+        if grid is not None:
+            discard()
+            return grid_environment(grid)
+        return take_over()
+
+    def _ended(self, driver: "Playwright", *_event: object) -> bool:
+        """Forget a driver that has ended; whether it was the one in use."""
+        if driver is not self._driver:
+            return False
+        self._driver = None
+        self.on_driver_end()
+        return True
+
+    def _launch_error(  # noqa: PLR0911 - one for each cause
+        self, error: "PlaywrightError | TimeoutError"
+    ) -> ActionError:
+        from mcp_browser.dom.driver_errors import plain_message  # noqa: PLC0415
+
+        if isinstance(error, TimeoutError):
+            return BrowserUnavailable("The browser does not answer.", hint="Try again.")
+        log = str(error)
+        settings = self._settings
+        if settings.selenium_grid is not None:
+            return grid_error(settings.selenium_grid, plain_message(error), seconds=LAUNCH_SECONDS)
+        if settings.browser_endpoint is not None:
+            return BrowserUnavailable(
+                f"No browser could be had at the browser endpoint: {plain_message(error)}.",
+                hint="A Playwright server has to run the version that mcp-browser doctor tells of this one.",
+            )
+        if settings.cdp_endpoint is not None:
+            return BrowserUnavailable(
+                f"No browser could be reached at the CDP endpoint: {plain_message(error)}.",
+                hint="Start one with --remote-debugging-port=9222 and give --cdp-endpoint http://127.0.0.1:9222.",
+            )
+        if "ProcessSingleton" in log or "already in use" in log:
+            return in_use(profile_folder(settings), None)
+        if "Executable doesn't exist" in log or "is not found" in log:
+            return BrowserNotFound(
+                f"The browser could not be found: {plain_message(error)}.",
+                hint="Get one with: mcp-browser install.",
+            )
+        for sign, hint in _LAUNCH_HINTS.items():
+            if sign in log:
+                return BrowserUnavailable("The browser could not be started.", hint=hint)
+        return BrowserUnavailable(
+            f"The browser could not be started: {plain_message(error)}.",
+            hint="mcp-browser doctor tells what is wrong; --log-level debug shows the browser's own words.",
+        )
+
+
+_LAUNCH_HINTS = {
+    "No usable sandbox": "Its sandbox does not work on this machine: start with --no-sandbox.",
+    "without --no-sandbox": "Its sandbox does not work for root: start with --no-sandbox.",
+    "Missing X server": "There is no display here: start with --headless.",
+    "error while loading shared libraries": "Libraries are missing: run playwright install-deps.",
+    "Failed to launch": "Its executable cannot be run: mcp-browser doctor tells more.",
+}
+
+
+def _is_about_launching(error: Exception) -> bool:
+    """Whether a browser ended while it was being started: another try would end in the same way."""
+    return "launch" in str(error).partition(":")[0]
+
+
+async def _answers(driver: "Playwright") -> bool:
+    from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            # The least that can be asked without a browser.
+            requests = await driver.request.new_context()
+            await requests.dispose()
+    except (TimeoutError, PlaywrightError):
+        return False
+    return True
+
+
+def import_playwright() -> Any:
+    """Playwright's module, imported late: it takes a tenth of a second."""
+    import playwright.async_api  # noqa: PLC0415
+
+    return playwright.async_api

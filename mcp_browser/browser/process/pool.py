@@ -1,0 +1,318 @@
+"""The browser contexts of this process: the only place that counts them and gives them back."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
+from mcp_browser.browser.process.launch import context_options, proxy_options
+from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
+from mcp_browser.browser.process.profile import ProfileLock, profile_folder
+from mcp_browser.errors import BrowserUnavailable, ProfileInUse
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext
+
+OPENING_SECONDS = 10.0
+"""How long a browser may take to open a context before it counts as stuck, seconds."""
+
+OPENINGS = 4
+"""How many contexts and pages are opened at a time: more of them only hold each other up."""
+
+Ended = Literal["browser", "driver"]
+"""What has ended, with all contexts in it."""
+
+
+@dataclass(eq=False, slots=True)
+class SharedBrowser:
+    """A browser process with the contexts of several sessions.
+
+    `contexts` is how many are lent or being opened. A `retired` one lends no new ones and ends with its last.
+    """
+
+    browser: "Browser"
+    contexts: int = 0
+    retired: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Lease:
+    """A context that is lent. `notice` is a sentence to report about it, or nothing."""
+
+    context: "BrowserContext"
+    on_end: Callable[["BrowserContext", Ended], None]
+    notice: str = ""
+
+
+class ContextPool:
+    """Lends browser contexts, and starts and ends the browsers that they are in."""
+
+    def __init__(self, settings: Settings, launcher: Launcher) -> None:
+        """Nothing is started yet."""
+        self.restarts = 0
+        """How many shared browsers had ended by themselves and were replaced."""
+        self.contexts = 0
+        """How many contexts are lent, being opened or being closed."""
+        self.openings = asyncio.Semaphore(OPENINGS)
+        self._settings = settings
+        self._launcher = launcher
+        self._leases: set[Lease] = set()
+        self._shared: list[SharedBrowser] = []
+        self._start_shared = JoinedStart(self._add_shared)
+        self._ending: set[asyncio.Task[bool]] = set()
+        self._attached: Browser | None = None
+        self._attach = JoinedStart(self._connect)
+        self._profile_is_lent = False
+        self.closed = False
+        """Whether it lends nothing any more."""
+        launcher.on_driver_end = self._driver_ended
+
+    @property
+    def browsers(self) -> "list[Browser]":
+        """The shared browsers that run."""
+        return [shared.browser for shared in self._shared]
+
+    @contextlib.asynccontextmanager
+    async def lease(
+        self,
+        *,
+        isolated: bool,
+        options: Mapping[str, Any],
+        on_end: "Callable[[BrowserContext, Ended], None]",
+    ) -> AsyncGenerator[Lease]:
+        """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
+
+        Args:
+            isolated: a clean one. Otherwise the profile's, or that of the browser at `cdp_endpoint`.
+            options: keyword arguments for Playwright's `new_context` that go before the settings'.
+            on_end: called once the context has ended, also by being closed here.
+
+        Raises:
+            BrowserUnavailable: no browser could be found, started or reached.
+            ProfileInUse: another process holds the profile.
+        """
+        if self.closed:
+            raise BrowserUnavailable("The server is ending.")
+        self.contexts += 1
+        try:
+            async with contextlib.AsyncExitStack() as lent:
+                context, notice = await self._lend(lent, isolated=isolated, options=options)
+                lease = Lease(context, on_end, notice)
+                context.on("close", lambda _: on_end(context, "browser"))
+                self._leases.add(lease)
+                lent.callback(self._leases.discard, lease)
+                yield lease
+        finally:
+            self.contexts -= 1
+
+    async def ready(self) -> None:
+        """See to it that a browser runs or can be reached, for contexts to come.
+
+        Raises:
+            BrowserUnavailable: none could be found, started or reached.
+        """
+
+        async def have_one() -> None:
+            if self._settings.browser.cdp_endpoint is not None:
+                await self._running_browser()
+            elif not any(shared.browser.is_connected() for shared in self._shared):
+                await self._start_shared()
+
+        await finish(self._launcher.try_again(have_one))
+
+    async def devices(self) -> dict[str, dict[str, Any]]:
+        """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
+        # Playwright leaves the types within open.
+        return cast("dict[str, dict[str, Any]]", cast("Any", await self._launcher.driver()).devices)
+
+    async def close(self) -> None:
+        """Lend nothing more, and close every browser; one that others started goes on."""
+        self.closed = True
+        await self._start_shared.ended(LAUNCH_SECONDS)
+        await self._attach.ended(LAUNCH_SECONDS)
+        browsers = [*self.browsers, *([self._attached] if self._attached is not None else [])]
+        self._shared, self._attached = [], None
+        for browser in browsers:
+            self._end(browser)
+        if self._ending:
+            await asyncio.wait(self._ending)
+
+    # -- the kinds of contexts
+
+    async def _lend(
+        self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any]
+    ) -> "tuple[BrowserContext, str]":
+        """A context that `lent` gives back, and what to report about it."""
+        settings = self._settings.browser
+        options = context_options(settings) | dict(options)
+        if settings.cdp_endpoint is not None:
+            return await lent.enter_async_context(self._of_running_browser(options, isolated=isolated)), ""
+        notice = ""
+        if not isolated:
+            try:
+                return await lent.enter_async_context(self._of_profile()), ""
+            except ProfileInUse as error:
+                if settings.profile_in_use == "error":
+                    raise
+                instead = "A temporary profile is used instead: logins are neither there nor kept."
+                notice = f"{error.message} {instead}"
+        if settings.browser_endpoint is not None and settings.proxy is not None:
+            # That of a browser started here is among its launch options.
+            options["proxy"] = proxy_options(settings.proxy)
+        return await lent.enter_async_context(self._of_shared_browser(options)), notice
+
+    @contextlib.asynccontextmanager
+    async def _of_shared_browser(self, options: Mapping[str, Any]) -> "AsyncGenerator[BrowserContext]":
+        async def take() -> "tuple[SharedBrowser, BrowserContext]":
+            shared = await self._seat()
+            try:
+                async with self.openings:
+                    context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
+            except BaseException as error:
+                shared.retired = shared.retired or _is_stuck(error)
+                self._leave(shared)
+                raise
+            return shared, context
+
+        shared, context = await self._launcher.try_again(take)
+        try:
+            yield context
+        finally:
+            closed = await within(CLOSE_SECONDS, context.close())
+            # What cannot be closed would stay for ever: the browser ends once its last session has.
+            shared.retired = shared.retired or not closed
+            self._leave(shared)
+
+    @contextlib.asynccontextmanager
+    async def _of_profile(self) -> "AsyncGenerator[BrowserContext]":
+        if self._profile_is_lent:
+            raise BrowserUnavailable(
+                "The profile belongs to another session of this server.", hint="Use an isolated session."
+            )
+        self._profile_is_lent = True
+        folder = profile_folder(self._settings.browser)
+        lock = ProfileLock(folder)
+        try:
+            await lock.acquire()
+            context = await self._launcher.try_again(
+                lambda: _opened(self._launcher.launch_profile(folder), LAUNCH_SECONDS + CLOSE_SECONDS)
+            )
+            try:
+                yield context
+            finally:
+                await within(CLOSE_SECONDS, context.close())
+        finally:
+            lock.release()
+            self._profile_is_lent = False
+
+    @contextlib.asynccontextmanager
+    async def _of_running_browser(
+        self, options: Mapping[str, Any], *, isolated: bool
+    ) -> "AsyncGenerator[BrowserContext]":
+        async def take() -> "tuple[BrowserContext, bool]":
+            browser = await self._running_browser()
+            if isolated or not browser.contexts:
+                try:
+                    return await _opened(browser.new_context(**options), OPENING_SECONDS), True
+                except BaseException as error:
+                    if _is_stuck(error):
+                        self._attached = None
+                    raise
+            return browser.contexts[0], False
+
+        context, is_own = await self._launcher.try_again(take)
+        try:
+            yield context
+        finally:
+            if is_own:
+                await within(CLOSE_SECONDS, context.close())
+
+    # -- browsers
+
+    async def _seat(self) -> SharedBrowser:
+        """A place in a shared browser, started where none has room; `_leave` gives it back."""
+        while (shared := self._with_room()) is None:
+            await self._start_shared()
+        shared.contexts += 1
+        return shared
+
+    def _with_room(self) -> SharedBrowser | None:
+        for shared in [shared for shared in self._shared if not shared.browser.is_connected()]:
+            self._shared.remove(shared)
+            self.restarts += 1
+        most = self._settings.sessions.sessions_per_browser
+        return next(
+            (shared for shared in self._shared if not shared.retired and shared.contexts < most), None
+        )
+
+    async def _add_shared(self) -> None:
+        browser = await self._launcher.launch()
+        if self.closed or not browser.is_connected():
+            self._end(browser)
+            raise BrowserUnavailable("The browser ended as it began.", hint="Try again.")
+        self._shared.append(SharedBrowser(browser))
+
+    def _leave(self, shared: SharedBrowser) -> None:
+        """Give a place back. A browser that nobody uses ends, unless it is the only one."""
+        shared.contexts -= 1
+        others = [other for other in self._shared if other is not shared and not other.retired]
+        if shared.contexts == 0 and (shared.retired or others):
+            with contextlib.suppress(ValueError):
+                self._shared.remove(shared)
+            self._end(shared.browser)
+
+    def _end(self, browser: "Browser") -> None:
+        ending = begin(within(CLOSE_SECONDS, browser.close()))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def _running_browser(self) -> "Browser":
+        while self._attached is None or not self._attached.is_connected():
+            await self._attach()
+        return self._attached
+
+    async def _connect(self) -> None:
+        self._attached = await self._launcher.connect()
+
+    def _driver_ended(self) -> None:
+        """Every browser has ended with the driver, without any event of its own."""
+        self.restarts += len(self._shared)
+        self._shared, self._attached = [], None
+        for lease in list(self._leases):
+            lease.on_end(lease.context, "driver")
+
+
+async def _opened(opening: "Coroutine[Any, Any, BrowserContext]", seconds: float) -> "BrowserContext":
+    """A context within `seconds`. One that comes later, or that nobody waits for any more, is closed.
+
+    Playwright's calls cannot be cancelled: the context would come all the same, and stay. So a caller that is
+    cancelled waits for it.
+    """
+    task = begin(opening)
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(task)
+    except TimeoutError:
+        begin(_close_late(task))
+        raise
+    except asyncio.CancelledError:
+        await within(seconds, _close_late(task))
+        raise
+
+
+async def _close_late(opening: "asyncio.Task[BrowserContext]") -> None:
+    await asyncio.wait({opening})
+    if not opening.cancelled() and opening.exception() is None:
+        await within(CLOSE_SECONDS, opening.result().close())
+
+
+def _is_stuck(error: BaseException) -> bool:
+    """Whether a browser that gave no context has ended, or answers nothing."""
+    from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
+
+    from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
+
+    return isinstance(error, TimeoutError) or (isinstance(error, PlaywrightError) and is_closed(error))
