@@ -24,9 +24,11 @@ def document(measured: dict[str, Figures], sizes: list[int], *, rounds: int, chr
     """
     rows = [
         ("start until `tools/list` is answered, ms", "ready"),
+        ("… in the protocol's modern era", "modern ready"),
         ("tools", "tools"),
         ("characters of `tools/list`", "tools characters"),
         ("the first page, asked for at once: from the start until it is told, ms", "first page"),
+        ("… in the protocol's modern era", "modern first page"),
         ("the first page, asked for 2 s later: from the call until it is told, ms", "first call"),
     ]
     for size in sizes:
@@ -57,6 +59,9 @@ def document(measured: dict[str, Figures], sizes: list[int], *, rounds: int, chr
         "navigation does not tell it are asked for a snapshot as well. Asked for at once, it needs the "
         "server's start and the browser's. Clients list the tools when they start and call one when a person "
         "or a model has thought: the second figure is what they see.\n"
+        "* *Start*: this server answers the handshake and `tools/list` from what it answered when last "
+        "started with the same settings, while the rest is imported. In the modern era (2026-07-28) each "
+        "request stands alone; `-` marks servers that do not speak it.\n"
         "* *Snapshot*: the tool that tells the page, on a page of so many rows, each with a name, a link, a "
         "button, a field and a paragraph. This server cuts it to a budget (`--snapshot-budget`) and says "
         "what is left out; the whole page is walked all the same.\n"
@@ -73,7 +78,10 @@ def _ratios(measured: dict[str, Figures], sizes: list[int]) -> str:
     if ours is None or not others:
         return "Only one kind of server was measured."
     rows = [("one turn", "turn"), ("a click", "click"), ("filling a field", "fill")]
-    rows += [("the first page, asked for at once", "first page")]
+    rows += [
+        ("start until `tools/list` is answered", "ready"),
+        ("the first page, asked for at once", "first page"),
+    ]
     rows += [("the first page, asked for 2 s later", "first call")]
     rows += [(f"snapshot of {size:,} rows", f"snapshot {size}") for size in sizes]
     rows += [(f"characters of {size:,} rows", f"characters {size}") for size in sizes]
@@ -81,8 +89,14 @@ def _ratios(measured: dict[str, Figures], sizes: list[int]) -> str:
     table = [[f"{OURS} is … of", *others]]
     for label, key in rows:
         mine = ours.get(key)
-        cells = [_ratio(mine, measured[name].get(key)) for name in others]
-        table.append([label, *cells])
+        table.append([label, *(_ratio(mine, measured[name].get(key)) for name in others)])
+        if (mine := ours.get(f"modern {key}")) is not None:
+            # Their clients would fall back to the older one.
+            cells = [
+                _ratio(mine, measured[name].get(f"modern {key}", measured[name].get(key, "-")))
+                for name in others
+            ]
+            table.append(["… in the protocol's modern era, theirs in the one they speak", *cells])
     return markdown_table(table)
 
 

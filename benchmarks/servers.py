@@ -25,6 +25,14 @@ import platformdirs
 MARK = "BROWSER_BENCHMARK_RUN"
 """Environment variable by which every process that a server starts is found again, daemons too."""
 
+CLIENT = {"name": "benchmark", "version": "1"}
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+"""What each request carries in the protocol's modern era."""
+
 PEERS = {
     "playwright-mcp": ("@playwright/mcp", "0.0.83"),
     "chrome-devtools-mcp": ("chrome-devtools-mcp", "1.11.0"),
@@ -48,8 +56,13 @@ class Command:
 class Connection:
     """A server process and the protocol's handshake."""
 
-    def __init__(self, command: Command) -> None:
-        """Start the process; `started` is the moment, by time.perf_counter()."""
+    def __init__(self, command: Command, *, modern: bool = False) -> None:
+        """Start the process; `started` is the moment, by time.perf_counter().
+
+        Raises:
+            ToolError: the server does not speak the protocol's era.
+        """
+        self._every: dict[str, Any] = {"_meta": MODERN} if modern else {}
         self.mark = uuid.uuid4().hex
         self.started = time.perf_counter()
         self._process = subprocess.Popen(
@@ -64,10 +77,17 @@ class Connection:
         self._last_id = 0
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         threading.Thread(target=self._read, daemon=True).start()
-        hello: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}}
-        hello["clientInfo"] = {"name": "benchmark", "version": "1"}
-        self.request("initialize", hello)
-        self._send({"method": "notifications/initialized"})
+        if modern:
+            try:
+                self.request("server/discover", {})
+            except ToolError:
+                self.close()
+                raise
+        else:
+            self.request(
+                "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+            )
+            self._send({"method": "notifications/initialized"})
         self.tools: list[dict[str, Any]] = []
         cursor: str | None = None
         while True:
@@ -107,7 +127,7 @@ class Connection:
         """
         self._last_id += 1
         answers = self._answers[self._last_id] = queue.Queue()
-        self._send({"id": self._last_id, "method": method, "params": params})
+        self._send({"id": self._last_id, "method": method, "params": {**params, **self._every}})
         try:
             answer = answers.get(timeout=limit)
         except queue.Empty:
@@ -183,9 +203,9 @@ class Server:
     handle: str
     """Pattern of an element's line, with {role} and {name} to be filled in; its group is the handle."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, *, modern: bool = False) -> None:
         """Start the server and list its tools."""
-        self.connection = Connection(command)
+        self.connection = Connection(command, modern=modern)
 
     def find(self, text: str, role: str, name: str) -> str:
         """The handle of an element in a snapshot."""
@@ -337,7 +357,8 @@ def command(name: str, chromium: str, *, sandbox: bool) -> Command:
     """
     if name == "mcp-browser":
         flags = ["--stdio", "--headless", "--isolated", "--executable", chromium]
-        return Command([sys.executable, "-m", "mcp_browser", *flags])
+        # Python keeps compiled modules, as it does for a user.
+        return Command([sys.executable, "-m", "mcp_browser", *flags], {"PYTHONDONTWRITEBYTECODE": ""})
     modules = install_peers()
     node = shutil.which("node") or "node"
     if name == "playwright-mcp":

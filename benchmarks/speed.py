@@ -71,9 +71,9 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def measure(name: str, start: Callable[[], servers.Server], site: str, sizes: list[int]) -> Figures:
+def measure(name: str, start: Callable[..., servers.Server], site: str, sizes: list[int]) -> Figures:
     """One round of one server: times in milliseconds, sizes in characters, memory in megabytes."""
-    figures: Figures = {"first call": _first_call(start(), site)}
+    figures: Figures = {"first call": _first_call(start(), site)} | _modern(start, site)
     server = start()
     try:
         figures |= _beginning(server, site) | _turns(server, site)
@@ -107,6 +107,19 @@ def _beginning(server: servers.Server, site: str) -> Figures:
         "tools characters": connection.listed,
         "first page": first * 1000,
     }
+
+
+def _modern(start: Callable[..., servers.Server], site: str) -> Figures:
+    """The beginning in the modern era; nothing of a server that knows only the older one."""
+    try:
+        server = start(modern=True)
+    except servers.ToolError:
+        return {}
+    try:
+        figures = _beginning(server, site)
+        return {f"modern {key}": figures[key] for key in ("ready", "first page")}
+    finally:
+        server.connection.close()
 
 
 def _first_call(server: servers.Server, site: str) -> float:
@@ -205,7 +218,7 @@ def main() -> None:
                 console.print(f"round {number + 1}: {name}", markup=False)
                 how = servers.command(name, chromium, sandbox=uses_sandbox(settings))
                 adapter = servers.ADAPTERS[name]
-                measured[name].append(measure(name, lambda a=adapter, h=how: a(h), address, sizes))
+                measured[name].append(measure(name, partial(adapter, how), address, sizes))
         site.shutdown()
 
     figures = {name: combined(rounds) for name, rounds in measured.items()}

@@ -5,14 +5,6 @@ from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any, cast
 
-from html_to_markdown import (
-    ConversionError,
-    ConversionOptions,
-    PreprocessingOptions,
-    WarningKind,
-    convert,
-)
-
 from mcp_browser.errors import NotFound
 from mcp_browser.text import SURROGATES
 
@@ -36,6 +28,15 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
         base_url: what addresses in it are relative to.
         links: keep the addresses of links and pictures; else only their texts.
     """
+    # Imported late: a server need not wait for it before a page is extracted.
+    from html_to_markdown import (  # noqa: PLC0415
+        ConversionError,
+        ConversionOptions,
+        PreprocessingOptions,
+        WarningKind,
+        convert,
+    )
+
     html = SURROGATES.sub("\ufffd", html)
     options = ConversionOptions(
         base_url=base_url,

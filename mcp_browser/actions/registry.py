@@ -23,9 +23,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ActionParams(BaseModel):
-    """Base of parameter models: unknown arguments are refused by name."""
+    """Base of parameter models: unknown arguments are refused by name.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    A model is built when it is first used: a server starts sooner, and most calls are of few actions.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ActionModel(BaseModel):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from PIL import Image
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
@@ -263,6 +262,8 @@ class Executor:
 
 
 def _image(part: ImagePart) -> ImageBlock:
+    from PIL import Image  # noqa: PLC0415 - takes long, and many servers run no task
+
     with Image.open(io.BytesIO(part.data)) as picture:
         width, height = picture.size
     return ImageBlock(data=part.data, mime_type=part.mime_type, width=width, height=height)

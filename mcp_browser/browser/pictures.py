@@ -2,13 +2,15 @@
 
 import io
 from collections.abc import Sequence
-from typing import Literal
-
-from PIL import Image, ImageDraw, ImageFont
+from typing import TYPE_CHECKING, Literal
 
 from mcp_browser.browser.screenshot_redaction import paint_over
 from mcp_browser.dom.models import Box, Frozen
 from mcp_browser.dom.secrecy import Shot
+
+# Pillow is imported where a picture is made: it takes long, and many sessions make none.
+if TYPE_CHECKING:
+    from PIL import Image
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 
@@ -63,6 +65,8 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
         cursor: where to draw a mouse cursor.
         max_bytes: longest encoding.
     """
+    from PIL import Image  # noqa: PLC0415
+
     shot = Shot(shot) if isinstance(shot, bytes) else shot
     with Image.open(io.BytesIO(shot.raw)) as opened:
         as_it_is = (
@@ -93,6 +97,8 @@ def encode_whole(shot: Shot) -> bytes:
     """A screenshot at its own size, in the browser's format."""
     if not shot.covers:
         return shot.raw
+    from PIL import Image  # noqa: PLC0415
+
     with Image.open(io.BytesIO(shot.raw)) as opened:
         format, image = opened.format or "PNG", opened.convert("RGB")
     paint_over(image, shot)
@@ -101,8 +107,10 @@ def encode_whole(shot: Shot) -> bytes:
     return buffer.getvalue()
 
 
-def draw_labels(image: Image.Image, labels: Sequence[Box], *, scale: float) -> None:
+def draw_labels(image: "Image.Image", labels: Sequence[Box], *, scale: float) -> None:
     """Draw a frame around each element, and its index; `scale` is pixels of the image for each CSS pixel."""
+    from PIL import ImageDraw, ImageFont  # noqa: PLC0415
+
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=12)
     for number, label in enumerate(labels):
@@ -123,13 +131,15 @@ def draw_labels(image: Image.Image, labels: Sequence[Box], *, scale: float) -> N
         draw.text((tag_left + 2 - box[0], tag_top + 2 - box[1]), text, fill="white", font=font)
 
 
-def draw_cursor(image: Image.Image, x: float, y: float) -> None:
+def draw_cursor(image: "Image.Image", x: float, y: float) -> None:
     """Draw an arrow whose tip is at a point, in pixels of the image."""
+    from PIL import ImageDraw  # noqa: PLC0415
+
     outline = [(x + right, y + down) for right, down in _ARROW]
     ImageDraw.Draw(image).polygon(outline, fill="black", outline="white", width=1)
 
 
-def _encoded(image: Image.Image, *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
+def _encoded(image: "Image.Image", *, format: PictureFormat, quality: int, max_bytes: int) -> Picture:
     while True:
         data = _encode(image, format, quality)
         if len(data) <= max_bytes or max(image.size) <= SMALLEST_SIDE:
@@ -141,7 +151,7 @@ def _encoded(image: Image.Image, *, format: PictureFormat, quality: int, max_byt
             image = _resized(image, max(0.3, 0.95 * (max_bytes / len(data)) ** 0.5))
 
 
-def _encode(image: Image.Image, format: PictureFormat, quality: int) -> bytes:
+def _encode(image: "Image.Image", format: PictureFormat, quality: int) -> bytes:
     buffer = io.BytesIO()
     match format:
         case "png":
@@ -153,6 +163,8 @@ def _encode(image: Image.Image, format: PictureFormat, quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _resized(image: Image.Image, factor: float) -> Image.Image:
+def _resized(image: "Image.Image", factor: float) -> "Image.Image":
+    from PIL import Image  # noqa: PLC0415
+
     size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
     return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)  # pyright: ignore[reportUnknownMemberType] - numpy types in its signature

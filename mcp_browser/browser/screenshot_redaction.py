@@ -1,8 +1,11 @@
 """Texts that must not be seen are painted over on a picture."""
 
-from PIL import Image, ImageDraw
+from typing import TYPE_CHECKING
 
 from mcp_browser.dom.secrecy import Cover, Covers, Shot
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 PAINT = "#4a4f57"
 
@@ -10,8 +13,11 @@ SLACK = 2
 """How much more is painted over on each side, CSS pixels: letters reach out of their boxes."""
 
 
-def paint_over(image: Image.Image, shot: Shot) -> None:
+def paint_over(image: "Image.Image", shot: Shot) -> None:
     """Paint over what a screenshot must not show; `image` is the screenshot at the browser's size."""
+    # Imported late: it takes long, and many sessions paint nothing over.
+    from PIL import ImageDraw  # noqa: PLC0415
+
     draw = ImageDraw.Draw(image)
     full_page = shot.full_page
     for cover, box in [(each, box) for each in shot.covers for box in each.boxes]:

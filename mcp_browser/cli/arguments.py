@@ -57,7 +57,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
                 f"{option.flag} would show its value to everybody on this machine: set the variable "
                 f"{option.variable} instead."
             )
-    parser = _parser()
+    parser = _parser(words)
     found, unknown = parser.parse_known_args(_joined(words))
     if unknown:
         flags = re.findall(r"--[a-z][a-z-]*", parser.format_help())
@@ -100,7 +100,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; a command that is not among the words gets no settings, which take long to declare."""
     parser = _Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
@@ -138,7 +139,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("name", nargs="?", metavar="NAME", help="whose it is; default: default")
         if name in _OF_FOLDERS:
             command.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, below --tasks-dir")
-        _add_settings(command)
+        if name in words:
+            _add_settings(command)
     _add_settings(parser)
     return parser
 

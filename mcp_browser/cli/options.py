@@ -1,5 +1,6 @@
 """Every setting as a person writes it: flag, variable, key of the configuration file."""
 
+import functools
 import re
 import types
 from collections.abc import Mapping
@@ -45,7 +46,7 @@ _PLACEHOLDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """One setting: where it stands in `Settings`, and how it is written everywhere else.
 
@@ -83,7 +84,7 @@ class Option:
         """The environment variable, such as `MCP_BROWSER_ACTION_TIMEOUT`."""
         return VARIABLE_PREFIX + self.name.upper()
 
-    @property
+    @functools.cached_property
     def kinds(self) -> tuple[Any, ...]:
         """The types of its value, None left out."""
         annotation = self.field.annotation
@@ -182,6 +183,7 @@ def without_secrets(text: str) -> str:
     return re.sub(r"(?<=://)[^\s,]*@", "***@", text)
 
 
+@functools.cache
 def all_options() -> Mapping[str, Option]:
     """Every setting by its field's name, in the order of `Settings`."""
     found: dict[str, Option] = {}

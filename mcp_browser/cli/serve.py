@@ -5,8 +5,7 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.http.quiet_logs import quiet_logs
-from mcp_browser.server.startup import run_http, run_stdio
+from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
 
@@ -21,11 +20,15 @@ def serve(settings: Settings) -> NoReturn:
         level=settings.server.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    over_http = settings.server.http or settings.server.sse
+    # The client is answered while the rest is imported.
+    wire = None if over_http else open_wire(settings)
+    from mcp_browser.server.startup import run_http, run_stdio  # noqa: PLC0415
+
     try:
-        if settings.server.http or settings.server.sse:
-            quiet_logs()
+        if over_http:
             run_http(settings)
-        run_stdio(settings)
+        run_stdio(settings, wire)
     except ExceptionGroup as group:
         # It comes from within the server's task group.
         wrong = group.subgroup(SettingsError)

@@ -15,6 +15,7 @@ import anyio.to_thread
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
+from mcp_browser.server.stdio import StdioWire
 from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
 
@@ -31,7 +32,7 @@ CLOSING_SECONDS = 3.5
 STOP_SIGNALS = [signal.SIGTERM, signal.SIGINT] + ([signal.SIGHUP] if sys.platform != "win32" else [])
 
 
-def run_stdio(settings: Settings) -> NoReturn:
+def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
     """Serve over stdio until the input ends or a signal comes; then close the browser and end the process.
 
     The exit code is 0 at the end of input and 128 + N after signal N.
@@ -42,7 +43,7 @@ def run_stdio(settings: Settings) -> NoReturn:
     """
     TRACES.start()
     try:
-        anyio.run(_serve_until_stopped, settings)
+        anyio.run(_serve_until_stopped, settings, wire)
     except ExceptionGroup as group:
         if group.split(BrokenPipeError)[1] is not None:
             raise
@@ -96,7 +97,7 @@ async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserM
                 tasks.start_soon(stop_and_end, number)
 
 
-async def _serve_until_stopped(settings: Settings) -> None:
+async def _serve_until_stopped(settings: Settings, wire: StdioWire | None) -> None:
     manager = BrowserManager(settings)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, manager)
@@ -106,7 +107,7 @@ async def _serve_until_stopped(settings: Settings) -> None:
         gc.freeze()
         gc.enable()
         try:
-            await transports.serve_stdio(settings, manager, open_form=_form_on_loopback)
+            await transports.serve_stdio(settings, manager, wire, open_form=_form_on_loopback)
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()

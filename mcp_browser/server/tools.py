@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -76,14 +77,19 @@ class Tools:
         self._own = {tool.name: tool for tool in own}
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
-        self.listed = [*list_tools(controller.registry), *map(_own_tool, self._own.values())]
         if sessions.has_handles:
-            self.listed = [self._with_handle(tool) for tool in self.listed]
-        self._schemas = {tool.name: tool.input_schema for tool in self.listed}
+            # So that an argument which cannot be is told at the start.
+            _ = self.listed
+
+    @cached_property
+    def listed(self) -> list[types.Tool]:
+        """All tools as clients see them; made when they are first listed, since their schemas take long."""
+        tools = [*list_tools(self._controller.registry), *map(_own_tool, self._own.values())]
+        return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else tools
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments; None where there is no such tool."""
-        return self._schemas.get(name)
+        return next((tool.input_schema for tool in self.listed if tool.name == name), None)
 
     async def call(self, call: Call) -> Answer:
         """Carry out a call.
@@ -95,7 +101,7 @@ class Tools:
             MCPError: -32602, there is no such tool.
         """
         name = call.params.name
-        if name not in self._schemas:
+        if name not in self._own and name not in self._controller.registry:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
         started = time.monotonic()
         outcome: Outcome = "cancelled"

@@ -4,6 +4,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from mcp.server.stdio import stdio_server
 
@@ -16,7 +17,11 @@ from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    import anyio
 
 
 def registry_of(settings: Settings) -> Registry:
@@ -30,10 +35,13 @@ def registry_of(settings: Settings) -> Registry:
         return load_registry(settings.tools)
 
 
-async def serve_stdio(settings: Settings, manager: BrowserManager, *, open_form: OpenForm) -> None:
+async def serve_stdio(
+    settings: Settings, manager: BrowserManager, wire: StdioWire | None, *, open_form: OpenForm
+) -> None:
     """Serve one client over standard input and output, until the input ends.
 
-    All calls work in the manager's one session. `open_form` opens the forms in which people give secrets.
+    All calls work in the manager's one session. Where `wire` has taken over input and output, it stands in
+    for the SDK's files. `open_form` opens the forms in which people give secrets.
     """
     source = OneSession(manager)
     if settings.sessions.profiles is not None:
@@ -48,7 +56,8 @@ async def serve_stdio(settings: Settings, manager: BrowserManager, *, open_form:
         long_calls=agent,
     )
     try:
-        async with stdio_server() as (requests, answers):
+        file = cast("anyio.AsyncFile[str] | None", wire)
+        async with stdio_server(file, file) as (requests, answers):
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()

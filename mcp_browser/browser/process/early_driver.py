@@ -6,7 +6,6 @@ public way to take over a driver that runs, so this looks into its pipe transpor
 was when this was written, the early driver is ended and Playwright starts its own.
 """
 
-import asyncio
 import contextlib
 import logging
 import os
@@ -16,9 +15,12 @@ from collections.abc import Generator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from platformdirs import user_cache_dir
+
+if TYPE_CHECKING:
+    import asyncio
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +63,10 @@ class _Process:
     """What Playwright's transport uses of an asyncio subprocess."""
 
     def __init__(
-        self, process: "subprocess.Popen[bytes]", stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader
+        self,
+        process: "subprocess.Popen[bytes]",
+        stdin: "asyncio.StreamWriter",
+        stdout: "asyncio.StreamReader",
     ) -> None:
         self._process = process
         self.stdin = stdin
@@ -69,6 +74,8 @@ class _Process:
 
     async def communicate(self) -> None:
         """Wait for the end of the process, whose input has been closed."""
+        import asyncio  # noqa: PLC0415 - this module is imported before all others
+
         await asyncio.to_thread(self._process.wait)
 
 
@@ -105,6 +112,8 @@ def take_over() -> Generator[None]:
         _end(process)
         yield
         return
+
+    import asyncio  # noqa: PLC0415 - this module is imported before all others
 
     async def connect(self: Any) -> None:
         loop = asyncio.get_running_loop()

@@ -1,0 +1,183 @@
+"""The handshake and the list of tools, answered before the SDK has been imported."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the SDK's own transport serves there")
+
+MODERN = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+NEEDLESS = (
+    *("mcp", "mcp_types", "playwright.async_api", "PIL", "rich", "jsonschema", "html_to_markdown", "jinja2"),
+    *("opentelemetry", "cryptography", "jwt", "starlette", "uvicorn", "httpx2", "pydantic_settings", "anyio"),
+)
+
+HOLDS_IMPORTS = f"""
+import os, sys, threading
+
+class Holds:
+    def find_spec(self, name, path=None, target=None):
+        if name in {NEEDLESS!r}:
+            threading.Event().wait()
+
+if os.environ.get("HOLD_IMPORTS"):
+    sys.meta_path.insert(0, Holds())
+"""
+
+
+def ask(number: Any, method: str, params: dict[str, Any] | None = None) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
+
+
+def say(method: str, **params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+START = [ask(0, "initialize", HELLO), say("notifications/initialized"), ask(1, "tools/list")]
+MODERN_START = [ask(0, "server/discover", MODERN), ask(1, "tools/list", MODERN)]
+
+CONVERSATIONS: dict[str, tuple[list[str], int]] = {
+    "handshake": ([*START, ask(2, "tools/call", {"name": "nope"})], 3),
+    "modern": ([*MODERN_START, ask(2, "tools/call", {"name": "nope", **MODERN})], 3),
+    "unknown methods": ([*START, ask(2, "prompts/list"), ask(3, "nope"), ask(4, "resources/list")], 5),
+    "ping before": ([ask("p", "ping"), *START], 3),
+    "list before the handshake": ([ask(7, "tools/list"), *START], 3),
+    "list twice": ([*START, ask(2, "tools/list"), ask(3, "tools/list", {"cursor": "x"})], 4),
+    "odd ids": (
+        [
+            *(ask("first", "initialize", HELLO), say("notifications/initialized")),
+            *(ask(2**40, "tools/list"), ask(-1, "tools/list"), ask('a "b" ü', "tools/list")),
+        ],
+        4,
+    ),
+    "two requests with one id, one after the other": (
+        [ask(1, "initialize", HELLO), say("notifications/initialized"), ask(1, "ping")],
+        2,
+    ),
+    "handshake twice": ([*START, ask(2, "initialize", HELLO)], 3),
+    "garbage": (["this is not JSON", "{}", "", "[]", *START, '{"id": 5}', ask(2, "ping")], 3),
+    "garbage within": ([*START[:2], "nope", ask(1, "tools/list"), ask(2, "ping")], 3),
+    "batch": ([f"[{START[0]}]", *START], 2),
+    "cancelled": ([*START, say("notifications/cancelled", requestId=1), ask(2, "ping")], 3),
+    "handshake in the modern era": ([*MODERN_START, ask(2, "initialize", HELLO)], 3),
+    "modern request after a handshake": ([*START, ask(2, "tools/list", MODERN)], 3),
+    "list first in the modern era": ([ask(1, "tools/list", MODERN), ask(2, "initialize", HELLO)], 2),
+    "unknown version": ([ask(0, "initialize", {**HELLO, "protocolVersion": "1999-01-01"}), START[2]], 2),
+}
+
+SMOKE = {"handshake", "modern"}
+PARAMETERS = [
+    pytest.param(*case, id=name, marks=[] if name in SMOKE else [pytest.mark.slow])
+    for name, case in CONVERSATIONS.items()
+]
+
+
+@contextmanager
+def server(cache: Path, *, hold: bool = False) -> Iterator[subprocess.Popen[str]]:
+    site = cache / "site"
+    site.mkdir(exist_ok=True)
+    if not (site / "sitecustomize.py").exists():
+        (site / "sitecustomize.py").write_text(HOLDS_IMPORTS)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
+    # No browser is wanted.
+    command = [sys.executable, "-m", "mcp_browser", "--cdp-endpoint", "http://127.0.0.1:9"]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**environment, "HOLD_IMPORTS": "yes"} if hold else environment,
+        text=True,
+        encoding="utf-8",
+    )
+    try:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        if not hold:
+            assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def talk(process: subprocess.Popen[str], lines: list[str], count: int) -> list[str]:
+    """The first answers to the lines, sent all at once, sorted."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("".join(f"{line}\n" for line in lines))
+    process.stdin.flush()
+    return sorted(process.stdout.readline() for _ in range(count))
+
+
+def kept(cache: Path) -> str:
+    return "".join(path.read_text() for path in sorted(cache.glob("mcp-browser/answers/*.json")))
+
+
+@pytest.mark.parametrize(("lines", "count"), PARAMETERS)
+def test_answers_are_the_same_whether_they_are_known_or_not(
+    tmp_path: Path, lines: list[str], count: int
+) -> None:
+    with server(tmp_path) as process:
+        first = talk(process, lines, count)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout is not None
+        assert process.stdout.read() == "", "there are no more answers"
+    with server(tmp_path) as process:
+        assert talk(process, lines, count) == first
+        process.stdin.close() if process.stdin is not None else None
+        assert process.stdout is not None
+        assert process.stdout.read() == "", "nothing is answered twice"
+
+
+@pytest.mark.parametrize("start", [START, MODERN_START], ids=["handshake", "modern"])
+def test_the_first_answers_wait_for_no_import_that_they_do_not_need(tmp_path: Path, start: list[str]) -> None:
+    count = sum('"id"' in line for line in start)
+    with server(tmp_path) as process:
+        first = talk(process, start, count)
+    assert kept(tmp_path)
+    with server(tmp_path, hold=True) as process:
+        assert talk(process, start, count) == first
+
+
+def test_what_is_kept_is_ignored_when_it_cannot_be_read_or_is_of_another_installation(tmp_path: Path) -> None:
+    with server(tmp_path) as process:
+        first = talk(process, START, 2)
+    (path,) = tmp_path.glob("mcp-browser/answers/*.json")
+    made = json.loads(path.read_text())
+    wrong = dict.fromkeys(made["answers"], '{"tools":[]}}\n')
+    for content in ("{", "[]", json.dumps({"made_by": "another", "answers": wrong})):
+        path.write_text(content)
+        with server(tmp_path) as process:
+            assert talk(process, START, 2) == first
+
+
+def test_the_end_of_input_right_after_the_handshake_ends_the_server(tmp_path: Path) -> None:
+    for _ in range(2):
+        with server(tmp_path) as process:
+            talk(process, START[:1], 1)
+
+
+def test_a_server_is_imported_without_what_few_calls_need() -> None:
+    program = "import sys, mcp_browser.server.startup, mcp_browser.server.transports; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"PIL", "rich", "html_to_markdown", "jinja2", "pydantic_ai"} & set(imported.stdout.split())
