@@ -319,6 +319,7 @@ async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Ha
     assert blind.result.attachments == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_clicks_by_the_picture_it_was_given(era: Era, site: Site) -> None:
     url = site.page(BUY)
