@@ -1,5 +1,7 @@
 # The tools of this checkout's virtual environment where there is one, else those on the PATH.
 export PATH := justfile_directory() / ".venv/bin" + ":" + env("PATH")
+# Tests start many processes, each of which would compile all modules where no bytecode is kept.
+export PYTHONDONTWRITEBYTECODE := ""
 typescript := "typescript@5.9.3"
 
 # List the recipes.
@@ -36,17 +38,24 @@ scripts:
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
 
-# The tests with branch coverage, in three processes, without the applications and what is slow; arguments go to pytest.
+# The tests, in three processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -n 3 --dist worksteal -m "not apps and not slow" --cov --cov-report=term {{ arguments }}
+    pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}
 
 # The tests that drive real applications from packages, in two processes.
 apps *arguments:
     pytest -n 2 --dist loadfile -m "apps and not slow" {{ arguments }}
 
-# The tests under load and with faults, conformance, proxies.
+# What takes long, in two processes: end to end, under load and with faults, conformance, proxies.
 slow *arguments:
-    pytest -m slow {{ arguments }}
+    pytest -n 2 --dist loadfile -m slow {{ arguments }}
+
+# `test` and `slow` with branch coverage, which must be high enough.
+coverage:
+    coverage erase
+    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0" just test
+    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0" just slow
+    coverage report
 
 # Write the generated parts of README.md and docs/.
 docs:

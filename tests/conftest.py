@@ -11,6 +11,13 @@ from mcp_browser.settings import Settings
 from tests.support.site import Site
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow the end-to-end tests that neither are the smoke run's nor drive applications."""
+    for item in items:
+        if item.path.parent.name == "e2e" and not any(map(item.get_closest_marker, ("smoke", "apps"))):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
     """A local web site; see tests/support/site.py."""

@@ -34,12 +34,22 @@ def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_here(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """One command line in this process: its exit code, what it prints, and its errors."""
+    try:
+        code = main(words)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    printed, error = capsys.readouterr()
+    return code, printed, error
+
+
 def test_the_version_is_told() -> None:
     assert run("--version").stdout == f"mcp-browser {__version__}\n"
 
 
-def test_the_help_shows_every_flag_and_command() -> None:
-    text = run("--help").stdout
+def test_the_help_shows_every_flag_and_command(capsys: pytest.CaptureFixture[str]) -> None:
+    _, text, _ = run_here(capsys, "--help")
 
     for option in all_options().values():
         assert option.flag in text
@@ -50,8 +60,8 @@ def test_the_help_shows_every_flag_and_command() -> None:
 
 
 @pytest.mark.parametrize("command", ["try", "install", "doctor", "token"])
-def test_each_command_has_help_of_its_own(command: str) -> None:
-    text = run(command, "--help").stdout
+def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text, _ = run_here(capsys, command, "--help")
 
     assert text.startswith(f"usage: mcp-browser {command} ")
     assert "--headless, --headed" in text
@@ -69,22 +79,26 @@ def test_each_command_has_help_of_its_own(command: str) -> None:
     ],
     ids=" ".join,
 )
-def test_a_wrong_setting_is_one_line_and_exit_code_2(words: list[str]) -> None:
-    done = run(*words)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed, error = run_here(capsys, *words)
 
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert re.fullmatch(r"mcp-browser: [^\n]+\n", done.stderr)
+    assert code == 2
+    assert printed == ""
+    assert re.fullmatch(r"mcp-browser: [^\n]+\n", error)
 
 
-def test_an_action_file_that_fails_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+def test_an_action_file_that_fails_is_one_line_and_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     actions = tmp_path / "broken.py"
     actions.write_text("1 / 0\n", "utf-8")
 
-    done = run("--actions", str(actions))
+    code, _, error = run_here(capsys, "--actions", str(actions))
 
-    assert done.returncode == 2
-    assert re.fullmatch(r"mcp-browser: [^\n]*broken\.py[^\n]*ZeroDivisionError[^\n]*\n", done.stderr)
+    assert code == 2
+    assert re.fullmatch(r"mcp-browser: [^\n]*broken\.py[^\n]*ZeroDivisionError[^\n]*\n", error)
 
 
 def test_the_server_prints_nothing_of_its_own_and_ends_with_its_input() -> None:
@@ -95,6 +109,7 @@ def test_the_server_prints_nothing_of_its_own_and_ends_with_its_input() -> None:
     assert "DEBUG" in done.stderr
 
 
+@pytest.mark.slow
 def test_trying_without_an_address_shows_the_page_that_is_shipped(tmp_path: Path) -> None:
     done = run("try", "--headless", "--output-dir", str(tmp_path))
 
@@ -108,6 +123,7 @@ def test_trying_without_an_address_shows_the_page_that_is_shipped(tmp_path: Path
     assert path.read_bytes().startswith((b"\x89PNG", b"\xff\xd8"))
 
 
+@pytest.mark.slow
 def test_trying_gets_a_browser_first_where_there_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -138,6 +154,7 @@ def test_trying_shows_the_page_that_is_asked_for(site: Site) -> None:
     assert "Harbour" in done.stdout
 
 
+@pytest.mark.slow
 def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -147,6 +164,7 @@ def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -
     assert re.fullmatch(r"mcp-browser: [^\n]+\n", done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
 def test_a_terminal_is_shown_colours() -> None:
     import pty  # noqa: PLC0415 - not there on Windows
@@ -178,6 +196,7 @@ def _read_all(descriptor: int) -> str:
     return b"".join(parts).decode()
 
 
+@pytest.mark.slow
 def test_installing_finds_the_browser_that_is_there() -> None:
     done = run("install")
 
@@ -186,6 +205,7 @@ def test_installing_finds_the_browser_that_is_there() -> None:
     assert "Ready: " in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="makes shell scripts executable, and asks apt")
 def test_installing_gets_the_library_that_playwrights_driver_lacks(tmp_path: Path) -> None:
     library = tmp_path / "libatomic.so.1"
@@ -205,6 +225,7 @@ def test_installing_gets_the_library_that_playwrights_driver_lacks(tmp_path: Pat
     assert "Ready: " in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable")
 def test_installing_tells_what_keeps_playwrights_driver_from_running(tmp_path: Path) -> None:
     node = script(tmp_path / "node", "echo node: no such luck >&2; exit 1")
@@ -248,6 +269,7 @@ def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: P
     assert len(done.stdout.splitlines()) <= 30
 
 
+@pytest.mark.slow
 def test_the_doctor_marks_what_is_broken_and_exits_with_1(tmp_path: Path) -> None:
     broken = script(tmp_path / "browser", "exit 3")
 
@@ -258,6 +280,7 @@ def test_the_doctor_marks_what_is_broken_and_exits_with_1(tmp_path: Path) -> Non
     assert "a temporary one each time (isolated)" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_doctor_looks_for_the_browser_that_runs_already() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -20,10 +20,10 @@ from mcp_browser.errors import (
     UnknownAction,
 )
 from mcp_browser.settings import LimitSettings, Settings
-from tests.actions.conftest import folders, manager, session
+from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
-__all__ = ["folders", "manager", "session"]
+__all__ = ["folders", "manager", "session", "shared_session"]
 
 
 def controller(registry: Registry | None = None, **limits: float) -> Controller:
@@ -161,8 +161,8 @@ async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSessio
     working = controller()
     await working.execute("go_to_url", {"url": site.page("<p>Page</p><button>Go</button>")}, session)
     call = asyncio.create_task(working.execute("wait_for", {"text": "never", "timeout": 60}, session))
-    await asyncio.sleep(0.2)
-    assert session.lock.locked()
+    while not session.lock.locked():  # noqa: ASYNC110 (the call takes it)
+        await asyncio.sleep(0)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

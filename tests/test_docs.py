@@ -40,6 +40,7 @@ async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> Non
     assert await examples.capture(list(examples.EXAMPLES)) == examples.kept()
 
 
+@pytest.mark.slow
 def test_the_generated_documents_are_up_to_date() -> None:
     check = [sys.executable, "scripts/generate_docs.py", "--check"]
 
@@ -78,6 +79,7 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.slow
 async def test_the_readme_shows_what_a_model_really_reads() -> None:
     shipped = (ROOT / "mcp_browser" / "assets" / "try.html").as_uri()
 
@@ -89,6 +91,7 @@ async def test_the_readme_shows_what_a_model_really_reads() -> None:
     assert set(block("example: changes").splitlines()) < set(clicked.splitlines())
 
 
+@pytest.mark.slow
 async def test_the_description_of_the_snapshot_shows_what_is_really_told(site: Site) -> None:
     url = site.page(block("example: page", SNAPSHOT))
 
@@ -108,6 +111,7 @@ def page_in(result: str) -> str:
     return found[1]
 
 
+@pytest.mark.slow
 async def test_the_readmes_action_works_as_a_tool(tmp_path: Path, site: Site) -> None:
     actions = tmp_path / "my_actions.py"
     actions.write_text(block("example: my_actions.py"), "utf-8")

@@ -74,6 +74,7 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -132,6 +133,7 @@ def test_the_bundle_holds_the_package_and_its_description(tmp_path: Path) -> Non
     assert re.fullmatch("[0-9a-f]{64}", registered["fileSha256"])
 
 
+@pytest.mark.slow
 def test_the_same_source_makes_the_same_bundle(tmp_path: Path) -> None:
     bundle(tmp_path / "one")
     bundle(tmp_path / "two")
@@ -140,6 +142,7 @@ def test_the_same_source_makes_the_same_bundle(tmp_path: Path) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 async def test_the_bundles_entry_point_starts_the_server(tmp_path: Path) -> None:
     folder = bundle(tmp_path)
     manifest = parsed("mcpb/manifest.json")

@@ -189,7 +189,12 @@ class IsolatedWorld:
                 raise FrameGone from error
             raise
         if "exceptionDetails" in answer:
-            raise _failure(answer["exceptionDetails"])
+            failure = _failure(answer["exceptionDetails"])
+            if f"{DOOR} is not defined" in str(failure):
+                # Each of the browser's processes counts its own contexts: the number is another's by now.
+                self._context = None
+                raise WorldLost
+            raise failure
         return cast("str", answer["result"]["value"])
 
 

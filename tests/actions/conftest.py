@@ -12,6 +12,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings
 from tests.actions.hand import Hand
+from tests.support.sharing import leave_one_tab
 from tests.support.site import Site
 
 
@@ -38,9 +39,24 @@ async def manager(folders: FileSettings) -> AsyncIterator[BrowserManager]:
     await running.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
+    """The session of all tests that need no clean one."""
+    opened = await manager.open_session(isolated=True)
+    yield opened
+    await opened.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
-    """A session with a clean context."""
+async def session(
+    manager: BrowserManager, shared_session: BrowserSession, request: pytest.FixtureRequest
+) -> AsyncIterator[BrowserSession]:
+    """A session with one tab; with a clean context for a test that is marked `fresh`."""
+    if request.node.get_closest_marker("fresh") is None:
+        await shared_session.ensure_open()
+        await leave_one_tab(shared_session)
+        yield shared_session
+        return
     opened = await manager.open_session(isolated=True)
     yield opened
     await opened.close()

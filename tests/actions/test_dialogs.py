@@ -5,6 +5,8 @@ import pytest
 from mcp_browser.errors import DialogOpen, NotFound
 from tests.actions.hand import Hand
 
+pytestmark = pytest.mark.fresh
+
 PAGE = """
 <button onclick="out.textContent = String(confirm('Sure?'))">Confirm</button>
 <button onclick="out.textContent = String(prompt('Name?', 'Ann'))">Prompt</button>

@@ -20,6 +20,8 @@ from tests.actions.hand import Hand
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 PICKER = """
 <input type=file multiple aria-label=Files
   onchange="Promise.all([...files].map(async f => `${f.name}|${f.type}|${await f.text()}`))

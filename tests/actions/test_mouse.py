@@ -117,6 +117,7 @@ async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> 
     assert f'Clicked at 820,115: [{hand.index("Within")}] button "Within".' in within
 
 
+@pytest.mark.fresh
 async def test_a_control_that_came_after_the_page_was_told_is_named(hand: Hand) -> None:
     await hand.open("")
     await hand.js(f"document.body.innerHTML = `{BUY}`")
@@ -193,6 +194,7 @@ async def test_a_malformed_point_is_a_wrong_argument_and_the_browser_stays_open(
     assert await hand.js("log.length") == 0
 
 
+@pytest.mark.fresh
 async def test_a_drag_goes_through_the_points_between(hand: Hand) -> None:
     await hand.open(
         "<canvas id=c width=600 height=400 style='position:absolute;left:0;top:0'></canvas><script>"
@@ -245,6 +247,7 @@ async def test_the_wheel_turns_in_four_directions_where_the_mouse_is(hand: Hand)
     assert "Turned the wheel down by 720 px at 900,600." in told
 
 
+@pytest.mark.fresh
 async def test_text_goes_where_the_focus_is_and_a_line_end_presses_enter(hand: Hand) -> None:
     await hand.open(
         "<form onsubmit=\"event.preventDefault(); out.textContent = 'Sent ' + f.value\">"
@@ -287,6 +290,7 @@ async def test_what_is_no_key_is_refused_with_the_way_to_type_it(hand: Hand) -> 
     assert "for a text use type_text" in told
 
 
+@pytest.mark.fresh
 async def test_a_native_select_tells_how_to_choose_since_its_list_is_not_in_the_picture(hand: Hand) -> None:
     await hand.open(
         "<select aria-label=Size style='position:absolute;left:10px;top:10px'><option>S<option>M</select>"
@@ -319,6 +323,7 @@ async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Ha
     assert blind.result.attachments == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_clicks_by_the_picture_it_was_given(era: Era, site: Site) -> None:
     url = site.page(BUY)

@@ -22,6 +22,8 @@ from tests.actions.hand import Hand
 from tests.support.site import Reply, Request, Site
 from tests.support.sockets import echo_server
 
+pytestmark = pytest.mark.fresh
+
 SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
 
 SECRETS = {

@@ -16,6 +16,8 @@ from mcp_browser.errors import BlockedUrl, InvalidArguments, NotFound
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def listening(manager: BrowserManager, site: Site) -> AsyncIterator[Hand]:

@@ -269,6 +269,7 @@ async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) ->
     await hand.fails("evaluate_script", InvalidArguments, **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_has_the_tool_only_with_its_group(era: Era, site: Site) -> None:
     url = site.page("<b>Bold</b>")

@@ -17,6 +17,8 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 STORED = """<h1>Shop</h1><script>
 document.cookie = 'theme=dark; path=/'; document.cookie = 'sessionid=abc1234567; path=/';
 localStorage.cart = '{"books": 2}'; localStorage.access_token = 'tok1234567';

@@ -7,6 +7,8 @@ import pytest
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.errors import InvalidArguments, NotFound
 
+pytestmark = pytest.mark.fresh
+
 
 def test_a_file_in_an_allowed_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")

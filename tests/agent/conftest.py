@@ -24,10 +24,10 @@ from mcp_browser.llm.messages import Message
 from mcp_browser.llm.model import ChatModel
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
-from tests.actions.conftest import folders, manager, session
+from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
-__all__ = ["folders", "manager", "session", "site_page"]
+__all__ = ["folders", "manager", "session", "shared_session", "site_page"]
 
 Say = dict[str, Any] | str
 

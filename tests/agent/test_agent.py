@@ -522,6 +522,7 @@ async def test_a_secret_is_never_asked_for_in_the_open(
     assert "--secrets" in outcome.obstacle
 
 
+@pytest.mark.fresh
 async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSession) -> None:
     agent = make_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
     await agent.run()

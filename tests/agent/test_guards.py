@@ -23,6 +23,8 @@ from mcp_browser.settings import Settings
 from tests.agent.conftest import click, done, fill, index_of, make_agent, output, script
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 VALUE = "p@ss word/1"
 PLACE = "<secret>login</secret>"
 FIELD = "<label>Word <input id=word></label>"

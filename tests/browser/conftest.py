@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import anyio
+import pytest
 import pytest_asyncio
 
 from mcp_browser.browser.observation import Effect, Observation
@@ -11,6 +12,7 @@ from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
+from tests.support.sharing import leave_one_tab
 
 HEADLESS = BrowserSettings(headless=True, isolated=True)
 LIMITS = LimitSettings(navigation_timeout=4, action_timeout=3, settle_timeout=4)
@@ -67,7 +69,7 @@ def shown(observation: Observation) -> str:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for something that no event tells of."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not condition():  # noqa: ASYNC110 (it comes from another process)
             await anyio.sleep(0.01)
 
@@ -80,9 +82,24 @@ async def manager() -> AsyncIterator[BrowserManager]:
     await manager.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
+    """The session of all tests that need no clean one."""
+    session = await manager.open_session()
+    yield session
+    await session.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def hand(manager: BrowserManager) -> AsyncIterator[Hand]:
-    """A hand in a session of its own."""
+async def hand(
+    manager: BrowserManager, shared_session: BrowserSession, request: pytest.FixtureRequest
+) -> AsyncIterator[Hand]:
+    """A hand in a session with one tab; in a session of its own for a test that is marked `fresh`."""
+    if request.node.get_closest_marker("fresh") is None:
+        await shared_session.ensure_open()
+        await leave_one_tab(shared_session)
+        yield Hand(shared_session)
+        return
     session = await manager.open_session()
     await session.ensure_open()
     yield Hand(session)

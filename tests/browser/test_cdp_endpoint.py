@@ -85,6 +85,7 @@ async def test_the_tabs_that_are_open_are_taken_over_and_left_open(
                 assert "Opened by its owner" in shown(told)
 
 
+@pytest.mark.slow
 async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, endpoint: str) -> None:
     url = site.page("Left open")
     async with attached(endpoint) as manager:
@@ -95,6 +96,7 @@ async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, 
         assert "Left open" in shown(await hand.look())
 
 
+@pytest.mark.slow
 async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str) -> None:
     url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
     async with attached(endpoint) as manager:
@@ -107,6 +109,7 @@ async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str)
         assert "mark 1" in shown(await owner.open(url))
 
 
+@pytest.mark.slow
 async def test_a_connection_that_drops_is_made_again_with_the_same_browser_address(
     site: Site, tmp_path: Path
 ) -> None:

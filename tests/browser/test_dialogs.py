@@ -10,6 +10,8 @@ from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 
 def button(script: str) -> str:
     return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
@@ -66,7 +68,7 @@ async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Sit
     await hand.click("Go")
     assert hand.tab.cdp is not None
     await send(hand.tab.cdp, "Page.handleJavaScriptDialog", accept=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while hand.tab.dialog is not None:
             await hand.tab.activity.change(limit=0.05)
     assert "went on" in shown(await hand.look())
@@ -114,7 +116,7 @@ async def test_a_dialog_of_another_tab_is_told_and_leaves_this_one_usable(hand: 
     first = hand.tab
     told = await hand.do(lambda _: hand.session.new_tab(site.page("Second")), effect="navigation")
     notices = told.notices
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while first.dialog is None:
             await first.activity.change(limit=0.05)
     told = await hand.look()

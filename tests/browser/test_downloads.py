@@ -1,8 +1,12 @@
 """Files that pages give: saved, told, never where a page wants them."""
 
+import pytest
+
 from tests.browser.conftest import Hand, shown
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
+
+pytestmark = pytest.mark.fresh
 
 
 async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: Hand, site: Site) -> None:

@@ -56,6 +56,7 @@ async def test_a_playwright_that_works_otherwise_starts_its_own(
             assert started.poll() is not None, "the early driver is ended"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the processes")
 def test_a_server_has_one_driver(site: Site) -> None:
     with RawServer() as server:

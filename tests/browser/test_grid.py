@@ -107,6 +107,7 @@ async def test_the_default_session_works_in_a_browser_of_the_grid_and_gives_it_b
     assert "SELENIUM_REMOTE_URL" not in os.environ
 
 
+@pytest.mark.slow
 async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
     early.start_driver()
     started = early.waiting()
@@ -137,6 +138,7 @@ async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None
         assert not second.sessions()
 
 
+@pytest.mark.slow
 async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: Site, grid: Grid) -> None:
     async with managing(grid.address) as manager:
         hand = Hand(await manager.default_session())
@@ -206,6 +208,7 @@ def hub(grid: Grid, *, authorization: str) -> Generator[str]:
         server.server_close()
 
 
+@pytest.mark.slow
 async def test_a_hub_is_told_the_credentials_in_its_address_and_nobody_else_is(
     site: Site, grid: Grid
 ) -> None:
@@ -249,6 +252,7 @@ async def test_an_address_that_is_none_of_a_grid_is_told(site: Site) -> None:
             await manager.ready()
 
 
+@pytest.mark.slow
 async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> None:
     class Proxy(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -270,6 +274,7 @@ async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> No
         server.server_close()
 
 
+@pytest.mark.slow
 def test_the_doctor_asks_the_grid_whether_it_is_ready(
     site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,8 @@ from mcp_browser.browser.process.launch import (
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Viewport
 
+pytestmark = pytest.mark.fresh
+
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks for browsers as on Linux")
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to 
 
 SERVER = """
 import asyncio, sys
+import psutil
 from pathlib import Path
 from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.settings import BrowserSettings, Settings
@@ -26,7 +27,8 @@ async def main(profile, url, what):
     session = await manager.default_session()
     if what == "starting":
         await manager.warm()
-        await asyncio.sleep(0.6)
+        while not psutil.Process().children():
+            await asyncio.sleep(0.01)
     else:
         await session.ensure_open()
         page = session.current_tab.page
@@ -46,6 +48,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["none", "kept"])
 @pytest.mark.parametrize(
     "what",

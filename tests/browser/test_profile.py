@@ -85,6 +85,7 @@ async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: P
         assert "mark kept" in shown(await hand.open(url))
 
 
+@pytest.mark.slow
 async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as first:
         await first.open(site.page("First"))
@@ -110,6 +111,7 @@ async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: S
         assert "Second" in shown(told)
 
 
+@pytest.mark.slow
 async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_clean_context(
     site: Site, tmp_path: Path
 ) -> None:
@@ -123,6 +125,7 @@ async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_cle
         assert "Second" in shown(await clean.open(site.page("Second")))
 
 
+@pytest.mark.slow
 async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
     (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
     (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")

@@ -53,6 +53,7 @@ async def test_a_killed_browser_is_started_again_and_what_was_lost_is_told(
     assert "Two" in shown(await hand.open(second))
 
 
+@pytest.mark.slow
 async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserManager, site: Site) -> None:
     before = {process.pid for process in browsers()}
     hand = Hand(await own_manager.open_session())
@@ -65,6 +66,7 @@ async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserM
     await hand.do(lambda tab: tab.page.mouse.click(5, 5))
 
 
+@pytest.mark.slow
 async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
     own_manager: BrowserManager, site: Site
 ) -> None:
@@ -80,6 +82,7 @@ async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
     assert "After" in shown(await hand.open(site.page("After")))
 
 
+@pytest.mark.slow
 async def test_all_sessions_of_a_killed_browser_come_back_apart(
     own_manager: BrowserManager, site: Site
 ) -> None:
@@ -93,6 +96,7 @@ async def test_all_sessions_of_a_killed_browser_come_back_apart(
     assert executor[0].session.context is not executor[1].session.context
 
 
+@pytest.mark.slow
 async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, site: Site) -> None:
     before = set(family(os.getpid()))
     hand = Hand(await own_manager.open_session())
@@ -109,6 +113,7 @@ async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, sit
     assert any("started again" in notice for notice in told.notices)
 
 
+@pytest.mark.fresh
 async def test_a_crashed_page_is_opened_again_as_another_tab(hand: Hand, site: Site) -> None:
     url = site.page("Fragile")
     await hand.open(url)
@@ -121,6 +126,7 @@ async def test_a_crashed_page_is_opened_again_as_another_tab(hand: Hand, site: S
     assert crashed.id not in hand.session.tabs
 
 
+@pytest.mark.fresh
 async def test_a_page_that_crashes_during_an_action_is_told_as_crashed(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Fragile"))
     with pytest.raises(BrowserUnavailable, match="crashed"):
@@ -130,6 +136,8 @@ async def test_a_page_that_crashes_during_an_action_is_told_as_crashed(hand: Han
     assert "Fragile" in shown(await hand.look())
 
 
+@pytest.mark.fresh
+@pytest.mark.slow
 async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Crashing"))
     other = hand.tab
@@ -155,14 +163,16 @@ async def test_a_call_given_up_while_the_browser_starts_leaves_it_starting(
     own_manager: BrowserManager, site: Site
 ) -> None:
     session = await own_manager.open_session()
+    running = len(family(os.getpid()))
     starting = asyncio.create_task(session.ensure_open())
-    await asyncio.sleep(0.05)
+    await until(lambda: len(family(os.getpid())) > running)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
     assert "Here" in shown(await Hand(session).open(site.page("Here")))
 
 
+@pytest.mark.slow
 async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: BrowserManager, site: Site) -> None:
     await own_manager.warm()
     session = await own_manager.default_session()
@@ -229,7 +239,7 @@ async def test_a_manager_that_closes_ends_every_process_it_started(site: Site) -
     await hand.click("Go")
     started = [process for pid, process in family(os.getpid()).items() if pid not in before]
     assert len(started) > 3
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(30):
         await manager.close()
         await until(lambda: not any(process.alive for process in started))
     session = await manager.open_session()

@@ -12,10 +12,10 @@ from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.screenshot_redaction import PAINT
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from tests.actions.conftest import folders, manager, session
+from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
-__all__ = ["folders", "manager", "session"]
+__all__ = ["folders", "manager", "session", "shared_session"]
 
 VALUE = "Correct horse 42"
 STYLE = "<style>body{margin:0;font:20px/30px monospace;background:#fff} .box{height:60px}</style>"

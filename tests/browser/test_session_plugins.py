@@ -22,6 +22,8 @@ from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
 from tests.support.family import family
 from tests.support.site import Site
 
+pytestmark = pytest.mark.fresh
+
 
 class Diary(SessionPlugin):
     """Writes down what it is told."""

@@ -22,9 +22,9 @@ def world(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def page(chromium: Browser) -> AsyncIterator[Page]:
-    """A page with the hook in it."""
+    """A page with the hook in it, which the tests of a module follow one another in."""
     context = await chromium.new_context(viewport={"width": 1000, "height": 600})
     await context.add_init_script(hook_script(CHANNEL))
     yield await context.new_page()

@@ -11,6 +11,7 @@ from mcp_browser.dom import references
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.service import DomService
+from mcp_browser.dom.worlds import IsolatedWorld
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from tests.dom.conftest import Show
 from tests.support.site import Site
@@ -342,3 +343,16 @@ async def test_the_page_is_read_while_it_navigates(
 async def read_often(dom: DomService) -> None:
     for _ in range(5):
         await dom.snapshot()
+
+
+@pytest.mark.parametrize("world", ["isolated"])
+async def test_the_number_of_a_world_that_is_another_documents_by_now_is_not_used(show: Show) -> None:
+    # Each process of the browser numbers its worlds from the start.
+    dom = await show("<button>Go</button>")
+    await dom.snapshot()
+    world = (await dom._frames.main()).world
+    assert isinstance(world, IsolatedWorld)
+    other = await send(world.session, "Page.createIsolatedWorld", frameId=world.frame_id, worldName="other")
+    world._context = other["executionContextId"]
+
+    assert named(await dom.snapshot(), "Go").role == "button"

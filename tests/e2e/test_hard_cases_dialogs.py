@@ -25,7 +25,7 @@ async def test_an_alert_is_told_and_holds_other_tools_until_it_is_handled(
 ) -> None:
     await browser.open(site.page(button("alert('Watch out'); out.textContent = 'went on'")))
     go = browser.find("button", "Go")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         told = await browser.do("click_element", index=go)
         assert "Watch out" in told
         for tool, arguments in (("click_element", {"index": go}), ("go_back", {}), ("extract_content", {})):
@@ -63,7 +63,7 @@ async def test_the_answer_to_a_dialog_arrives(
 
 async def test_a_dialog_at_load_is_told_and_the_page_goes_on_after_it(browser: Browser, site: Site) -> None:
     url = site.page("<script>alert('Welcome')</script><h1>Behind it</h1>")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert "Welcome" in await browser.open(url)
         assert "Behind it" in await browser.do("handle_dialog", accept=True)
 
@@ -83,7 +83,7 @@ async def test_a_page_that_asks_before_it_is_left_is_left_only_when_told(
     await browser.open(site.page(page))
     await browser.fill("textbox", "Text", "unsaved")
     there = site.page("<h1>Elsewhere</h1>")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         result = await browser.call("go_to_url", url=there)
         assert "beforeunload" in result.text
         await browser.do("handle_dialog", accept=False)
@@ -103,6 +103,6 @@ async def test_a_tab_can_be_closed_while_its_dialog_is_open(browser: Browser, si
     await browser.open(site.page("<h1>Base</h1>"))
     await browser.do("open_tab", url=site.page(button("alert('Stuck')")))
     await browser.click("button", "Go")
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         await browser.do("close_tab")
         assert "Base" in await browser.snapshot()

@@ -18,6 +18,7 @@ async def browser() -> AsyncIterator[Browser]:
         yield connected
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_basic_flow_works_in_both_protocol_eras(site: Site, era: Era) -> None:
     page = """<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">

@@ -16,7 +16,12 @@ from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "remote.md"
-WAYS = [("http", "auto"), ("http", "legacy"), ("sse", "auto"), ("sse", "legacy")]
+WAYS = [
+    ("http", "auto"),
+    ("http", "legacy"),
+    ("sse", "auto"),
+    pytest.param("sse", "legacy", marks=pytest.mark.slow),
+]
 BUTTON = "<button onclick=\"this.textContent='Pressed'\">Press</button>"
 
 
@@ -30,6 +35,7 @@ async def server() -> AsyncIterator[RemoteServer]:
         yield running
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("transport", "era"), WAYS)
 async def test_a_client_browses_over_each_transport_in_each_era(
     server: RemoteServer, site: Site, transport: str, era: Era
@@ -40,6 +46,7 @@ async def test_a_client_browses_over_each_transport_in_each_era(
         assert browser.shows('button "Pressed"')
 
 
+@pytest.mark.smoke
 async def test_the_server_tells_that_it_is_alive_and_ready(server: RemoteServer) -> None:
     assert await asyncio.to_thread(server.get, "/healthz") == (200, '{"status":"ok"}')
     assert await asyncio.to_thread(server.get, "/readyz") == (200, '{"status":"ready"}')

@@ -48,6 +48,7 @@ def fresh(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.smoke
 async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, site: Site) -> None:
     url = site.page(COUNTER)
     desk.follow(FIND, done("There is a button."))

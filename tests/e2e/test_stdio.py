@@ -38,7 +38,9 @@ def end(server: RawServer, how: str) -> None:
         server.process.send_signal(number)
 
 
-@pytest.mark.parametrize("how", MOST_ENDS)
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=[pytest.mark.smoke] if how == "SIGTERM" else []) for how in ENDS]
+)
 def test_no_process_outlives_an_idle_server(site: Site, how: str) -> None:
     with RawServer() as server:
         server.initialize()
@@ -48,7 +50,7 @@ def test_no_process_outlives_an_idle_server(site: Site, how: str) -> None:
         assert server.left_over(seconds=ENDING_SECONDS) == {}
 
 
-@pytest.mark.parametrize("how", MOST_ENDS)
+@pytest.mark.parametrize("how", ENDS)
 def test_no_process_outlives_a_server_that_ends_in_the_middle_of_a_navigation(site: Site, how: str) -> None:
     with RawServer() as server:
         server.initialize()
@@ -61,7 +63,7 @@ def test_no_process_outlives_a_server_that_ends_in_the_middle_of_a_navigation(si
         assert server.left_over(seconds=ENDING_SECONDS) == {}
 
 
-@pytest.mark.parametrize("how", MOST_ENDS)
+@pytest.mark.parametrize("how", ENDS)
 def test_no_process_outlives_a_server_that_ends_while_the_browser_starts(how: str) -> None:
     with RawServer() as server:
         while len(server.descendants()) < 2:

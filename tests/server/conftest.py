@@ -31,7 +31,7 @@ def only_there() -> str:
     return "done"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def registry() -> Registry:
     """All actions of the package, and two of a user."""
     registry = default_registry()
@@ -39,11 +39,20 @@ def registry() -> Registry:
     return registry
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def server(registry: Registry) -> AsyncIterator[Server[Any]]:
-    """A server with a clean browser session."""
-    settings = Settings(browser=BrowserSettings(headless=True, isolated=True))
-    manager = BrowserManager(settings)
-    source = OneSession(manager)
-    yield create_server(Controller(registry, settings), source, resources=[SessionFiles(manager, source)])
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser_manager() -> AsyncIterator[BrowserManager]:
+    """One browser for all servers."""
+    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
+    yield manager
     await manager.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(registry: Registry, browser_manager: BrowserManager) -> AsyncIterator[Server[Any]]:
+    """A server with a clean browser session."""
+    manager = browser_manager
+    session = manager._default = await manager.open_session(isolated=True)
+    source = OneSession(manager)
+    controller = Controller(registry, manager.settings)
+    yield create_server(controller, source, resources=[SessionFiles(manager, source)])
+    await session.close()

@@ -68,7 +68,7 @@ def describe() -> ActionResult:
     return ActionResult(extracted_content="There are 3 of them.", data={"count": 3})
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server() -> AsyncIterator[Server[Any]]:
     registry = default_registry()
     registry.include(counting)

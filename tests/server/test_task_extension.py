@@ -12,12 +12,12 @@ from pydantic import ConfigDict
 
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.extension import EXTENSION, TaskNotification
-from tests.actions.conftest import folders, manager, session
+from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, WAIT, done, output, text, until
 from tests.support.long_calls import LongCallsExtension, ask, begun, ended, state_in
 
-__all__ = ["folders", "manager", "room", "session"]
+__all__ = ["folders", "manager", "room", "session", "shared_session"]
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
 

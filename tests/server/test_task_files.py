@@ -13,12 +13,12 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.catalog import Caller
-from tests.actions.conftest import folders, manager, session
+from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, data, done, text
 from tests.support.client import ERAS, Era
 
-__all__ = ["folders", "manager", "room", "session"]
+__all__ = ["folders", "manager", "room", "session", "shared_session"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
-"""One browser for all tests of the snapshot; every test gets a tab of its own in it."""
+"""One browser for all tests of the snapshot, which follow one another in one tab of it."""
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
 from mcp_browser.actions import load_registry
@@ -10,6 +11,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.settings import BrowserSettings, LimitSettings, ObservationSettings, Settings, ToolSettings
 from tests.snapshot.hand import Hand
+from tests.support.sharing import leave_one_tab
 from tests.support.site import Site
 
 SETTINGS = Settings(
@@ -28,11 +30,8 @@ async def session() -> AsyncIterator[BrowserSession]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def hand(session: BrowserSession, site: Site) -> AsyncIterator[Hand]:
-    """A fresh tab."""
+async def hand(session: BrowserSession, site: Site, request: pytest.FixtureRequest) -> AsyncIterator[Hand]:
+    """A tab: the one of the test before, or a new one."""
     await session.ensure_open()
-    tab = await session.new_tab()
+    await leave_one_tab(session, new=request.node.get_closest_marker("fresh") is not None)
     yield Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
-    for other in [*session.tabs.values()]:
-        if other.id >= tab.id:
-            await session.close_tab(other.id)

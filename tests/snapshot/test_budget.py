@@ -7,11 +7,11 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.actions import load_registry
-from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.result import TextPart, render_result
-from mcp_browser.settings import ToolSettings
+from mcp_browser.settings import LimitSettings, ToolSettings
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand
 from tests.support.site import Site
@@ -27,20 +27,17 @@ ROWS = "".join(
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def huge_tab(session: BrowserSession, site: Site) -> AsyncIterator[int]:
-    """A tab that shows a page of 60,000 elements."""
+async def huge(site: Site) -> AsyncIterator[Hand]:
+    """A hand at a page of 60,000 elements, which takes long on a busy machine."""
+    limits = LimitSettings(action_timeout=30, call_timeout=120, navigation_timeout=60)
+    settings = SETTINGS.model_copy(update={"limits": limits})
+    manager = BrowserManager(settings)
+    session = await manager.default_session()
     await session.ensure_open()
     url = site.page(f"<h1>People</h1>{ROWS}<footer><button>The very last</button></footer>")
-    tab = await session.new_tab(url)
-    yield tab.id
-    await session.close_tab(tab.id)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def huge(session: BrowserSession, site: Site, huge_tab: int) -> Hand:
-    """A hand at the page of 60,000 elements."""
-    await session.switch_tab(huge_tab)
-    return Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
+    await session.new_tab(url)
+    yield Hand(session, Controller(load_registry(ToolSettings()), settings), site)
+    await manager.close()
 
 
 async def state(hand: Hand, **arguments: object) -> str:
@@ -50,6 +47,7 @@ async def state(hand: Hand, **arguments: object) -> str:
     return text
 
 
+@pytest.mark.slow
 async def test_a_page_of_60_000_elements_is_told_within_the_budget_with_what_is_left_out(huge: Hand) -> None:
     text = await state(huge)
 
@@ -89,6 +87,7 @@ async def test_a_part_that_does_not_exist_is_told(hand: Hand) -> None:
         await hand.do("get_state", part=7)
 
 
+@pytest.mark.slow
 async def test_the_view_is_told_first_where_the_page_is_scrolled(huge: Hand) -> None:
     await huge.script("document.querySelectorAll('button')[10000].scrollIntoView({block: 'center'})")
 
@@ -99,6 +98,7 @@ async def test_the_view_is_told_first_where_the_page_is_scrolled(huge: Hand) -> 
     assert re.search(r"\d[\d,]* more .*below", text)
 
 
+@pytest.mark.slow
 async def test_find_elements_reaches_everything(huge: Hand) -> None:
     for arguments in (
         {"text": "The very last"},
@@ -110,6 +110,7 @@ async def test_find_elements_reaches_everything(huge: Hand) -> None:
         assert re.search(r"\[\d+\] (button|link)", result.page_content or ""), arguments
 
 
+@pytest.mark.slow
 async def test_what_find_elements_found_can_be_clicked(huge: Hand) -> None:
     await huge.script("addEventListener('click', e => document.title = e.target.textContent)")
     found = await huge.do("find_elements", text="Edit 14000")
@@ -121,6 +122,7 @@ async def test_what_find_elements_found_can_be_clicked(huge: Hand) -> None:
     assert await huge.script("document.title") == "Edit 14000"
 
 
+@pytest.mark.slow
 async def test_find_elements_with_thousands_of_matches_is_bounded_and_counts_them(huge: Hand) -> None:
     result = await huge.do("find_elements", role="button")
 

@@ -73,6 +73,7 @@ async def see_that_changes_are_the_whole_truth(hand: Hand, rounds: list[list[Ste
     assert lines == fresh
 
 
+@pytest.mark.slow
 @settings(any_page, max_examples=5)
 @given(rounds=rounds)
 async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
@@ -325,6 +326,7 @@ async def test_an_index_of_the_page_before_never_means_an_element_of_this_one(ha
         await hand.click(old)
 
 
+@pytest.mark.slow
 async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(hand: Hand) -> None:
     view = await hand.show(
         '<button onclick="for (let i = 0; i < 20000; i++) '

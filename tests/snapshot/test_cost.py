@@ -82,6 +82,7 @@ async def cost(hand: Hand, html: str, *, again: bool = False) -> Cost:
     return Cost(elements, await counts.evaluate("counts => counts()"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sheet", ["", SHEET], ids=["bare", "styled"])
 @pytest.mark.parametrize("kind", PAGES)
 async def test_reading_asks_each_element_a_few_questions_however_long_the_page(
@@ -97,6 +98,7 @@ async def test_reading_asks_each_element_a_few_questions_however_long_the_page(
     assert long.of(*LAYOUT) <= 2
 
 
+@pytest.mark.slow
 async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand) -> None:
     found = await cost(hand, "".join(ROW.format(n) for n in range(4000)))
 
@@ -106,6 +108,7 @@ async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand) -> None:
     assert found.all <= 14
 
 
+@pytest.mark.slow
 async def test_telling_changes_asks_no_more_than_reading_does(hand: Hand) -> None:
     html = "".join(ROW.format(n) for n in range(1000))
 

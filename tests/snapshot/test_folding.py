@@ -60,6 +60,7 @@ async def test_a_menu_of_300_links_is_folded_and_the_page_after_it_is_told(hand:
     assert len(text) < 4000
 
 
+@pytest.mark.slow
 async def test_a_table_of_5000_rows_keeps_its_header_and_leaves_room_for_the_rest(
     hand: Hand,
 ) -> None:
@@ -144,6 +145,7 @@ async def test_a_frame_in_a_long_list_is_told(hand: Hand) -> None:
 # How it is opened -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(hand: Hand) -> None:
     _, _, index = fold_in(await told(hand, f"<h1>Shop</h1>{TABLE}<p>End</p>"))
     found: set[str] = set()
@@ -162,6 +164,7 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
     assert len(found) == 5000
 
 
+@pytest.mark.slow
 async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
     await told(hand, TABLE)
 
@@ -173,6 +176,7 @@ async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
     assert await hand.log() == [4321]
 
 
+@pytest.mark.slow
 async def test_what_is_scrolled_to_is_told(hand: Hand) -> None:
     await told(hand, TABLE)
 
@@ -219,6 +223,7 @@ def agree(known: Sequence[Known], page: Sequence[DomNode]) -> None:
 steps = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(0, 50))
 
 
+@pytest.mark.slow
 @settings(any_page, max_examples=12)
 @given(rounds=st.lists(st.lists(steps, min_size=1, max_size=5), min_size=1, max_size=4))
 async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_wherever_they_tell(
