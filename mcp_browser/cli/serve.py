@@ -5,6 +5,7 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
+from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
 
@@ -27,6 +28,7 @@ def serve(settings: Settings) -> NoReturn:
 
     try:
         if over_http:
+            quiet_logs()
             run_http(settings)
         run_stdio(settings, wire)
     except ExceptionGroup as group:
