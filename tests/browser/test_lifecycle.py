@@ -322,7 +322,7 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
         here = site.page("Here")
         await hand.open(here)
         waiting = asyncio.create_task(hand.do(lambda tab: tab.activity.change(limit=50)))
-        await until(lambda: hand.session._watch is not None)
+        await until(lambda: hand.session._tabs._watch is not None)
         (driver,) = [process for process in drivers() if process.pid not in before]
         os.kill(driver.pid, signal.SIGKILL)
         with pytest.raises(
