@@ -188,7 +188,7 @@ class BrowserSession:
 
     @property
     def openings(self) -> asyncio.Semaphore:
-        """A turn at opening a page, among all sessions."""
+        """A turn at opening a session or a tab, among all sessions."""
         return self._manager.openings
 
     def notice(self, text: str) -> None:
@@ -242,6 +242,11 @@ class BrowserSession:
             await self.artifacts.close()
 
     async def _open(self) -> None:
+        # Whole sessions take turns: with one step of all of them after another, each would wait for the last.
+        async with self.openings:
+            await self._open_in_turn()
+
+    async def _open_in_turn(self) -> None:
         context, notices = await self._manager.lend_context(self)
         context.on("close", self._on_context_close)
         with contextlib.suppress(PlaywrightError):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 
-from mcp_browser.browser.process.early_driver import compile_cache, discard, take_over
+from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.process.launch import (
     BrowserChoice,
@@ -50,8 +50,8 @@ TRIES = 3
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
 
-OPENINGS = 4
-"""How many contexts and pages are opened at a time: more of them only hold each other up."""
+OPENINGS = max(2, os.cpu_count() or 0)
+"""How many sessions and tabs are opened at a time: more of them only hold each other up."""
 
 LAUNCH_SECONDS = 30.0
 CLOSE_SECONDS = 2.0
@@ -289,7 +289,7 @@ class BrowserManager:
                 shared.sessions += 1
                 self._lent[session] = shared
             try:
-                async with self.openings, asyncio.timeout(OPENING_SECONDS):
+                async with asyncio.timeout(OPENING_SECONDS):
                     return await shared.browser.new_context(**options)
             except (TimeoutError, PlaywrightError) as error:
                 shared.retired = isinstance(error, TimeoutError) or is_closed(error)
@@ -324,7 +324,7 @@ class BrowserManager:
             driver = await self._playwright()
             engine: BrowserType = getattr(driver, engine_of(settings))
             return await engine.connect(endpoint, timeout=seconds)
-        choice = find_browser(settings)
+        choice = find_browser(settings, isolated=True)
         launch = launch_options(choice, settings=settings)
         kind = await self._browser_type(choice)
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
@@ -419,7 +419,7 @@ class BrowserManager:
     async def _playwright(self) -> "Playwright":
         driver = self._driver
         if driver is None:
-            os.environ.setdefault("NODE_COMPILE_CACHE", compile_cache())
+            os.environ.update(driver_environment())
             # A tenth of a second that the client need not wait for.
             module = await anyio.to_thread.run_sync(_import_playwright)
             try:
