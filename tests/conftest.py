@@ -4,11 +4,16 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings as hypothesis_settings
 from playwright.async_api import Browser, Page, async_playwright
 
 from mcp_browser.browser.process.launch import find_browser, launch_options
 from mcp_browser.settings import Settings
 from tests.support.site import Site
+
+# On a busy machine an example may take any time.
+hypothesis_settings.register_profile("no deadline", deadline=None)
+hypothesis_settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
