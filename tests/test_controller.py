@@ -8,6 +8,7 @@ import pytest
 
 from mcp_browser import ActionContext, ActionResult, Registry, Tab
 from mcp_browser.actions import default_registry
+from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.secrecy import Shot
@@ -51,12 +52,14 @@ async def test_an_empty_action_model_is_refused(session: BrowserSession) -> None
         await working.act(working.registry.create_action_model()(), session)
 
 
-async def test_arguments_are_checked_before_the_browser_starts(session: BrowserSession) -> None:
+async def test_arguments_are_checked_before_the_browser_starts(manager: BrowserManager) -> None:
+    session = await manager.open_session()
     with pytest.raises(InvalidArguments):
         await controller().execute("go_to_url", {"adress": "x"}, session)
     with pytest.raises(UnknownAction):
         await controller().execute("fly", {}, session)
     assert not session.tabs
+    await session.close()
 
 
 async def test_an_own_action_sees_the_page_and_tells_what_it_changed(

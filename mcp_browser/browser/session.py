@@ -329,6 +329,9 @@ class BrowserSession:
     async def _answers(self) -> bool:
         """Whether the browser is still there: its end may not have come through yet."""
         tab = self._tabs.current
+        if tab is not None and tab.closed and self._context is not None:
+            # Whether it closed alone or with its browser is known by then.
+            await asyncio.sleep(CLOSING_SECONDS)
         if tab is None or tab.closed or tab.crashed:
             return self._context is not None
         if await tab.refresh_title():

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ PARAMETERS = [
 
 
 @contextmanager
-def server(cache: Path, *, hold: bool = False) -> Iterator[subprocess.Popen[str]]:
+def server(cache: Path, *, hold: bool = False) -> Generator[subprocess.Popen[str]]:
     site = cache / "site"
     site.mkdir(exist_ok=True)
     if not (site / "sitecustomize.py").exists():
