@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
+import httpx2
+import psutil
 import pytest
 
 from tests.support.gates import gated_site, relay
 from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
-from tests.support.remote import serving, until
+from tests.support.remote import RemoteServer, serving, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,3 +64,66 @@ async def test_clients_that_go_without_a_word_are_reaped(folders: Folders) -> No
         await until(folders.profile_is_free)
         assert server.process.poll() is None
         assert await asyncio.to_thread(server.stop, signal.SIGTERM) == 128 + signal.SIGTERM
+
+
+async def test_clients_that_leave_while_their_session_opens_leave_no_browser_context() -> None:
+    async with serving("--http") as server, httpx2.AsyncClient(timeout=60) as http:
+        await leave_while_opening(http, server)
+        await until(lambda: has_no_session(server))
+        before = renderers_of(server)
+        for _ in range(3):
+            await asyncio.gather(*(leave_while_opening(http, server) for _ in range(10)))
+            await until(lambda: has_no_session(server))
+
+        async def as_before() -> bool:
+            return renderers_of(server) <= before
+
+        await until(as_before)
+
+
+async def leave_while_opening(http: httpx2.AsyncClient, server: RemoteServer) -> None:
+    """Be a legacy client that ends its protocol session while its first call is under way."""
+    headers = {"accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "leaver", "version": "1"},
+    }
+    begun = await http.post(server.url, headers=headers, json=message("initialize", hello, id=1))
+    headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+    await http.post(server.url, headers=headers, json=message("notifications/initialized", {}))
+    arguments = {"name": "go_to_url", "arguments": {"url": "about:blank"}}
+    call = asyncio.create_task(
+        http.post(server.url, headers=headers, json=message("tools/call", arguments, id=2))
+    )
+    await until(lambda: is_called(server))
+    await http.delete(server.url, headers=headers)
+    await asyncio.wait({call})
+
+
+def message(method: str, params: dict[str, object], **number: int) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "method": method, "params": params, **number}
+
+
+async def figures(server: RemoteServer) -> str:
+    return (await asyncio.to_thread(server.get, "/metrics"))[1]
+
+
+async def has_no_session(server: RemoteServer) -> bool:
+    return "mcp_browser_sessions 0.0" in await figures(server)
+
+
+async def is_called(server: RemoteServer) -> bool:
+    return not await has_no_session(server)
+
+
+def renderers_of(server: RemoteServer) -> int:
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    return sum("--type=renderer" in _arguments(child) for child in children)
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
