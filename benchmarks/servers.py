@@ -22,6 +22,8 @@ from typing import Any
 
 import platformdirs
 
+from tests.support.family import family
+
 MARK = "BROWSER_BENCHMARK_RUN"
 """Environment variable by which every process that a server starts is found again, daemons too."""
 
@@ -154,14 +156,17 @@ class Connection:
         return text, bool(result.get("isError"))
 
     def processes(self) -> list[int]:
-        """Every living process that this server has started, itself included."""
-        found: list[int] = []
+        """Every living process that this server has started, itself included.
+
+        A browser's renderers lose the mark, and daemons their descent.
+        """
+        found: set[int] = set()
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 with contextlib.suppress(OSError):
                     if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
-        return found
+                        found |= family(int(entry.name)).keys()
+        return sorted(found)
 
     def memory(self) -> float:
         """Megabytes that the processes hold, shared pages counted in proportion (PSS)."""

@@ -203,6 +203,11 @@ class BrowserSettings(SettingsGroup):
         default=None,
         description="Run without a window. Default: headed where there is a display, else headless.",
     )
+    headless_shell: bool | None = Field(
+        default=None,
+        description="Use Chromium's headless shell where no window is shown: half the work for a session, no "
+        "PDF viewer. Default: for isolated and remote sessions, where it is installed.",
+    )
     sandbox: bool | None = Field(
         default=None, description="Use the browser's process sandbox. Default: on, except for root on Linux."
     )

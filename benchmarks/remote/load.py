@@ -184,7 +184,7 @@ async def _ours(clients: int) -> AsyncGenerator[Running]:
 async def _peer() -> AsyncGenerator[Running]:
     """playwright-mcp over HTTP with a clean profile for each client."""
     settings = Settings().browser
-    chromium = str(find_browser(settings).executable)
+    chromium = str(find_browser(settings, isolated=True).executable)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -97,7 +97,7 @@ class Tabs:
         for page in context.pages:
             self._adopt(page)
         if not self._open:
-            await self.open()
+            await self._open_in_turn()
         await self.attached()
         self.current = await self._in_front()
 
@@ -138,6 +138,10 @@ class Tabs:
         Raises:
             BrowserUnavailable: the browser opens none.
         """
+        async with self._session.openings:
+            return await self._open_in_turn(opener=opener)
+
+    async def _open_in_turn(self, *, opener: int | None = None) -> Tab:
         self._own_pages += 1
         try:
             page = await self._new_page()
@@ -181,9 +185,8 @@ class Tabs:
     async def _new_page(self) -> Page:
         """A new page; another one where the first does not come, for its process has died as it began."""
         for before in range(OPENING_TRIES):
-            async with self._session.openings:
-                opening = asyncio.create_task(self._session.context.new_page())
-                await asyncio.wait({opening}, timeout=OPENING_SECONDS * 2**before)
+            opening = asyncio.create_task(self._session.context.new_page())
+            await asyncio.wait({opening}, timeout=OPENING_SECONDS * 2**before)
             if not opening.done():
                 opening.add_done_callback(_close_late_page)
                 continue

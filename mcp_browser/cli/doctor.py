@@ -28,6 +28,7 @@ from mcp_browser.browser.process.launch import (
     find_browser,
     has_display,
     launch_options,
+    prefers_headless_shell,
     runs_headless,
     uses_sandbox,
 )
@@ -89,7 +90,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
         yield _endpoint(browser.browser_endpoint, "those of the Playwright server at")
         return
     try:
-        choice = find_browser(browser)
+        choice = find_browser(browser, isolated=browser.isolated)
     except BrowserNotFound as error:
         yield Finding("Browser", str(error), broken=True)
     else:
@@ -97,9 +98,19 @@ def _findings(settings: Settings) -> Iterator[Finding]:
             "Browser", f"{browser_version(choice) or choice.label} at {choice.executable or choice.channel}"
         )
         yield _start(choice, browser)
+        yield from _headless_shell(choice, browser)
     yield _sandbox(browser)
     yield _display(browser)
     yield _profile(browser)
+
+
+def _headless_shell(choice: BrowserChoice, settings: BrowserSettings) -> Iterator[Finding]:
+    """Which browser isolated and remote sessions get, where that is another one than the profile's."""
+    if choice.headless_only or not prefers_headless_shell(settings, isolated=True):
+        return
+    isolated = find_browser(settings, isolated=True)
+    if isolated != choice:
+        yield Finding("Isolated", f"{isolated}, for sessions without a profile")
 
 
 def _endpoint(address: str, told: str) -> Finding:

@@ -37,7 +37,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "playwright"))
-    monkeypatch.setattr(launch, "_LINUX_PLACES", dict.fromkeys(("chrome", "chromium", "msedge"), ()))
+    monkeypatch.setattr(launch, "_LINUX_PLACES", dict.fromkeys(launch._LINUX_PLACES, ()))
     return programs
 
 
@@ -106,6 +106,32 @@ def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: P
     choice = find_browser(BrowserSettings())
     assert choice.headless_only
     assert launch_options(choice, headless=False)["headless"] is True
+
+
+@linux_only
+def test_isolated_sessions_without_a_window_get_the_headless_shell(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chromium = program(bare_machine / "chromium")
+    headless = BrowserSettings(headless=True)
+    assert find_browser(headless, isolated=True).executable == chromium, "there is no other"
+
+    system = program(bare_machine / "of-debian" / "chromium-headless-shell")
+    monkeypatch.setitem(launch._LINUX_PLACES, "headless-shell", (str(system),))
+    found = find_browser(headless, isolated=True)
+    assert (found.executable, found.headless_only) == (system, True)
+    shell = playwright_build(bare_machine.parent / "playwright", "chromium-headless-shell")
+    assert find_browser(headless, isolated=True).executable == shell
+
+    assert find_browser(headless).executable == chromium, "the profile is shared with windows"
+    for other in (
+        BrowserSettings(headless=False),
+        BrowserSettings(headless=True, headless_shell=False),
+        BrowserSettings(headless=True, executable=chromium),
+        BrowserSettings(headless=True, browser_args=("--load-extension=/x",)),
+    ):
+        assert find_browser(other, isolated=True).executable == chromium
+    assert find_browser(BrowserSettings(headless=True, headless_shell=True)).executable == shell
 
 
 @linux_only

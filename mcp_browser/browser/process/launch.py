@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -67,22 +68,32 @@ _DISABLE_FEATURES = "--disable-features="
 
 _OS_RELEASE = Path("/etc/os-release")
 _NAMES = {
+    "headless-shell": ("chrome-headless-shell",),
     "chrome": ("google-chrome-stable", "google-chrome", "chrome"),
     "chromium": ("chromium", "chromium-browser"),
     "msedge": ("microsoft-edge-stable", "microsoft-edge", "msedge"),
 }
-_LABELS = {"chrome": "Chrome", "chromium": "Chromium", "msedge": "Edge"}
+_LABELS = {
+    "headless-shell": "Chromium's headless shell",
+    "chrome": "Chrome",
+    "chromium": "Chromium",
+    "msedge": "Edge",
+}
 _LINUX_PLACES = {
+    # Debian's own script on the PATH would stay beside it as a shell.
+    "headless-shell": ("/usr/lib/chromium/chromium-headless-shell",),
     "chrome": ("/opt/google/chrome/chrome",),
     "chromium": ("/usr/lib/chromium/chromium", "/snap/bin/chromium"),
     "msedge": ("/opt/microsoft/msedge/msedge",),
 }
 _MAC_PLACES = {
+    "headless-shell": (),
     "chrome": ("Google Chrome.app/Contents/MacOS/Google Chrome",),
     "chromium": ("Chromium.app/Contents/MacOS/Chromium",),
     "msedge": ("Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
 }
 _WINDOWS_PLACES = {
+    "headless-shell": (),
     "chrome": ("Google/Chrome/Application/chrome.exe",),
     "chromium": ("Chromium/Application/chrome.exe",),
     "msedge": ("Microsoft/Edge/Application/msedge.exe",),
@@ -129,11 +140,16 @@ def engine_of(settings: BrowserSettings) -> Engine:
     return settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
 
 
-def find_browser(settings: BrowserSettings) -> BrowserChoice:
+def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> BrowserChoice:
     """The browser that the settings ask for, or the best one on this machine.
 
     The setting `executable` wins, then `channel`. Then Playwright's own build is looked for on the disk (the
-    driver is not started for that), then Chrome, Chromium and Edge on the system.
+    driver is not started for that), then Chrome, Chromium and Edge on the system. The headless shell goes
+    before them where `prefers_headless_shell`.
+
+    Args:
+        settings: the settings in force.
+        isolated: it is for clean contexts, not for the profile.
 
     Raises:
         BrowserNotFound: there is none; the message names the command that gets one.
@@ -151,7 +167,10 @@ def find_browser(settings: BrowserSettings) -> BrowserChoice:
         return BrowserChoice(
             engine=engine, label=settings.channel, origin="setting", channel=settings.channel
         )
-    choice = next(_candidates(settings.browser), None)
+    candidates = _candidates(settings.browser)
+    if prefers_headless_shell(settings, isolated=isolated):
+        candidates = chain(headless_shells(), candidates)
+    choice = next(candidates, None)
     if choice is None:
         asked_for = settings.browser if settings.browser != "chromium" else "Chrome, Chromium or Edge"
         command = "mcp-browser install"
@@ -162,6 +181,29 @@ def find_browser(settings: BrowserSettings) -> BrowserChoice:
             hint=f"Get one with: {command}. Or name one with --executable PATH.",
         )
     return choice
+
+
+def prefers_headless_shell(settings: BrowserSettings, *, isolated: bool) -> bool:
+    """Whether the headless shell is used where there is one, rather than a browser that could show windows.
+
+    It opens a context for half the work and holds less memory, but has no extensions and no PDF viewer, and a
+    profile is shared with the browser in which a person logs in.
+    """
+    extended = any(argument.startswith("--load-extension") for argument in settings.browser_args)
+    if settings.browser != "chromium" or not runs_headless(settings) or extended:
+        return False
+    return isolated if settings.headless_shell is None else settings.headless_shell
+
+
+def headless_shells() -> Iterator[BrowserChoice]:
+    """The headless shells on this machine: Playwright's own build, then the system's."""
+    if executable := _playwright_build("chromium-headless-shell"):
+        label = "Playwright's headless shell"
+        yield BrowserChoice(
+            engine="chromium", label=label, origin="playwright", executable=executable, headless_only=True
+        )
+    for choice in _on_the_system("headless-shell"):
+        yield replace(choice, headless_only=True)
 
 
 def _candidates(browser: str) -> Iterator[BrowserChoice]:
@@ -180,14 +222,7 @@ def _candidates(browser: str) -> Iterator[BrowserChoice]:
                 )
             for kind in ("chrome", "chromium", "msedge"):
                 yield from _on_the_system(kind)
-            if executable := _playwright_build("chromium-headless-shell"):
-                yield BrowserChoice(
-                    engine="chromium",
-                    label="Playwright's headless shell",
-                    origin="playwright",
-                    executable=executable,
-                    headless_only=True,
-                )
+            yield from headless_shells()
 
 
 def _on_the_system(kind: str) -> Iterator[BrowserChoice]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import anyio.to_thread
 
 from mcp_browser.browser.own_task import JoinedStart, within
-from mcp_browser.browser.process.early_driver import compile_cache, discard, take_over
+from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.process.launch import context_options, engine_of, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
@@ -68,7 +68,7 @@ class Launcher:
             engine: BrowserType = getattr(await self.driver(), engine_of(settings))
             return await engine.connect(settings.browser_endpoint, timeout=seconds)
         else:
-            choice = find_browser(settings)
+            choice = find_browser(settings, isolated=True)
             name, options = choice.engine, launch_options(choice, settings=settings)
         engine = getattr(await self.driver(), name)
         # A driver that is stuck keeps no time.
@@ -120,7 +120,7 @@ class Launcher:
     async def _start_driver(self) -> "Playwright":
         if self._closed:
             raise BrowserUnavailable("The server is ending.")
-        os.environ.setdefault("NODE_COMPILE_CACHE", compile_cache())
+        os.environ.update(driver_environment())
         # A tenth of a second that the client need not wait for.
         module = await anyio.to_thread.run_sync(import_playwright)
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
 
-OPENINGS = 4
-"""How many contexts and pages are opened at a time: more of them only hold each other up."""
+OPENINGS = max(2, os.cpu_count() or 0)
+"""How many sessions and tabs are opened at a time: more of them only hold each other up."""
 
 Ended = Literal["browser", "driver"]
 """What has ended, with all contexts in it."""
@@ -169,8 +170,7 @@ class ContextPool:
         async def take() -> "tuple[SharedBrowser, BrowserContext]":
             shared = await self._seat()
             try:
-                async with self.openings:
-                    context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
+                context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
             except BaseException as error:
                 shared.retired = shared.retired or _is_stuck(error)
                 self._leave(shared)
