@@ -349,7 +349,10 @@ class BrowserSession:
         """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
         for is_last in (False, True):
             if self._context is None:
-                await self._open()
+                # Whole sessions take turns: with one step of all of them after another, each would wait for
+                # the last.
+                async with self.openings:
+                    await self._open()
             try:
                 await self._mend()
             except BrowserUnavailable:
