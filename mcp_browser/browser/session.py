@@ -282,11 +282,6 @@ class BrowserSession:
 
     async def _open(self) -> None:
         await self._give_back()
-        # Whole sessions take turns: with one step of all of them after another, each would wait for the last.
-        async with self.openings:
-            await self._open_in_turn()
-
-    async def _open_in_turn(self) -> None:
         self._state = State.OPENING
         try:
             async with contextlib.AsyncExitStack() as stack:
