@@ -114,7 +114,6 @@ class Controller:
     async def _with_picture(
         self, result: ActionResult, ctx: ActionContext, action: RegisteredAction
     ) -> ActionResult:
-        """The result with a screenshot, where every result or every one of this action is to have one."""
         setting = self.settings.screenshots.screenshots
         wanted = setting == "always" or (action.pictured and setting != "never")
         has_one = any(attachment.kind == "image" for attachment in result.attachments)
@@ -134,7 +133,6 @@ class Controller:
 
 
 def _with_downloads(result: ActionResult, session: BrowserSession, *, acted: bool) -> ActionResult:
-    """The result with the files that pages have given since the last one."""
     files = session.artifacts
     came = {info.uri for info in session.take_downloads(acted=acted) if info.size is not None}
     attachments = [

@@ -205,7 +205,6 @@ def _print_options(params: SavePageParams) -> dict[str, object]:
 
 
 async def _archive(ctx: ActionContext) -> bytes:
-    """The page with its pictures and styles as one MHTML file."""
     tab = ctx.tab
     if tab.cdp is None:
         raise NotActionable("Only Chromium can save a page as MHTML.", hint="Use get_html.")
@@ -237,7 +236,6 @@ async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> Action
 
 
 def _as_text(content: bytes) -> str | None:
-    """The text of a file; None where it is none."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
     if b"\0" in content:

@@ -21,7 +21,6 @@ _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
 
 def _one_or_more(value: object) -> object:
-    """A lone string where a list of strings is asked for is a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -170,7 +169,6 @@ async def _choose_or_type(element: Element, value: str) -> str:
 
 
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
-    """Type, then look whether the field took it, and tell both without repeating a secret."""
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
         return f"Typed {len(text)} characters into {element}."

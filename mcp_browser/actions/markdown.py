@@ -99,15 +99,11 @@ def split_parts(text: str, size: int) -> list[str]:
 
 
 class _AltTexts:
-    """Writes pictures as what they are said to show, without their addresses."""
-
     def visit_image(self, _context: object, _src: str, alt: str, _title: str) -> dict[str, str]:
         return {"type": "custom", "output": alt}
 
 
 class _TextCollector(HTMLParser):
-    """Collects the texts between tags."""
-
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.texts: list[str] = []

@@ -201,7 +201,6 @@ async def _move(ctx: ActionContext, x: int, y: int) -> None:
 
 
 def _hit(hit: PointHit | None) -> str:
-    """What is at a point, for a sentence."""
     if hit is None:
         return "nothing is there"
     element = describe_element(hit.node)

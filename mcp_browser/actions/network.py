@@ -198,11 +198,7 @@ def _tell(ctx: ActionContext, log: NetworkLog, exchange: Exchange, body: bytes |
 async def _kept(
     ctx: ActionContext, content: bytes, name: str, mime_type: str, *, suffix: str = ""
 ) -> Attachment:
-    """Keep something as a file of the session.
-
-    Raises:
-        NotActionable: it cannot be written.
-    """
+    """Keep something as a file of the session. Raises NotActionable: it cannot be written."""
     files = ctx.session.artifacts
     kind = mime_type.partition(";")[0].strip() or "application/octet-stream"
     try:
@@ -224,7 +220,6 @@ def _has_status(exchange: Exchange, wanted: str) -> bool:
 
 
 def _answered(log: NetworkLog, since: float, matches: Callable[[Exchange], bool]) -> Exchange | None:
-    """The latest request since then that is meant and has an answer, or has failed."""
     for exchange in reversed(log.exchanges()):
         if exchange.answered_at is not None and exchange.answered_at >= since and matches(exchange):
             return exchange

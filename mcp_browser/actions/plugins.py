@@ -76,7 +76,6 @@ def actions_from_entry_points() -> list[Source]:
 
 
 def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
-    """The registry among a module's names; several become one."""
     found = {id(value): value for value in names.values() if isinstance(value, Registry)}
     registries = [registry for registry in found.values() if len(registry)]
     if not registries:

@@ -277,7 +277,6 @@ def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
 def _bind(
     function: Callable[..., Any], param_model: type[BaseModel] | None
 ) -> tuple[type[BaseModel], Callable[[ActionContext, BaseModel], Awaitable[ActionResult]]]:
-    """The parameter model of a function, and the function in the one shape that the controller calls."""
     hints = get_type_hints(function, include_extras=True)
     injected: dict[str, Callable[[ActionContext], Any]] = {}
     own: dict[str, inspect.Parameter] = {}
@@ -338,7 +337,6 @@ def _model_from_signature(
 
 
 def _first_paragraph(function: Callable[..., Any]) -> str:
-    """The first paragraph of a docstring, on one line."""
     return " ".join(inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
 
 

@@ -146,7 +146,6 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
 
 
 async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
-    """The rectangle of an element, as far as the view can show it."""
     box = await element.show()
     width, height, _, _ = await _layout(tab)
     left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)

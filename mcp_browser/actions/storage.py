@@ -264,11 +264,7 @@ async def _keep(ctx: ActionContext, profile: str, state: StorageState) -> None:
 
 
 def _logins(ctx: ActionContext) -> Logins:
-    """The caller's named profiles.
-
-    Raises:
-        NotFound: the server keeps none.
-    """
+    """The caller's named profiles. Raises NotFound: the server keeps none."""
     logins = ctx.session.limits.logins
     if logins is None:
         raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER. Use a file.")

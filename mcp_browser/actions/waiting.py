@@ -123,7 +123,6 @@ async def _lacks_text(ctx: ActionContext, text: str) -> bool:
 
 
 async def _is_visible(ctx: ActionContext, selector: str) -> bool:
-    """Whether the selector matches something visible in any frame."""
     for frame in ctx.tab.page.frames:
         try:
             if await ctx.tab.ask(frame.locator(selector).filter(visible=True).count()):

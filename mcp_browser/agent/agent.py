@@ -53,7 +53,6 @@ class Agent(TaskRun):
     taken_up: bool = False
 
     def __post_init__(self) -> None:
-        """Offer `done` and `call_user`, and begin the conversation, or take it up again."""
         registry = self.controller.registry.without(())
         registry.include(agent_actions(self.task.output_schema))
         self.controller = Controller(registry, self.controller.settings)
@@ -300,7 +299,6 @@ class Agent(TaskRun):
         self.run_status.end(TaskStatus.SUCCEEDED, None)
 
     async def _judged(self, answer: str, look: Look | None) -> str | None:
-        """What speaks against the claimed result, or None."""
         try:
             with anyio.fail_after(self.settings.step_timeout):
                 sees = self.model_client.model.info.sees and bool(look and look.images)
@@ -387,7 +385,6 @@ class Agent(TaskRun):
         )
 
     def _may_pass(self, error: ModelError) -> bool:
-        """Whether the next step may have more luck."""
         if not isinstance(error, ContextTooLong):
             return False
         try:

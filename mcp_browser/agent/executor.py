@@ -237,17 +237,12 @@ class Executor:
             self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
-        """Leave a page outside the task's domains.
-
-        Raises:
-            BlockedUrl: there was one; it has been left.
-        """
+        """Leave a page outside the task's domains. Raises BlockedUrl: there was one; it has been left."""
         left = await self._domains.leave(self.session, tabs=tabs_before)
         if left is not None:
             raise self._domains.outside(left)
 
     async def _leave_outside(self) -> str | None:
-        """Leave the page that is open if it is outside; its address, or None where it is not."""
         tab = self.session.tab_in_use
         begins, self._has_begun = not self._has_begun, True
         if begins and tab is not None and not self._domains.allow(tab.url):

@@ -157,7 +157,6 @@ class Replay(TaskRun):
     async def _again(
         self, step: StepRecord, action: ActionRecord, notes: list[str]
     ) -> Sequence[ActionRecord]:
-        """Do one action again; none where it is not to be done again."""
         name = action.call.name
         if name == DONE:
             return ()
@@ -185,7 +184,6 @@ class Replay(TaskRun):
         return (outcome.record,)
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
-        """Switch to the tab that stands for the recorded one."""
         await self.session.ensure_open()
         current = self.session.current_tab.id
         if action.tab is None or self._tabs.setdefault(action.tab, current) == current:
@@ -255,7 +253,6 @@ class Replay(TaskRun):
     async def _put(
         self, arguments: dict[str, Any], argument: str, record: ElementRecord, located: Located
     ) -> None:
-        """Put an element's index, or a point in it, in the place of the recorded one."""
         holder, last = place_of(arguments, argument)
         assert located.node.index is not None
         if record.point is None:

@@ -14,7 +14,6 @@ class RunStatus:
     def __init__(
         self, history: AgentHistory, control: Control, *, seconds: float = 0, resumable: bool = False
     ) -> None:
-        """Go on with a history that has taken so many seconds; a resumable one can be taken up again."""
         self._history = history
         self._control = control
         self._resumable = resumable

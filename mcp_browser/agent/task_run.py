@@ -101,12 +101,10 @@ class TaskRun(ABC):
         await self._tell_status()
 
     def _downloaded(self) -> tuple[str, ...]:
-        """The files that the run has downloaded in this session."""
         own = self.session.downloads[self._downloads_before :]
         return tuple(str(download.path) for download in own if download.path)
 
     def _picture(self, step: int, look: Look | None) -> str | None:
-        """Keep what was seen before a step; the name of the file."""
         shown = (look.shot or next(iter(look.images), None)) if look is not None else None
         if self.folder is None or shown is None:
             return None

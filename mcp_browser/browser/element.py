@@ -87,14 +87,12 @@ class Element:
     """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
 
     def __init__(self, tab: "Tab", node: DomNode) -> None:
-        """Name the element of `tab` that `node` describes."""
         assert node.index is not None
         self.index = node.index
         self._tab = tab
         self._node = node
 
     def __str__(self) -> str:
-        """The element as a snapshot names it, without its states: `[12] button "Buy now"`."""
         return describe_element(self._node)
 
     @property
@@ -382,7 +380,6 @@ class Element:
         return [option.label for option in chosen]
 
     async def _select_aria(self, wanted: str) -> str:
-        """Click the option of that name in the element's list, opening the list where needed."""
         options = await self.options()
         if not options:
             await self.click()
@@ -452,7 +449,6 @@ def _at(
 
 
 def _find(options: Sequence[Option], wanted: str) -> Option | None:
-    """The option of that label or value; where there is none, one that differs in case and spaces only."""
     for loosely in (False, True):
         for option in options:
             if option.matches(wanted, loosely=loosely):

@@ -113,7 +113,6 @@ async def _no_script(tab: "Tab", script: str, why: str) -> ScriptFailed:
 
 
 def _failure(answer: dict[str, Any], prefix: str) -> ScriptFailed:
-    """The error for a script that threw."""
     thrown = answer["thrown"] if answer["isError"] else f"threw {answer['thrown']!r}"
     stack = str(answer["stack"])
     where = ""

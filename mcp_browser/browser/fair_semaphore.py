@@ -92,7 +92,6 @@ class SessionLock:
         self._owner = owner
 
     async def __aenter__(self) -> None:
-        """Wait until no other call works in the session, and for a turn."""
         await self._own.acquire()
         if self._turns is None:
             return

@@ -44,7 +44,6 @@ class Navigation:
     def __init__(
         self, tab: "Tab", *, settings: Settings, downloads: Downloads, notice: Callable[[str], None]
     ) -> None:
-        """Take `tab` to other pages; an address may be a file, which goes to `downloads`."""
         self._tab = tab
         self._settings = settings
         self._downloads = downloads
@@ -133,7 +132,6 @@ class Navigation:
         return await self._navigate(there, lambda: go(wait_until="commit", timeout=timeout))
 
     async def _history_entry(self, step: int) -> str | None:
-        """Address of the entry so many steps away in the history, or None where there is none."""
         history = await self._tab.control("Page.getNavigationHistory")
         if history is None:
             return self._tab.url

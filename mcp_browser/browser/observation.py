@@ -28,7 +28,6 @@ class DialogInfo(Frozen):
     default_value: str = ""
 
     def __str__(self) -> str:
-        """What is open, as the beginning of a sentence: `An alert dialog is open: "Careful"`."""
         message = " ".join(self.message.split())
         short = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
         return f'{"An" if self.kind == "alert" else "A"} {self.kind} dialog is open: "{short}"'

@@ -38,7 +38,6 @@ class JoinedStart(Generic[T]):
     """Starts something once for all who want it meanwhile; it goes on where they give up."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
-        """Start by `work()`."""
         self._work = work
         self._task: asyncio.Task[T] | None = None
 

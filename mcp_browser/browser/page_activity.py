@@ -124,7 +124,6 @@ class Activity:
         return time.monotonic() < self._scheduled_until
 
     def _requested(self) -> bool:
-        """Whether a navigation was asked for whose request is still to come."""
         return self._starting or time.monotonic() - self._requested_at < REQUEST_GRACE
 
     def navigating_for(self) -> float | None:
@@ -177,7 +176,6 @@ class Activity:
             self.wake()
 
     def _forget_request(self) -> None:
-        """No request for a document is to come any more."""
         self._requested_at = 0.0
         self._starting = False
 

@@ -258,7 +258,6 @@ class Redactor:
         return found["head"] + (self._take(found["value"]) if secret else found["value"])
 
     def _formed(self, text: str) -> str:
-        """The text without what has the form of a secret."""
         text = _FORMS.sub(lambda found: self._take(found[0]), text)
         text = _SCHEMES.sub(lambda found: f"{found[1]}{found[2]}{self._take(found[3])}", text)
         text = _IN_ADDRESS.sub(self._in_address, text)
@@ -269,7 +268,6 @@ class Redactor:
         return f"{found['head']}{self._take(found['value'])}" if secret else found[0]
 
     def _take(self, value: str) -> str:
-        """Remember a secret; what is put in its place."""
         bare = value.strip().strip("\"'")
         if not bare or bare == MARK:
             return value
@@ -278,7 +276,6 @@ class Redactor:
         return MARK
 
     def _forget(self, text: str) -> str:
-        """The text without the secrets that are known."""
         for value in sorted(self._known, key=len, reverse=True):
             if value in text:
                 text = text.replace(value, MARK)

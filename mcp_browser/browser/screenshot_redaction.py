@@ -35,7 +35,6 @@ def paint_over(image: "Image.Image", shot: Shot) -> None:
 
 
 def _places(cover: Covers, box: Cover, *, full_page: bool) -> list[tuple[float, float]]:
-    """Where a box may be on the picture."""
     if not full_page:
         return [(box.x, box.y)]
     places = [(box.x + cover.scroll[0], box.y + cover.scroll[1])]

@@ -191,7 +191,6 @@ class Settler:
         raise AssertionError
 
     async def _read(self, tab: Tab, limit: float, *, again: bool) -> PageReading | None:
-        """Let the page come to rest and read it, in one evaluation where changes are wanted."""
         longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":
             asked = itertools.chain([again], itertools.repeat(True))

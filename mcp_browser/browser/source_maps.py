@@ -229,7 +229,6 @@ def decode_vlq(text: str) -> list[int]:
 
 
 def _data(address: str) -> str:
-    """The content of a data: address."""
     head, _, content = address.partition(",")
     raw = unquote_to_bytes(content)
     return (base64.b64decode(raw) if head.endswith(";base64") else raw).decode("utf-8", "replace")

@@ -27,8 +27,6 @@ class LoadedSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A value as it was given, and where."""
-
     value: Any
     origin: str
 
@@ -106,7 +104,6 @@ def _from_file(path: Path, options: Mapping[str, Option]) -> dict[str, _Given]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """The settings that stand in a file."""
     try:
         match path.suffix.lower():
             case ".toml":
@@ -138,7 +135,6 @@ def _beside(config: Path, value: Any) -> Any:
 
 
 def _explain(error: ValidationError, options: Mapping[str, Option], given: Mapping[str, _Given]) -> str:
-    """The first problem, in one line: the setting, its source, what it must be."""
     problem = error.errors(include_url=False)[0]
     option = options[str(problem["loc"][1])]
     origin = given[option.name].origin
@@ -164,7 +160,6 @@ def _shown(value: Any) -> str:
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Whether the settings fit each other and the files they name are there."""
     browser, server = settings.browser, settings.server
     if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
         raise SettingsError(

@@ -113,7 +113,6 @@ async def _add(  # noqa: PLR0913, PLR0917 - one frame, and where it is
 
 
 async def _ask(frame: FrameState, values: Sequence[str]) -> dict[str, Any] | None:
-    """What a frame within the page answers; None where it does not."""
     try:
         async with asyncio.timeout(frame.patience):
             return await _covers(frame.world, values)

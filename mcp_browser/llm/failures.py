@@ -102,5 +102,4 @@ def _said(body: object) -> str:
 
 
 def _keys() -> list[str]:
-    """What the environment holds under the names of secrets."""
     return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= LONG]

@@ -244,7 +244,6 @@ def _names_another_provider(name: str) -> bool:
 
 
 def _compatible(name: str, base_url: str) -> "Model":
-    """A model at an address that speaks OpenAI's chat protocol."""
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 

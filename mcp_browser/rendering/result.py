@@ -190,7 +190,6 @@ def _notes(notices: tuple[str, ...]) -> Iterator[str]:
 
 
 def _attribute(text: str, limit: int) -> str:
-    """Text on one line, without the quotes and brackets that would end an attribute or a frame."""
     line = " ".join(clean_text(text).split())
     line = line if len(line) <= limit else f"{line[:limit]}…"
     return line.replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")

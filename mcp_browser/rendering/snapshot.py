@@ -107,7 +107,6 @@ def _gone(node: DomNode) -> str:
 
 
 def _changed(change: DomChange) -> str:
-    """A line as it is now, and what was different before."""
     node, before = change.node, change.before
     now = str(node.model_copy(update={"is_new": False}))
     if before is None:

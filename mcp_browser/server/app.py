@@ -41,7 +41,6 @@ class BrowserServer(Server[Any]):
     """A server whose list of resources changes."""
 
     def __init__(self, resources: Resources, **options: Any) -> None:
-        """Serve `resources` besides the tools; the options are the low-level server's."""
         super().__init__("mcp-browser", version=__version__, title="Browser", **options)
         self.resources = resources
         resources.install(self)

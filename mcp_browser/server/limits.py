@@ -124,7 +124,6 @@ async def _small_pictures(
 async def _small_picture(
     block: types.ImageContent, room: int, artifacts: Artifacts | None
 ) -> types.ContentBlock:
-    """A picture that takes at most `room` characters, or what stands in its place."""
     if _length(block) <= room:
         return block
     raw = base64.b64decode(block.data)

@@ -244,7 +244,6 @@ def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
 
 
 def _without_handle(call: Call) -> Call:
-    """The call with the argument `session` in the place for it."""
     handle = call.arguments.get(SESSION)
     if handle is not None and not isinstance(handle, str):
         raise InvalidArguments(f"{SESSION} must be a text: the handle that a result told.")
@@ -253,7 +252,6 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
-    """The result with what is to be told of the session: in the text, and in data where there is any."""
     if not lease.told and not lease.is_new:
         return result
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]

@@ -261,7 +261,6 @@ class MessageManager:
         return next((i for i, managed in enumerate(self.state.messages) if managed.kind in kinds), None)
 
     def _drop_images(self, *, keep: int) -> None:
-        """Keep the last pictures only; the texts beside the others stay."""
         for place in range(len(self.state.messages) - 1, -1, -1):
             managed = self.state.messages[place]
             if not managed.message.images:
@@ -281,7 +280,6 @@ class MessageManager:
         self.state.messages[place] = _managed(managed.message.with_text(told), "state")
 
     def _tell_loss(self, count: int, room: int) -> None:
-        """Say in the memory's place that something has gone from it."""
         told = _managed(
             user(f"[{count} older messages of your memory had to be left out for want of room.]"), "summary"
         )

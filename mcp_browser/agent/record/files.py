@@ -27,7 +27,6 @@ async def write_up(history: AgentHistory, folder: TaskFolder) -> None:
 
 
 def _texts(history: AgentHistory, folder: Path) -> dict[str, str]:
-    """The files by their names."""
     # Imported late: a template library is wanted only once a run has ended.
     from mcp_browser.agent.record.report import REPORT_FILE, render_report  # noqa: PLC0415
     from mcp_browser.agent.record.script import SCRIPT_FILE, export_script  # noqa: PLC0415

@@ -79,7 +79,6 @@ async def record_elements(
 
 
 async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None:
-    """What is at a point as a model writes it."""
     tab = session.current_tab
     coordinates: Coordinates = parse_coordinates(point)
     x, y = coordinates.in_view(await view_size(tab), shown=session.shown_picture)

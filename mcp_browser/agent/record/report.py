@@ -79,7 +79,6 @@ def _said(history: AgentHistory) -> str:
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
-    """The facts above the steps, by name."""
     usage = outcome.usage
     model = f"{history.model or 'none'}, {history.task.style} style"
     if history.replay_of is not None:
@@ -109,7 +108,6 @@ def _tokens(usage: Usage) -> str:
 
 
 def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
-    """A step's picture as a data address, made smaller where it is large; None where there is none."""
     # A history may come from elsewhere: only a plain name is a file of its folder.
     if step.screenshot is None or Path(step.screenshot).name != step.screenshot:
         return None
@@ -122,7 +120,6 @@ def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
 
 
 def _link(url: str) -> str | None:
-    """An address that may be followed from the report."""
     return url if url.startswith(("http://", "https://")) else None
 
 

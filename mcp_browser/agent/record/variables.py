@@ -37,7 +37,6 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
 
 
 def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
-    """The elements that an action has put texts into, and the texts."""
     for record in action.elements:
         holder, name = place_of(action.call.arguments, record.argument)
         if name != "index":

@@ -63,7 +63,6 @@ async def _goes_to(session: BrowserSession, index: int | None) -> str:
 
 
 def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
-    """What is typed into the page of arguments that fit `params`, in objects in a list, too."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)
         if field is None:
@@ -76,13 +75,11 @@ def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    """The model of a list's items."""
     kinds = get_args(field.annotation)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _named_in(value: object) -> str | None:
-    """The first secret that is named anywhere in a value of JSON."""
     match value:
         case str():
             found = PLACEHOLDER.search(value)

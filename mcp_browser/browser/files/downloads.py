@@ -49,7 +49,6 @@ class Downloads:
     """The downloads of one session, in the order in which they began."""
 
     def __init__(self, artifacts: Artifacts, notice: Callable[[str], None]) -> None:
-        """Save into `artifacts`; `notice` takes sentences about them."""
         self._artifacts = artifacts
         self._notice = notice
         self._infos: list[DownloadInfo] = []

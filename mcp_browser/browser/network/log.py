@@ -352,7 +352,6 @@ class NetworkLog(SessionPlugin):
         exchange.request = exchange.response = None
 
     async def _gather(self, exchange: Exchange) -> None:
-        """Ask the browser for headers, sizes and a body that is not too long to be kept."""
         request, response = exchange.request, exchange.response
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(DETAIL_SECONDS):
@@ -402,7 +401,6 @@ class NetworkLog(SessionPlugin):
 
 
 def _has_body(exchange: Exchange) -> bool:
-    """Whether a response has ended and is of a kind that has a body."""
     return exchange.done and exchange.failure is None and exchange.redirected_to is None
 
 

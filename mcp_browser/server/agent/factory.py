@@ -62,7 +62,6 @@ class Model:
     """A model for a run; the client's own where no other is set up."""
 
     def __init__(self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox) -> None:
-        """Keep what a run asks, and the mailbox by which it does where that is the client."""
         self.model = model
         self.fallback = fallback
         self.mailbox = mailbox
@@ -76,7 +75,6 @@ class RunMaker:
     """Makes the runs of one server."""
 
     def __init__(self, settings: Settings, registry: Registry, wrote: Callable[[Run, str], None]) -> None:
-        """Let agents use the actions of `registry`; `wrote` is called with each file that a run wrote."""
         self._settings = settings
         self._wrote = wrote
         self._registry = registry
@@ -250,7 +248,6 @@ class RunMaker:
             raise InvalidArguments(f"start_url: {error}") from error
 
     def _actions(self, task: Task) -> Registry:
-        """The actions that a task may use."""
         registry = self._registry
         if task.style == "gui":
             excluded = self._settings.tools.exclude_actions

@@ -26,7 +26,6 @@ class ClientWatcher:
     def __init__(
         self, run: Run, request: ServerRequestContext[Any, Any], open_form: OpenForm | None = None
     ) -> None:
-        """Tell `run` its progress, and ask the client of `request`; secrets by `open_form`."""
         self._run = run
         self._request = request
         self._open_form = open_form

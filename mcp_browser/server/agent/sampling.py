@@ -40,7 +40,6 @@ class ClientModel:
     """
 
     def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
-        """Ask by `mailbox`; `takes_tools` is whether the client has declared `sampling.tools`."""
         self._mailbox = mailbox
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
@@ -109,7 +108,6 @@ class ClientModel:
 
 
 def _as_turns(messages: Sequence[Message]) -> list[types.SamplingMessage]:
-    """The conversation in turns of user and assistant, neighbours of one role joined."""
     turns: list[tuple[types.Role, list[types.SamplingMessageContentBlock]]] = []
     for message in messages:
         role: types.Role = "assistant" if message.role == "assistant" else "user"

@@ -223,7 +223,6 @@ class AgentRuns:
         return run
 
     async def _has_its_session(self, call: Call, run: Run) -> bool:
-        """Whether a run can go on in the session that it has worked in."""
         if run.is_working:
             return True
         if call.handle is not None and call.handle != run.handle:
@@ -269,7 +268,6 @@ class AgentRuns:
     # -- waiting with the client
 
     async def _attend(self, call: Call, run: Run) -> Answer:
-        """Wait for the end of a run; tell its progress, and pass its questions to the client."""
         try:
             async with run.attend():
                 while run.is_working:
@@ -298,7 +296,6 @@ AGAIN = "Start it again with replay_task."
 
 
 def _task_of(address: str) -> str | None:
-    """The task whose history has this address; None for what is no such address."""
     found = URI.fullmatch(address)
     return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
 

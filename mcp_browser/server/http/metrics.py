@@ -76,8 +76,6 @@ class Metrics:
 
 
 class _Asked(Collector):
-    """Numbers that others hold."""
-
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
         self._memory: dict[str, int] = {}
@@ -120,7 +118,6 @@ def _children(process: psutil.Process) -> Iterator[psutil.Process]:
 
 
 def _held(process: psutil.Process) -> int:
-    """A process's share of memory, as exactly as the system tells it."""
     try:
         full = process.memory_full_info()
         return int(getattr(full, "pss", 0) or getattr(full, "uss", 0) or full.rss)

@@ -97,7 +97,6 @@ def _read_bytes(path: Path, offset: int, length: int) -> bytes:
 
 
 def _whole(file: ReadableFile, uri: str, content: bytes) -> Contents:
-    """A whole file: as text where it is one, else as a blob."""
     if file.mime_type.startswith("text/") or file.mime_type in _TEXT_TYPES:
         try:
             text = content.decode()

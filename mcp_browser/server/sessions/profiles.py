@@ -35,7 +35,6 @@ class Profiles:
     """The folder of profiles: in it one folder for each caller, in that one for each profile."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep profiles in `folder`, which need not be there yet."""
         self._folder = folder
 
     def names(self, principal: Principal) -> list[str]:

@@ -331,7 +331,6 @@ class Sessions:
         return ""
 
     def _file_of(self, principal: Principal, uri: str) -> Artifact | None:
-        """The file at an address, if a session of the caller's keeps it."""
         for held in self._held.values():
             if held.owner.id == principal.id:
                 with suppress(NotFound):

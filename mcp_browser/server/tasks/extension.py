@@ -159,7 +159,6 @@ class _Acknowledging:
 
 
 async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
-    """Tell how a call stands, whenever that is something else, until it has ended."""
     await begin.wait()
     told: dict[str, Any] = {}
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):

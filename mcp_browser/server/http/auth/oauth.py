@@ -130,7 +130,6 @@ class IssuerKeys:
         return found
 
     async def _address(self, client: httpx2.AsyncClient) -> str:
-        """Where the keys are, by the server's metadata."""
         problem: Exception | None = None
         for address in metadata_addresses(self._issuer):
             try:
@@ -151,7 +150,6 @@ class AccessTokens:
     """Tells what an access token allows."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
-        """Take what this issuer has signed for one of these audiences."""
         self._issuer = issuer
         self._audience = audience
         self._keys = IssuerKeys(issuer)
@@ -212,7 +210,6 @@ def metadata_addresses(issuer: str) -> tuple[str, ...]:
 
 
 async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
-    """A JSON object from an address, if it is not too long."""
     async with client.stream("GET", address, headers={"Accept": "application/json"}) as response:
         response.raise_for_status()
         if response.is_redirect:

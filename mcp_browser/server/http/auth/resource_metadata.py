@@ -36,7 +36,6 @@ class ResourceMetadata:
     """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
 
     def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: tuple[str, ...]) -> None:
-        """Describe the endpoints at these paths."""
         self._app = app
         self._settings = settings
         self._endpoints = endpoints

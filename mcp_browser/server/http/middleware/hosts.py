@@ -49,7 +49,6 @@ class KnownNames:
     """The names by which clients may reach the server."""
 
     def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
-        """Take the names from settings, those of this machine and where it listens added."""
         self._anywhere = {*LOOPBACK_NAMES, socket.gethostname().lower()}
         self._at_port: set[tuple[str, int]] = set()
         for host in settings.allowed_hosts:

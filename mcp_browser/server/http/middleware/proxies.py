@@ -18,7 +18,6 @@ class ProxyHeaders:
     """ASGI middleware: `client` and `scheme` as a trusted proxy tells them; headers of others are dropped."""
 
     def __init__(self, app: ASGIApp, *, trusted: tuple[str, ...]) -> None:
-        """Believe the proxies at these addresses or networks."""
         self._app = app
         self._believing = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted))
 

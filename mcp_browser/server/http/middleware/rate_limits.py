@@ -39,7 +39,6 @@ class RateLimit:
     """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
 
     def __init__(self, app: ASGIApp, *, rate: float, on_refusal: OnRefusal) -> None:
-        """Let through to `app` this many requests a second from each caller."""
         self._app = app
         self._buckets = Buckets(rate=rate, burst=max(1.0, rate * BURST_SECONDS))
         self._on_refusal = on_refusal
