@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-MOST_PARTS = 2_000
-"""How many schemas there may be within one, its definitions counted wherever they are used."""
-
+MOST_PARTS = 2_000  # How many schemas there may be within one, its definitions counted wherever they are used
 MOST_PROBLEMS = 4
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

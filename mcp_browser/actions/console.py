@@ -15,11 +15,8 @@ from mcp_browser.browser.source_maps import SourceMaps
 
 console = Registry(group="console")
 
-LONGEST = 500
-"""How much of a message is shown, characters."""
-
-MAPPED = 60
-"""How many positions are looked up in source maps for one result."""
+LONGEST = 500  # How much of a message is shown, characters
+MAPPED = 60  # How many positions are looked up in source maps for one result
 
 
 class GetConsoleMessagesParams(ActionParams):

@@ -11,8 +11,7 @@ from mcp_browser.browser.redaction import Redactor
 from mcp_browser.text import cut
 
 LONGEST_URL = 200
-SHOWN_FRAMES = 20
-"""How many messages of a web socket are shown, the newest."""
+SHOWN_FRAMES = 20  # How many messages of a web socket are shown, the newest
 
 _PHASES = (
     ("dns", "domainLookupStart", "domainLookupEnd"),

@@ -23,11 +23,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 files = Registry(group="files")
 
-LONGEST_WAIT = 600
-"""Longest time that a caller may ask to wait, seconds."""
-
-LARGEST_READ = 50_000_000
-"""Largest file that is read as text or shown as a picture, bytes."""
+LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
+LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
 
 
 PAPERS = {

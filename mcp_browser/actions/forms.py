@@ -13,9 +13,7 @@ from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 
 forms = Registry(group="core")
 
-SHOWN_TEXT = 60
-"""How much of a typed text a result repeats."""
-
+SHOWN_TEXT = 60  # How much of a typed text a result repeats
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 

@@ -23,9 +23,7 @@ from mcp_browser.errors import InvalidArguments
 
 mouse = Registry(group="mouse")
 
-STEP = 12
-"""How far apart the points are that a drag goes through, CSS pixels."""
-
+STEP = 12  # How far apart the points are that a drag goes through, CSS pixels
 MOST_STEPS = 40
 
 

@@ -22,12 +22,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 network = Registry(group="network")
 
-PREVIEW = 600
-"""How much of a body is shown of a response that was waited for, characters."""
-
-ENDING_SECONDS = 1.0
-"""How long the end of a response is waited for once it has begun, seconds."""
-
+PREVIEW = 600  # How much of a body is shown of a response that was waited for, characters
+ENDING_SECONDS = 1.0  # How long the end of a response is waited for once it has begun, seconds
 URL = "part of it, glob with *, or re:…"
 STATUS = r"^([1-5]\d\d|[1-5]xx|failed|pending)$"
 

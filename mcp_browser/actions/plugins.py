@@ -25,8 +25,7 @@ from mcp_browser.errors import SettingsError
 
 ENTRY_POINTS = "mcp_browser.actions"
 
-Source = tuple[str, Registry]
-"""Where actions come from, for messages, and the actions."""
+Source = tuple[str, Registry]  # Where actions come from, for messages, and the actions
 
 
 def actions_from_file(path: Path) -> Source:

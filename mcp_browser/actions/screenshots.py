@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 TALLEST = 3
 """A picture of a full page shows so many times the longest side of a picture; more could not be read."""
 
-TALLEST_PAINTED = 16_000
-"""Chromium paints no taller picture, in its own pixels."""
-
-PAINTING_SECONDS = 30
-"""How long a picture of a full page may take."""
+TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
+PAINTING_SECONDS = 30  # How long a picture of a full page may take
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,8 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 storage = Registry(group="storage")
 
-LONGEST = 300
-"""How much of a value is shown in a list, characters."""
-
-KEPT = 500_000
-"""Longest value that is set, characters."""
+LONGEST = 300  # How much of a value is shown in a list, characters
+KEPT = 500_000  # Longest value that is set, characters
 
 
 class GetCookiesParams(ActionParams):

@@ -12,9 +12,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
-SHOWN_SOURCE = 100
-"""How much of a wrong path or address an error repeats, characters."""
-
+SHOWN_SOURCE = 100  # How much of a wrong path or address an error repeats, characters
 _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=[^;,]*)?)*),", re.IGNORECASE)
 
 

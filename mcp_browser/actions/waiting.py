@@ -23,8 +23,7 @@ LONGEST_POLL = 0.5
 """Seconds between two looks: short at first, then longer, so that a heavy page is not kept busy."""
 
 
-LONGEST_WAIT = 600
-"""Longest time that a caller may ask to wait, seconds."""
+LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 
 
 _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")

@@ -29,8 +29,7 @@ from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, Model
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
 
-JUDGED_STEPS = 30
-"""How many of the last actions the judge reads."""
+JUDGED_STEPS = 30  # How many of the last actions the judge reads
 
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "

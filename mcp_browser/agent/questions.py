@@ -20,8 +20,7 @@ ASKS_FOR_SECRET = re.compile(
 )
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
 
-ANSWER = "answer"
-"""The name of a secret that the model has not given one."""
+ANSWER = "answer"  # The name of a secret that the model has not given one
 
 NO_WAY_FOR_SECRETS = (
     "(It is secret, and the client cannot show its person a page of this server's, which takes elicitation "

@@ -27,8 +27,7 @@ from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFou
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
 
-ELEMENT_SECONDS = 10.0
-"""How long an element may take to appear."""
+ELEMENT_SECONDS = 10.0  # How long an element may take to appear
 
 SURE_SECONDS = 0.7
 """How long an element that is quite as recorded is waited for before another one is taken for it."""
@@ -41,8 +40,7 @@ HOW_FOUND = {
     "text": "by its text",
 }
 
-MOST_TOLD = 20
-"""How many departures a result tells."""
+MOST_TOLD = 20  # How many departures a result tells
 
 
 @dataclass(kw_only=True)

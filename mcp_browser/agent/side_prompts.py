@@ -14,13 +14,10 @@ from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
 from mcp_browser.text import cut
 
-LONGEST_SUMMARY = 6_000
-"""Characters of a summary of earlier steps."""
-
+LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps
 LONGEST_PLAN = 3_000
 
-LONGEST_JUDGED_STEP = 1_000
-"""Characters of an action and its result that the judge reads."""
+LONGEST_JUDGED_STEP = 1_000  # Characters of an action and its result that the judge reads
 
 ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
 """The most that a judge reads, as shares of the model's window; the rest is for task, picture, verdict."""

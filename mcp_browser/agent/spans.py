@@ -18,9 +18,7 @@ from mcp_browser.llm.messages import Reply, Usage
 
 AGENT = "mcp-browser"
 
-_PROVIDERS = {"google": "gcp.gemini"}
-"""Providers that the conventions call by another name."""
-
+_PROVIDERS = {"google": "gcp.gemini"}  # Providers that the conventions call by another name
 _tracer = get_tracer("mcp_browser.agent", __version__)
 
 

@@ -13,31 +13,18 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.text import cut
 
-LONGEST = 160
-"""Longest message quoted in a result, in characters."""
-
-SHOWN = 3
-"""How many different messages are quoted in a result."""
-
-KINDS = 100
-"""How many different messages are kept apart for a result."""
-
-KEPT = 500
-"""How many messages of a tab are kept."""
-
-LONGEST_KEPT = 4_000
-"""How much of a message is kept, in characters."""
-
-FRAMES = 12
-"""How many frames of a stack are kept."""
-
+LONGEST = 160  # Longest message quoted in a result, in characters
+SHOWN = 3  # How many different messages are quoted in a result
+KINDS = 100  # How many different messages are kept apart for a result
+KEPT = 500  # How many messages of a tab are kept
+LONGEST_KEPT = 4_000  # How much of a message is kept, in characters
+FRAMES = 12  # How many frames of a stack are kept
 NOT_LOADED = "Failed to load resource: "
 ANSWERED = "the server responded with a status of "
 
 Level = Literal["error", "warning", "info", "debug"]
 
-LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")
-"""From the gravest to the least."""
+LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")  # From the gravest to the least
 
 _LEVELS: dict[str, Level] = {
     "error": "error",

@@ -31,22 +31,14 @@ if TYPE_CHECKING:
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-DROP_SECONDS = 0.5
-"""How long a page may take to follow a drag before the drop."""
-
-OPENING_SECONDS = 3.0
-"""How long a list or a file chooser may take to open after the click that opens it."""
-
+DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
+OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
 
 KEYS_AT_ONCE = 200
 
-LONGEST_NAME = 80
-"""How much of an element's name a message repeats, characters."""
-
-COPY = 1
-"""The only thing that can be done with files that come from outside: the bit of a copy."""
-
+LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
+COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
 

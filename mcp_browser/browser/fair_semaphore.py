@@ -7,8 +7,7 @@ from types import TracebackType
 
 import anyio
 
-KEPT_FREE = 4
-"""One turn in this many is kept from the owner who has all the others."""
+KEPT_FREE = 4  # One turn in this many is kept from the owner who has all the others
 
 
 class FairSemaphore:

@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.tab import Tab
 
-QUOTED = 4
-"""How many lost tabs are named in a sentence."""
-
+QUOTED = 4  # How many lost tabs are named in a sentence
 LONGEST_URL = 200
 
 

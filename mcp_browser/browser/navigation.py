@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
 
 ERROR_PAGE = "chrome-error://"
-SHOWING_SECONDS = 3.0
-"""How long an opened page may take to have its DOM complete before it is shown as it is."""
-
-FREE_SECONDS = 1.0
-"""How long the page that is left may not answer before its script is broken off."""
+SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
+FREE_SECONDS = 1.0  # How long the page that is left may not answer before its script is broken off
 
 
 @dataclass(frozen=True, slots=True)

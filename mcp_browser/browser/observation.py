@@ -7,8 +7,7 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 Effect = Literal["read", "input", "navigation"]
 """What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
 
-LONGEST_MESSAGE = 600
-"""How much of a dialog's message is repeated, characters."""
+LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
 class TabInfo(Frozen):

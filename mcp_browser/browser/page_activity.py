@@ -20,8 +20,7 @@ from mcp_browser.browser.next_event import Wakeup
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
 
-POLLS = 3
-"""An address that a page has asked this often on its own is polled: nobody waits for it."""
+POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it
 
 POLLS_MEANWHILE = 5
 """So is one that it had asked on its own, once it has been asked this often, during an action too."""
@@ -34,11 +33,8 @@ REQUEST_GRACE = 0.5
 RUN_SECONDS = 0.05
 """How long a script that has come is taken to be compiled and begun; the browser does not tell."""
 
-SOON = 1.0
-"""A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed."""
-
-NO_CONTENT = (204, 205)
-"""HTTP statuses of answers after which the page that asked stays."""
+SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
+NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
 
 
 @dataclass(slots=True, eq=False)

@@ -13,12 +13,8 @@ from urllib.parse import quote, unquote
 
 MARK = "[redacted]"
 
-SHORTEST = 6
-"""A secret shorter than this is taken out only where its name stands, characters."""
-
-LONG = 8
-"""A secret this long is taken out wherever it stands, even where it could be a word, characters."""
-
+SHORTEST = 6  # A secret shorter than this is taken out only where its name stands, characters
+LONG = 8  # A secret this long is taken out wherever it stands, even where it could be a word, characters
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _SECRET_WORDS = frozenset(
@@ -35,8 +31,7 @@ _SECRET_PARTS = tuple(
 )
 _NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
 _QUERY_SECRETS = frozenset(("code", "key"))
-_CONTAINERS = frozenset(("session", "auth", "sess"))
-"""Names of things that hold a secret among other things."""
+_CONTAINERS = frozenset(("session", "auth", "sess"))  # Names of things that hold a secret among other things
 
 _NUMBERS = frozenset(("pin", "otp", "cvv", "cvc", "ssn", "password", "passcode", "number"))
 """Words in the names of secrets that may be numbers."""

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
 PAINT = "#4a4f57"
 
-SLACK = 2
-"""How much more is painted over on each side, CSS pixels: letters reach out of their boxes."""
+SLACK = 2  # How much more is painted over on each side, CSS pixels: letters reach out of their boxes
 
 
 def paint_over(image: "Image.Image", shot: Shot) -> None:

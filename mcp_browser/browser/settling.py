@@ -25,17 +25,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
 
-PAGE_SECONDS = 3.0
-"""Longest wait for what a page goes on loading after it was opened."""
-
-READING_SECONDS = 10.0
-"""Longest wait for the page to be read."""
-
-READING_GRACE = 5.0
-"""How much longer than the page takes to come to rest it may take to be read, seconds."""
-
-HOLD_GRACE = 1.0
-"""How long an action may go on after something has begun to hold its tab, seconds."""
+PAGE_SECONDS = 3.0  # Longest wait for what a page goes on loading after it was opened
+READING_SECONDS = 10.0  # Longest wait for the page to be read
+READING_GRACE = 5.0  # How much longer than the page takes to come to rest it may take to be read, seconds
+HOLD_GRACE = 1.0  # How long an action may go on after something has begun to hold its tab, seconds
 
 GLANCE = 0.25
 """How often it is looked whether a navigation that a page has asked for has come to nothing, seconds."""
@@ -47,8 +40,7 @@ HELD_SECONDS = 0.1
 """How long news of a request may take where requests are held back to be answered from here."""
 
 READING_TRIES = 3
-QUOTED = 4
-"""How many requests are named in a sentence."""
+QUOTED = 4  # How many requests are named in a sentence
 
 
 @dataclass(slots=True, eq=False)

@@ -23,19 +23,11 @@ from mcp_browser.errors import ActionError
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
-Position = tuple[int, int]
-"""Line and column, both from 0."""
-
-LARGEST = 30_000_000
-"""Largest script or map that is looked into, bytes."""
-
-KEPT = 8
-"""How many maps are kept."""
-
+Position = tuple[int, int]  # Line and column, both from 0
+LARGEST = 30_000_000  # Largest script or map that is looked into, bytes
+KEPT = 8  # How many maps are kept
 FETCHING_SECONDS = 5.0
-DECODING_SECONDS = 3.0
-"""How long one map may take, seconds; what has not been found by then is left out."""
-
+DECODING_SECONDS = 3.0  # How long one map may take, seconds; what has not been found by then is left out
 CHUNK = 1_000_000
 WITH_SOURCE = 4
 """How many numbers a mapping has that leads to a source: column, source, line, column, and perhaps a name."""

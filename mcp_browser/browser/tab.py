@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CONTROL_SECONDS = 2.0
-"""Limit for what the browser itself answers, without the page."""
+CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 
 class Tab:

@@ -11,12 +11,10 @@ from mcp_browser.errors import NotFound, StaleElement
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
-KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)
-"""Places in a line as the page script sends it."""
+KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)  # Places in a line as the page script sends it
 
 
-MOST_REMEMBERED = 2_000
-"""How many indexes are kept of documents that are gone, beside those of the last one."""
+MOST_REMEMBERED = 2_000  # How many indexes are kept of documents that are gone, beside those of the last one
 
 
 @dataclass(slots=True)

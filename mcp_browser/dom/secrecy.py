@@ -13,8 +13,7 @@ from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorld, World
 from mcp_browser.errors import ActionError
 
-MOST_LOOKS = 8
-"""How often a document is looked at for closed shadow roots; each look finds some of them."""
+MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; each look finds some of them
 
 
 class Cover(Frozen):

@@ -14,8 +14,7 @@ from mcp_browser.errors import (
     ModelUnavailable,
 )
 
-LONGEST_CAUSE = 400
-"""Characters of a provider's message that are repeated."""
+LONGEST_CAUSE = 400  # Characters of a provider's message that are repeated
 
 _KEY_VARIABLES = {
     "google": "GOOGLE_API_KEY",

@@ -41,8 +41,7 @@ OutputMode = Literal["tool", "json"]
 RECEIVED = "Received."
 """The result of the form that a model has filled in; what came of it stands in the next message."""
 
-LEAST_ANSWER = 512
-"""Tokens that an answer may have, however small the model's window is."""
+LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
 
 class ProviderModel:

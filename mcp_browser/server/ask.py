@@ -21,9 +21,7 @@ from pydantic import ValidationError
 
 from mcp_browser.browser.next_event import Wakeup
 
-WITHDRAWING_SECONDS = 1.0
-"""How long it may take to tell a client that a question is withdrawn."""
-
+WITHDRAWING_SECONDS = 1.0  # How long it may take to tell a client that a question is withdrawn
 Request = types.CreateMessageRequest | types.ElicitRequest
 Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
 

@@ -17,17 +17,10 @@ from mcp_browser.text import cut
 LONGEST_RESULT = 900_000
 """Longest result, in characters of JSON: the SDK's own client refuses messages over a megabyte."""
 
-LONGEST_TEXT = 500_000
-"""How much of that texts may take together."""
-
-LONGEST_DATA = 200_000
-"""How much of that structured content may take, unless there is nothing else."""
-
-SMALLEST_PICTURE = 24_000
-"""A picture of so many bytes still shows something."""
-
-MARGIN = 2_000
-"""For what stands around the contents."""
+LONGEST_TEXT = 500_000  # How much of that texts may take together
+LONGEST_DATA = 200_000  # How much of that structured content may take, unless there is nothing else
+SMALLEST_PICTURE = 24_000  # A picture of so many bytes still shows something
+MARGIN = 2_000  # For what stands around the contents
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:

@@ -22,8 +22,7 @@ class Principal:
     id: str
 
 
-ANONYMOUS = Principal(name="anonymous", id="anonymous")
-"""Everybody, where nobody has to say who they are."""
+ANONYMOUS = Principal(name="anonymous", id="anonymous")  # Everybody, where nobody has to say who they are
 
 
 def set_principal(scope: MutableMapping[str, Any], principal: Principal) -> None:

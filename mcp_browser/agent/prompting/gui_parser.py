@@ -24,9 +24,7 @@ from pydantic import Field
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import Frozen
 
-PATCH = 28
-"""Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels."""
-
+PATCH = 28  # Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels
 LEAST_PIXELS = 100 * PATCH * PATCH
 MOST_PIXELS = 16_384 * PATCH * PATCH
 MOST_ASPECT = 200

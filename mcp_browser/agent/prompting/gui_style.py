@@ -21,17 +21,14 @@ from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-IMAGES_KEPT = 5
-"""How many pictures stay in the conversation; older ones go, and their texts stay."""
-
+IMAGES_KEPT = 5  # How many pictures stay in the conversation; older ones go, and their texts stay
 WAIT_SECONDS = 5
 
 MOST_KEYS = 3
 
 _DIRECTIONS = ("down", "up", "left", "right")
 
-Point = Callable[[str], str]
-"""From a box as it was written to a point as the mouse's actions take it."""
+Point = Callable[[str], str]  # From a box as it was written to a point as the mouse's actions take it
 
 
 class GuiStyle:

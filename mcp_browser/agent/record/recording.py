@@ -18,13 +18,10 @@ from mcp_browser.llm.messages import ImageBlock
 INDEX_ARGUMENTS = frozenset({"index", "target"})
 POINT_ARGUMENTS = frozenset({"at", "start", "end"})
 
-SHOT_SIDE = 800
-"""Longest side of a picture for people, pixels."""
-
+SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
 
-RECORDING_SECONDS = 2.0
-"""How long a page may take to tell of one element."""
+RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
 
 _UNKNOWN = (ActionError, PlaywrightError, FrameGone)
 """What is gone or cannot be asked has no record; the action itself says so."""

@@ -17,15 +17,12 @@ from mcp_browser.llm.messages import Usage
 
 REPORT_FILE = "report.html"
 
-MOST_PICTURES = 2_500_000
-"""All pictures of a report together, bytes; each gets its share of it."""
-
+MOST_PICTURES = 2_500_000  # All pictures of a report together, bytes; each gets its share of it
 LARGEST_PICTURE = 60_000
 
 PICTURE_SIDE = 800
 
-LONGEST_RESULT = 1_500
-"""How much of an action's result is shown, characters."""
+LONGEST_RESULT = 1_500  # How much of an action's result is shown, characters
 
 _SAID = {
     TaskStatus.WORKING: "The run had not ended when this was written.",

@@ -13,8 +13,7 @@ from mcp_browser.dom.identities import ElementRecord
 
 _FUNCTION = re.compile(r"\s*(?:async\b|function\b|\([^()]*\)\s*=>|\w+\s*=>)")
 
-LONGEST_LINE = 100
-"""An expression that is longer is put on several lines, characters."""
+LONGEST_LINE = 100  # An expression that is longer is put on several lines, characters
 
 READING = frozenset(
     (

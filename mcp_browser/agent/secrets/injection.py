@@ -14,8 +14,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments, StaleElement
 
-Slot = tuple[dict[str, Any], str]
-"""An object among the arguments, and the name in it whose value is typed."""
+Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 
 async def fill_in(

@@ -51,8 +51,7 @@ class PendingArtifact(Frozen):
     place: str
 
 
-Listener = Callable[[str], None]
-"""Told the address of a file that has come or gone."""
+Listener = Callable[[str], None]  # Told the address of a file that has come or gone
 
 
 class Artifacts:

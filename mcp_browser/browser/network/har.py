@@ -10,9 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from mcp_browser.browser.network.exchange import ToldExchange
 from mcp_browser.browser.network.log import Exchange
 
-UNKNOWN = -1
-"""How HAR writes a size or a time that nobody knows."""
-
+UNKNOWN = -1  # How HAR writes a size or a time that nobody knows
 Har = dict[str, Any]
 
 

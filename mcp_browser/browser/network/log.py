@@ -25,28 +25,15 @@ from mcp_browser.errors import NotFound
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
-KEPT = 1_000
-"""How many requests are kept."""
-
-BODY_BYTES = 1_000_000
-"""Largest body that is taken in as it comes, bytes."""
-
-BODIES_BYTES = 24_000_000
-"""How much all bodies that are kept have together, bytes."""
-
+KEPT = 1_000  # How many requests are kept
+BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
+BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
-FRAMES = 50
-"""How many frames of a web socket are kept, the newest."""
-
+FRAMES = 50  # How many frames of a web socket are kept, the newest
 FRAME_LENGTH = 2_000
-DETAIL_SECONDS = 3.0
-"""How long the browser may take to tell of a request, seconds."""
-
-CATCHING_UP_SECONDS = 1.0
-"""How long is waited for what is just being learnt, seconds."""
-
-BODY_SECONDS = 20.0
-"""How long it may take to hand over a long body, seconds."""
+DETAIL_SECONDS = 3.0  # How long the browser may take to tell of a request, seconds
+CATCHING_UP_SECONDS = 1.0  # How long is waited for what is just being learnt, seconds
+BODY_SECONDS = 20.0  # How long it may take to hand over a long body, seconds
 
 DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))
 """Kinds of requests that are looked at whole as they come."""

@@ -51,11 +51,8 @@ HOW_TO_SET_UP = (
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
-ALWAYS = (DONE, CALL_USER)
-"""What every agent may do."""
-
-SCRIPTED = "scripted:"
-"""Begins the name of a model that follows a script in a file."""
+ALWAYS = (DONE, CALL_USER)  # What every agent may do
+SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
 
 
 class Model:

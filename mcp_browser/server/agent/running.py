@@ -18,11 +18,8 @@ from mcp_browser.server.principals import Principal
 
 logger = logging.getLogger(__name__)
 
-KEPT_SECONDS = 3600.0
-"""How long a run that has ended is kept in memory; its folder stays."""
-
-MOST_RUNS = 100
-"""How many runs are kept; the oldest ended ones go first."""
+KEPT_SECONDS = 3600.0  # How long a run that has ended is kept in memory; its folder stays
+MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 
 SessionEntry = Callable[[], contextlib.AbstractAsyncContextManager[object]]
 """Holds a run's session while its agent works."""

@@ -23,8 +23,7 @@ from mcp_browser.llm.messages import (
 )
 from mcp_browser.server.ask import Mailbox
 
-MOST_TOKENS = 4_096
-"""Longest answer that is asked for, in tokens."""
+MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
 
 
 AS_JSON = """\

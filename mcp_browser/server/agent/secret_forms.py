@@ -11,14 +11,9 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 from pydantic import SecretStr
 
-TOKEN_BYTES = 24
-"""How much of a form's address is chance: 192 bits."""
-
-FORM_SECONDS = 600.0
-"""How long a form can be used."""
-
-PATH = "/ask/"
-"""Where forms are, below the server's own prefix."""
+TOKEN_BYTES = 24  # How much of a form's address is chance: 192 bits
+FORM_SECONDS = 600.0  # How long a form can be used
+PATH = "/ask/"  # Where forms are, below the server's own prefix
 
 
 @dataclass(slots=True, eq=False)

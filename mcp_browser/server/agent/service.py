@@ -289,9 +289,7 @@ class AgentRuns:
 
 
 RESULT = "get_task tells its result."
-GOING_ON = frozenset({"task", "task_id", "wait"})
-"""The arguments of run_task that may go with a task_id."""
-
+GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id
 AGAIN = "Start it again with replay_task."
 
 

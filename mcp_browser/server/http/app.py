@@ -25,8 +25,7 @@ from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-READY_SECONDS = 20.0
-"""How long a browser may take to start before the server counts as not ready."""
+READY_SECONDS = 20.0  # How long a browser may take to start before the server counts as not ready
 
 
 def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword

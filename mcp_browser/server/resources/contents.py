@@ -16,8 +16,7 @@ from mcp_browser.server.resources.catalog import Contents
 LARGEST_PART = 640_000
 """Most bytes of a file in one answer: as base64 they stay well below the megabyte that clients refuse."""
 
-LONGEST_TEXT = 850_000
-"""Longest text in one answer, in characters of JSON."""
+LONGEST_TEXT = 850_000  # Longest text in one answer, in characters of JSON
 
 SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next"
 """What an answer tells of a part in `_meta`: size of the whole file, where the part begins, the next part."""

@@ -29,19 +29,15 @@ logger = logging.getLogger(__name__)
 CONNECTION = "mcp_browser.connection"
 """Where a request's ASGI scope names the protocol session, once the transport has found that there is one."""
 
-HANDLE_BYTES = 18
-"""How much of a handle is chance: 144 bits."""
-
-LONGEST_TICK = 5.0
-"""How often, at least, sessions are looked through for those that are over, seconds."""
+HANDLE_BYTES = 18  # How much of a handle is chance: 144 bits
+LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
 
 STATE_SECONDS = 5.0
 """How long after a call the state of its session is kept, so that quick calls cause it once, seconds."""
 
 ANEW = "Start anew: call without `session`, or call new_session."
 
-REMEMBERED = 1000
-"""How many ended sessions are remembered, to tell why they ended."""
+REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

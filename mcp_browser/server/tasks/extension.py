@@ -135,8 +135,7 @@ class TaskExtension:
         return call
 
 
-MOST_LISTENED = 100
-"""How many calls one stream may tell of."""
+MOST_LISTENED = 100  # How many calls one stream may tell of
 
 
 class _Acknowledging:

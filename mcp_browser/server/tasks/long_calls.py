@@ -11,8 +11,7 @@ from mcp_browser.server.principals import Principal
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
-POLL_SECONDS = 1.0
-"""How often a client should ask how a call stands."""
+POLL_SECONDS = 1.0  # How often a client should ask how a call stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

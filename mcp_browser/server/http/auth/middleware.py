@@ -20,9 +20,7 @@ from mcp_browser.server.principals import Principal, set_principal
 from mcp_browser.settings import AccessSettings
 
 WRONG_TOKENS_A_SECOND = 1.0
-WRONG_TOKENS_AT_ONCE = 60.0
-"""How many tokens that do not count an address may try."""
-
+WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may try
 _RETRY_SECONDS = 10
 
 

@@ -24,16 +24,10 @@ ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")
 
 LEEWAY_SECONDS = 30
 KEYS_FRESH_SECONDS = 15 * 60
-KEYS_USABLE_SECONDS = 24 * 3600
-"""How long keys may be used when the authorization server does not answer."""
-
-FETCH_PAUSE_SECONDS = 10
-"""How often the keys are fetched at most, whatever tokens say."""
-
+KEYS_USABLE_SECONDS = 24 * 3600  # How long keys may be used when the authorization server does not answer
+FETCH_PAUSE_SECONDS = 10  # How often the keys are fetched at most, whatever tokens say
 _REQUEST_SECONDS = 5
-_FETCH_SECONDS = 10
-"""How long a fetch may take in all: no call waits longer for the authorization server."""
-
+_FETCH_SECONDS = 10  # How long a fetch may take in all: no call waits longer for the authorization server
 _LONGEST_DOCUMENT = 512 * 1024
 _LONGEST_TOKEN = 16 * 1024
 _TOKEN_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})

@@ -10,8 +10,7 @@ from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
 from mcp_browser.server.principals import ANONYMOUS, principal_of
 
 MOST_BUCKETS = 10_000
-BURST_SECONDS = 10
-"""How many seconds' worth of requests a caller who was quiet may make at once."""
+BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet may make at once
 
 
 class Buckets:

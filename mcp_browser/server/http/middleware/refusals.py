@@ -22,9 +22,7 @@ Reason = Literal[
 ]
 """Why a request was refused or a connection closed."""
 
-OnRefusal = Callable[[Reason], None]
-"""Called for each request that is refused."""
-
+OnRefusal = Callable[[Reason], None]  # Called for each request that is refused
 JSONRPC_REFUSED = -32000
 
 
