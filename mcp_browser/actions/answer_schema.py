@@ -62,10 +62,7 @@ class AnswerSchema:
 
 
 class _Inlining:
-    """Puts definitions in the places where they are used; `shown` is the schema without references.
-
-    A schema that stands within itself is named there, since it would never end.
-    """
+    """Puts definitions where they are used; a schema within itself is named, else it would not end."""
 
     def __init__(self, schema: Schema) -> None:
         self._parts = 0

@@ -21,12 +21,7 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
     """The content of HTML as Markdown. What was converted last is kept, since long pages are read in parts.
 
     Where it cannot be converted whole, since it is nested too deep for instance, its plain text with a line
-    that says so.
-
-    Args:
-        html: a page or an element, frames and shadow roots in place.
-        base_url: what addresses in it are relative to.
-        links: keep the addresses of links and pictures; else only their texts.
+    that says so. Without `links`, links and pictures are only their texts.
     """
     # Imported late: a server need not wait for it before a page is extracted.
     from html_to_markdown import (  # noqa: PLC0415

@@ -19,10 +19,8 @@ _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=
 async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
     """The files that sources name, on the server's disk.
 
-    Args:
-        ctx: the session, whose files may be named by their `browser://` addresses.
-        sources: paths in folders that uploads are allowed from, addresses of the session's files, or contents
-            as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
+    Sources are paths in folders that uploads are allowed from, addresses of the session's files, or contents
+    as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
 
     Raises:
         NotFound: there is no such file.

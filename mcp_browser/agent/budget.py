@@ -5,14 +5,7 @@ from mcp_browser.llm.messages import Usage
 
 
 def over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:
-    """Which limit has been reached, as a sentence; None where none has.
-
-    Args:
-        budget: the limits.
-        step: the number of the step that is running, from 1.
-        usage: what has been used before it.
-        seconds: working time before it.
-    """
+    """Which limit has been reached by step `step`, from 1, as a sentence; None where none has."""
     if step >= budget.steps:
         return f"the limit of {budget.steps} steps is reached."
     if budget.seconds is not None and seconds >= budget.seconds:

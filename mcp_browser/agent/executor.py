@@ -97,11 +97,9 @@ class Executor:
         await self._own.execute("switch_tab", {"tab": tab_id}, self.session)
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
-        """The page's state, with a picture where one is wanted and can be had.
+        """The page's state, with a picture for the model where one is wanted and can be had.
 
-        Args:
-            picture: with a picture for the model.
-            shot: with a small one for people, where there is none for the model.
+        `shot` asks for a small one for people, where there is none for the model.
 
         Raises:
             ActionError: the page cannot be looked at.

@@ -52,17 +52,7 @@ class Question:
     async def put(
         self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control
     ) -> str | None:
-        """Ask the person.
-
-        Args:
-            watcher: reaches the person.
-            site: host of the page that is open; a secret is kept for its pages only.
-            secrets: takes a secret up, and hides those it has.
-            control: may have instructions, which answer, too.
-
-        Returns:
-            What the model reads; None where nobody has answered.
-        """
+        """Ask the person; what the model reads. A secret is kept for the pages of `site` only."""
         told = None
         if self.secret is not None:
             told = await self._put_secretly(self.secret, watcher, site, secrets)

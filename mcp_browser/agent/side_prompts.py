@@ -69,13 +69,7 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
 ) -> Verdict:
     """Whether the claimed result stands up to the last page and the steps that led there.
 
-    Args:
-        model_client: asks the model.
-        task: what was to be done.
-        answer: what is claimed.
-        look: the last page.
-        steps: what was done, an action each.
-        window: tokens that the model takes: answer, steps and page are cut to their shares of it.
+    Answer, steps and page are cut to their shares of the model's window, in tokens.
 
     Raises:
         ModelError: there is no judgement.

@@ -63,13 +63,7 @@ class Console:
     def __init__(
         self, page: Page, *, tell: Literal["errors", "all", "none"] = "errors", show_secrets: bool = False
     ) -> None:
-        """Listen to the page from now on.
-
-        Args:
-            page: Playwright's page.
-            tell: what `take` is to tell.
-            show_secrets: leave tokens and passwords in what is told.
-        """
+        """Listen to the page from now on; `tell` is what `take` is to tell."""
         self._page = page
         self._tell = tell
         self._show_secrets = show_secrets

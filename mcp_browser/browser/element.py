@@ -224,11 +224,7 @@ class Element:
         """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it.
 
         Where the two do not fit into the view together, the page is scrolled while the element is held.
-
-        Args:
-            other: where to drop; it may be the element itself, to move it by an offset.
-            offset_x: CSS pixels from the left edge of its box; by default its middle.
-            offset_y: the same from the top edge.
+        Offsets are CSS pixels from the other's left and top edges; it may be the element itself.
 
         Raises:
             InvalidArguments: the offset lies outside of the other's box.

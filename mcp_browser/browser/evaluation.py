@@ -45,16 +45,11 @@ async def evaluate(
 ) -> Evaluation:
     """Run an expression, a function, or a function's body in the page; promises are awaited.
 
-    Args:
-        tab: where it runs, in the page's own world.
-        script: JavaScript. It finds the element as `element`; a function that it gives takes it too.
-        index: the element, in whose frame the script then runs.
-        seconds: when it is stopped.
-        characters: longest value, about.
+    The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
 
     Raises:
         ScriptFailed: it threw, or it is no JavaScript; the message tells the line.
-        DeadlineExceeded: it did not end in time; one that runs without end is stopped.
+        DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
         DialogOpen: it has opened a dialog and waits for the answer.
         StaleElement: the element is gone.
     """

@@ -18,12 +18,7 @@ class FairSemaphore:
     """
 
     def __init__(self, most: int, *, crowds: Container[str] = ()) -> None:
-        """Give at most `most` turns at a time.
-
-        Args:
-            most: how many.
-            crowds: owners that stand for many callers who cannot be told apart; they may have all turns.
-        """
+        """Give `most` turns at a time; `crowds` stand for many callers each, and may have all turns."""
         self._most = most
         self._crowds = crowds
         self._running: Counter[str] = Counter()

@@ -57,16 +57,9 @@ class Tab:
     ) -> None:
         """Take over a page; `attach` has to follow.
 
-        Args:
-            id: number of the tab.
-            page: Playwright's page.
-            settings: the settings in force.
-            channel: name of the event by which the page script and the hooks find each other.
-            downloads: where its downloads go.
-            notice: takes sentences for the next result.
-            held: is called when a dialog, a crash or its end begins to hold the tab.
-            hidden: values that no picture may show, by their names; as they are when a picture is taken.
-            opener: id of the tab that opened it.
+        `channel` names the event by which the page script and the hooks find each other. `notice` takes
+        sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
+        `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id.
         """
         self.id = id
         self.page = page
@@ -333,12 +326,7 @@ class Tab:
                 await self.page.close()
 
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
-        """The file chooser that some input opens within `limit` seconds; None where it opens none.
-
-        Args:
-            opening: the input, as for `act`.
-            limit: how long to wait for the chooser.
-        """
+        """The file chooser that an input, as for `act`, opens within `limit` seconds; None where none."""
         self._choosing = asyncio.get_running_loop().create_future()
         try:
             await self.act(opening)

@@ -36,10 +36,8 @@ def load_settings(
 ) -> LoadedSettings:
     """Settings from all sources, the first that names a setting winning.
 
-    Args:
-        flags: values by field name, as text, a truth value, or a list of texts.
-        environment: where the `MCP_BROWSER_*` variables are looked up.
-        config: the configuration file; by default the one that `MCP_BROWSER_CONFIG` names, if any.
+    `flags` are by field name: texts, truth values, lists of texts. `config` is by default the file that
+    `MCP_BROWSER_CONFIG` names.
 
     Raises:
         SettingsError: a value is wrong or a name unknown, in one line.

@@ -24,13 +24,9 @@ Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A browser session, lent to one call.
+    """A browser session, lent to one call; the result of its first one has to tell its handle.
 
-    Attributes:
-        session: the browser session.
-        handle: by what name the caller may ask for it again; None where there is only one.
-        is_new: this call is the session's first, so that its result has to tell the handle.
-        told: sentences to tell with the result, whatever comes of the call.
+    `told` are sentences to tell with the result, whatever comes of the call.
     """
 
     session: BrowserSession

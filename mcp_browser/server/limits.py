@@ -26,13 +26,9 @@ MARGIN = 2_000  # For what stands around the contents
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
     """The result, made short enough for every client; one that is short enough stays as it is.
 
-    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept as
-    a file of the session, in whose place its address stands. Of structured content the longest entries are
+    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept among
+    the `artifacts`, and its address stands in its place. Of structured content the longest entries are
     left out, and named.
-
-    Args:
-        result: what a tool gives back.
-        artifacts: where pictures can be kept; None where the tool works in no session.
     """
     if _length(result) <= LONGEST_RESULT:
         return result

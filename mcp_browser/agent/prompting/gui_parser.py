@@ -164,13 +164,9 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
-    """A point as the mouse's actions take it, from the numbers of a model.
+    """A point as the mouse's actions take it, from a model's numbers and the picture it was shown, pixels.
 
-    Args:
-        spot: the model's numbers.
-        scale: what they are. Two numbers up to 1, one of them a fraction, are parts of the sides anyway.
-        width: of the picture that the model was shown, pixels.
-        height: of that picture.
+    Two numbers up to 1, one of them a fraction, are parts of the sides whatever the scale.
     """
     fractions = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x % 1 or spot.y % 1)
     if scale == "unit" or fractions:

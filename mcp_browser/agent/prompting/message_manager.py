@@ -80,17 +80,9 @@ class MessageManager:
         images_kept: int = 1,
         state: MessageManagerState | None = None,
     ) -> None:
-        """Begin a conversation, or go on with a saved one.
+        """Begin a conversation, or go on with a saved one, from which the head is then taken.
 
-        Args:
-            system_prompt: the rules.
-            task: what is to be done.
-            context: what else the person has told.
-            secrets: names of secrets that may be used.
-            example: what an answer looks like.
-            window: tokens that the model takes, 128,000 where None.
-            images_kept: how many pictures of the page stay in the conversation, this step's included.
-            state: a saved conversation; the head is then taken from it.
+        `window` is in tokens; `images_kept` counts the pictures that stay, this step's included.
         """
         self.window = window or DEFAULT_WINDOW
         self.state = state or MessageManagerState()

@@ -54,12 +54,7 @@ async def record_elements(
 ) -> tuple[ElementRecord, ...]:
     """The elements that the arguments of an action mean, as they are now, as far as they can be told.
 
-    Its caller holds the session.
-
-    Args:
-        session: where the action is going to be done.
-        arguments: what it is called with.
-        hide: takes secrets out of values of JSON.
+    Its caller holds the session; `hide` takes secrets out of values of JSON.
     """
     records: list[ElementRecord] = []
     for argument, value in element_arguments(arguments):

@@ -39,12 +39,7 @@ _SAID = {
 
 
 def render_report(history: AgentHistory, folder: Path) -> str:
-    """The report as HTML: all in one file, without scripts, with everything that pages said escaped.
-
-    Args:
-        history: the run.
-        folder: where the pictures of its steps are.
-    """
+    """The report as HTML: all in one file, without scripts, with everything that pages said escaped."""
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
     style = _part("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

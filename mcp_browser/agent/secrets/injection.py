@@ -22,12 +22,6 @@ async def fill_in(
 ) -> dict[str, Any]:
     """The arguments of an action with secrets in the places of their names; its caller holds the session.
 
-    Args:
-        action: its parameters' marks say what is typed into the page.
-        arguments: as the model gave them.
-        secrets: those of the task.
-        session: where the action is going to be done.
-
     Raises:
         InvalidArguments: there is no such secret, or it stands where nothing is typed.
         BlockedUrl: the document that would get it is none of the secret's domains.

@@ -17,13 +17,7 @@ Har = dict[str, Any]
 def make_har(
     exchanges: Iterable[tuple[Exchange, ToldExchange]], *, browser: str, titles: dict[int, str]
 ) -> Har:
-    """An archive of these requests.
-
-    Args:
-        exchanges: the requests in their order, with what may be told of them.
-        browser: name and version of the browser.
-        titles: titles of the tabs by their ids.
-    """
+    """An archive of these requests, with what may be told of them; `titles` by the ids of tabs."""
     entries: list[Har] = []
     began: dict[int, float] = {}
     for exchange, told in exchanges:

@@ -258,12 +258,7 @@ class RunMaker:
         return registry
 
     async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:
-        """The model for a run.
-
-        Args:
-            request: tells what the client can do.
-            name: the model that the call names, if it does.
-            attended: the client will be there to answer, if it is asked.
+        """The model for a run; an `attended` one has a client there to answer, if it is asked.
 
         Raises:
             NotActionable: there is none; the message says how to set one up.

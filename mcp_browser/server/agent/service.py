@@ -55,15 +55,7 @@ class AgentRuns:
         wrote: Callable[[Run, str], None],
         open_form: OpenForm | None = None,
     ) -> None:
-        """Let agents use the actions of `registry`.
-
-        Args:
-            settings: of the server.
-            sessions: where the browser sessions come from.
-            registry: the actions.
-            wrote: called with each file that a run has written.
-            open_form: opens a form in which people give what is secret; None where they cannot.
-        """
+        """Let agents use the actions of `registry`; `wrote` is called with each file a run has written."""
         self._open_form = open_form
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
@@ -186,14 +178,7 @@ class AgentRuns:
         resume: bool = True,
         attended: bool = False,
     ) -> Run:
-        """Continue a run that works, waits, was broken off, or was left by an earlier server.
-
-        Args:
-            call: who wants it, and where.
-            identifier: the run's.
-            text: what it is to be told.
-            resume: also where it was paused.
-            attended: the client will be there to answer, if it is asked.
+        """Continue a run that works, waits, was broken off, or an earlier server left; `resume` a paused one.
 
         Raises:
             NotFound: there is none for this caller.

@@ -37,16 +37,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     middleware: Sequence[Middleware] = (),
     routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
-    """The ASGI app.
-
-    Args:
-        settings: which transports, and at what paths.
-        server: the MCP server.
-        sessions: the browser sessions of its clients.
-        manager: where the browsers come from.
-        middleware: what a request goes through before it comes in, the outermost first.
-        routes: what is served beside MCP.
-    """
+    """The ASGI app, behind `middleware`, the outermost first; `routes` are served beside MCP."""
     prefix = settings.server.path_prefix
     longest_body = settings.access.max_body * MIB
     streamable = StreamableHTTPSessionManager(

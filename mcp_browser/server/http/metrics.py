@@ -24,13 +24,7 @@ _MEMORY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """What is asked for only when somebody looks.
-
-    Args:
-        sessions: how many browser sessions are open.
-        connections: how many HTTP connections are open.
-        restarts: how often a browser had to be started again.
-    """
+    """What is asked for only when somebody looks: open sessions and connections, restarts of browsers."""
 
     sessions: Callable[[], int]
     connections: Callable[[], int]

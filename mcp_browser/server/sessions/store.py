@@ -182,13 +182,9 @@ class Sessions:
         context_options: Mapping[str, Any] | None = None,
         profile: NamedProfile | None = None,
     ) -> HeldSession:
-        """A new session; its browser context opens at its first call.
+        """A new session; its context opens at its first call, with `context_options` for `new_context`.
 
-        Args:
-            principal: whose it is.
-            connection: the protocol session that it is made in, if any.
-            context_options: keyword arguments for Playwright's `new_context`.
-            profile: where it keeps its logins; it is this session's until that ends.
+        A profile, where it keeps its logins, is this session's until that ends.
 
         Raises:
             LimitReached: there are too many; none is closed for it.

@@ -69,12 +69,9 @@ class KnownNames:
             self._at_port.add((name, port))
 
     def knows(self, host: str, reached_at: str | None) -> bool:
-        """Whether a `Host` header names this server.
+        """Whether a `Host` header names this server, or the address at which the connection arrived.
 
-        Args:
-            host: the header's value.
-            reached_at: the address at which the connection arrived. A number in the header cannot come from
-                DNS rebinding, so the server's own is always known.
+        A number in the header cannot come from DNS rebinding, so the server's own is always known.
         """
         split = split_host(host)
         if split is None:

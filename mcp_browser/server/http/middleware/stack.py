@@ -33,13 +33,8 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
 
-    Args:
-        settings: who may come in, and how much.
-        endpoints: the paths, prefix included, at which MCP is served.
-        listens_at: the name or number that the server was told to listen at, by which it may be reached too.
-        open_paths: the paths that are for everybody, such as `/healthz`.
-        open_folders: with what the paths begin that are for everybody, too.
-        on_refusal: called for each request that is refused.
+    The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
+    `open_paths`, or a path that begins with one of the `open_folders`.
 
     Raises:
         SettingsError: the tokens cannot be used.
