@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from mcp_browser.actions.console import console
-from mcp_browser.actions.dialogs import dialogs
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
@@ -36,7 +35,6 @@ FAMILIES = (
     waiting,
     extraction,
     tabs,
-    dialogs,
     printing,
     files,
     console,

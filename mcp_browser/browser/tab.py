@@ -135,14 +135,18 @@ class Tab:
 
     async def attach(self) -> None:
         """Connect to what the browser tells about the tab over CDP; other engines go without."""
+
+        def follow(take: Callable[[dict[str, Any], str | None], None]) -> Callable[[dict[str, Any]], None]:
+            return lambda event: take(event, self._main_frame)
+
         try:
             cdp = await self.page.context.new_cdp_session(self.page)
-            cdp.on("Page.frameRequestedNavigation", self._on_navigation_requested)
-            cdp.on("Page.frameStartedNavigating", self._on_navigation_started)
-            cdp.on("Page.frameStoppedLoading", self._on_loading_stopped)
-            cdp.on("Page.frameScheduledNavigation", self._on_navigation_scheduled)
-            cdp.on("Page.frameClearedScheduledNavigation", self._on_navigation_unscheduled)
-            cdp.on("Page.windowOpen", self._on_window_open)
+            cdp.on("Page.frameRequestedNavigation", follow(self.activity.navigation_requested))
+            cdp.on("Page.frameStartedNavigating", follow(self.activity.navigation_started))
+            cdp.on("Page.frameStoppedLoading", follow(self.activity.loading_stopped))
+            cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
+            cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
+            cdp.on("Page.windowOpen", lambda _event: self.activity.window_opening())
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
             await self.refresh_title()
@@ -350,24 +354,6 @@ class Tab:
     def _held_up(self) -> None:
         self.activity.wake()
         self._on_held(self)
-
-    def _on_navigation_requested(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_requested(event, self._main_frame)
-
-    def _on_navigation_started(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_started(event, self._main_frame)
-
-    def _on_loading_stopped(self, event: dict[str, Any]) -> None:
-        self.activity.loading_stopped(event, self._main_frame)
-
-    def _on_navigation_scheduled(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_scheduled(event, self._main_frame)
-
-    def _on_navigation_unscheduled(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_unscheduled(event, self._main_frame)
-
-    def _on_window_open(self, _event: dict[str, Any]) -> None:
-        self.activity.window_opening()
 
     def _on_file_chooser(self, chooser: FileChooser) -> None:
         if self._choosing is None:
