@@ -1,8 +1,4 @@
-"""What a mouse and a keyboard do at points of the picture, for models that look at it.
-
-A point is checked before it is used: the result names what was hit. Every result has a new picture with the
-cursor in it, and tells where the cursor is.
-"""
+"""What a mouse and a keyboard do at points of the picture; results name what was hit, with a new picture."""
 
 import math
 from itertools import pairwise

@@ -105,10 +105,7 @@ def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
 
 
 def _remote_files(names: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """The files that a remote client names, relative to a folder that uploads are allowed from.
-
-    What the server's folders are called, and what else is in them, is not told.
-    """
+    """What the server's folders are called, and what else is in them, is not told to a remote client."""
     folders = list(folders)
     files: list[Path] = []
     for name in names:

@@ -85,10 +85,7 @@ class Agent(TaskRun):
         self._answer: ActionOutcome | None = None
 
     async def run(self) -> TaskOutcome:
-        """Work until the task ends, the run is held up by a person's part, or is cancelled.
-
-        The history is saved after each step and at the end, however the run ends.
-        """
+        """Work as `TaskRun.run` does, within a span."""
         with spans.of_run(self.history.id, self.model_client.model.info.name, self.task.style) as span:
             try:
                 return await super().run()

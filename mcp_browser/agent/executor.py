@@ -66,10 +66,7 @@ class Executor:
         secrets: Secrets,
         allowed_domains: Sequence[str] = (),
     ) -> None:
-        """Act by `controller`, whose registry holds what the task allows, and `done`.
-
-        Looking, opening the first page and switching tabs need no such permission.
-        """
+        """Act by `controller`; looking, opening the first page and switching tabs need no action of it."""
         self.controller = controller
         self.session = session
         self._secrets = secrets

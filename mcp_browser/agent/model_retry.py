@@ -46,10 +46,7 @@ class Asked:
 
 @dataclass
 class ModelClient:
-    """Asks a model, and another one when the first is given up.
-
-    `seconds` is how long one answer may take; `usage` what all answers so far have used.
-    """
+    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take."""
 
     model: ChatModel
     fallback: ChatModel | None = None

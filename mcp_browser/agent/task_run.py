@@ -23,10 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(kw_only=True)
 class TaskRun(ABC):
-    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one.
-
-    `registry` of the controller holds the actions that the task allows.
-    """
+    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one."""
 
     history: AgentHistory
     controller: Controller

@@ -29,10 +29,7 @@ CONTROL_SECONDS = 2.0
 
 
 class Evaluation(Frozen):
-    """What a script has given: `value` as JSON, cut where `is_cut`.
-
-    `left_page` where the page went elsewhere before the script ended, so that there is no value.
-    """
+    """What a script has given, as JSON, cut where `is_cut`; nothing where it has `left_page` first."""
 
     value: JsonValue = None
     is_undefined: bool = False

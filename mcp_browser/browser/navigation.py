@@ -63,10 +63,7 @@ class Navigation:
         )
 
     async def arrive(self) -> None:
-        """Wait for the end of a navigation under way, or end it when it takes too long.
-
-        Meanwhile Chromium passes nothing on to the page, neither questions nor input.
-        """
+        """Wait for a navigation under way, or end it: meanwhile Chromium passes nothing on."""
         limit = self._settings.limits.navigation_timeout
         while (taken := self._tab.activity.navigating_for()) is not None and not self._tab.held:
             if taken >= limit:
@@ -154,10 +151,7 @@ class Navigation:
             await self._tab.activity.change(limit=deadline - time.monotonic())
 
     async def _free(self) -> None:
-        """Break off a script that keeps the page from being left; later on it would be too late.
-
-        Chromium passes nothing on to a page while a navigation is under way.
-        """
+        """Break off a script that keeps the page from being left: later, Chromium passes nothing on."""
         if self._tab.cdp is None or self._tab.held or self._tab.activity.navigating_for() is not None:
             return
         try:

@@ -26,10 +26,7 @@ async def finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
-    """Wait for work `seconds` at most, without failing with it; whether it has ended.
-
-    Work that takes longer goes on: a browser that hangs is killed by its driver later.
-    """
+    """Wait for work `seconds` at most, without failing with it; whether it has ended. Else it goes on."""
     done, _ = await asyncio.wait({begin(work)}, timeout=seconds)
     return bool(done)
 

@@ -55,10 +55,7 @@ class SourceMaps(SessionPlugin):
         self._maps: OrderedDict[str, dict[str, Any] | None] = OrderedDict()
 
     async def originals(self, tab: Tab, wanted: Iterable[Location]) -> dict[Location, Location]:
-        """The places in the sources, for those that can be found; the rest is left out.
-
-        Scripts and their maps are fetched by the tab's page, with its cookies and through its proxy.
-        """
+        """The places in the sources that can be found; the page fetches them, with its cookies."""
         by_script: dict[str, list[Location]] = {}
         for place in wanted:
             if place.url.startswith(("http://", "https://")):

@@ -35,10 +35,7 @@ NOTHING = Known()
 
 @dataclass(slots=True, eq=False)
 class FrameState:
-    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids.
-
-    `told_within` counts the lines that were told of each frame within, with those further in.
-    """
+    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids."""
 
     world: World
     told: Known = NOTHING
@@ -168,10 +165,7 @@ Placing = Callable[[int], int]
 
 
 def frames_in(reading: Reading) -> Iterator[tuple[Reading, Placing, Placing, int]]:
-    """Each frame with two functions, from a line's place in it now (before) to its place among all lines.
-
-    And how deep its lines are indented.
-    """
+    """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
 
     def visit(
         inner: Reading, at: int, was: int, depth: int

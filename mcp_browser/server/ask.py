@@ -48,10 +48,7 @@ class ClientQuestion:
 
 
 class Mailbox:
-    """Questions to a client, from work that outlives its single calls.
-
-    `news` wakes who waits when there is a question, or none any more.
-    """
+    """Questions to a client, from work that outlives its calls; `news` wakes who waits for a change."""
 
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}

@@ -11,12 +11,7 @@ _KEY = "mcp_browser.principal"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller whose identity was checked.
-
-    Attributes:
-        name: how logs and metrics name the caller; no secret.
-        id: what sessions are bound to: equal for the same caller, never for another one.
-    """
+    """A checked caller: `name` is for logs and metrics, `id` what sessions are bound to."""
 
     name: str
     id: str

@@ -89,10 +89,7 @@ _ALIASES = {
 
 
 class GuiAction(Frozen):
-    """An action as it was written: its name in lower case, and its arguments as texts.
-
-    Points are in `start_box` and `end_box`, whatever they were called.
-    """
+    """An action as it was written, its name in lower case; points are in `start_box` and `end_box`."""
 
     name: str
     arguments: dict[str, str] = Field(default_factory=dict)

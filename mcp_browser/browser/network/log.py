@@ -135,10 +135,7 @@ class NetworkLog(SessionPlugin):
         raise NotFound(f"There is no request {number}.", hint=hint)
 
     async def complete(self, exchange: Exchange) -> None:
-        """Learn what the browser still can tell about a request: all headers, sizes, a body that is not long.
-
-        What is gone stays unknown: the body of a page's pictures goes with the page.
-        """
+        """Learn what the browser still can tell about a request: headers, sizes, a body that is not long."""
         if exchange.gathering is not None:
             await asyncio.wait({exchange.gathering}, timeout=DETAIL_SECONDS)
         elif exchange.request is not None:

@@ -57,10 +57,7 @@ class ClientWatcher:
         return str((response.content or {}).get("answer", ""))
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """The person's answer on a page of this server's; None where nobody can be asked so now.
-
-        It goes from the page to the run, and nowhere else: the client only learns the page's address.
-        """
+        """The person's answer on a page of this server's, for the run only; None where none can be asked."""
         if self._open_form is None or not self._takes_urls or not self._run.attended:
             return None
         async with self._open_form(self._request, question, site) as form:

@@ -33,10 +33,7 @@ Answer with one JSON object and nothing else: no words around it. It must fit th
 
 
 class ClientModel:
-    """Asks the client's model. The client chooses which, and may ask its person first.
-
-    Sampling counts no tokens, so that usage is an estimate.
-    """
+    """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
     def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
         self._mailbox = mailbox

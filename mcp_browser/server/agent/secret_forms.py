@@ -18,10 +18,7 @@ PATH = "/ask/"  # Where forms are, below the server's own prefix
 
 @dataclass(slots=True, eq=False)
 class SecretForm:
-    """A form for one answer, at an address that is used once.
-
-    `site` names the pages on which the answer may be typed; `url` is the whole address, once it is known.
-    """
+    """A form for one answer, at an address that is used once; `site` names the pages it may be typed on."""
 
     question: str
     site: str

@@ -42,19 +42,11 @@ REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they en
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HeldSession:
-    """A browser session and who holds it.
+    """A browser session and who holds it, by a `handle` that nobody else can guess.
 
-    Attributes:
-        handle: its name for its holder; nobody else can guess it.
-        owner: who may use it.
-        connection: the protocol session (legacy HTTP, SSE) that it was made in, if any.
-        session: the browser session.
-        profile: the named profile that it keeps its logins in, if any.
-        started, used: when it began, and when its latest call ended; seconds of a clock of their own.
-        calls: how many calls it has now.
-        running: what breaks these calls off.
-        over: why it has ended; empty until then.
-        unsaved: something may have been stored since its state was kept.
+    `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
+    the latest call, are seconds of a clock of their own. `calls` counts those under way, which `running`
+    breaks off. `over` is why it has ended. `unsaved`: something may have been stored since its state was kept.
     """
 
     handle: str
@@ -230,10 +222,7 @@ class Sessions:
             await self.end(held, "The session ended with its connection.")
 
     def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
-        """The sessions that a caller may know of, oldest first.
-
-        Callers who do not say who they are cannot be told apart: each sees those of its connection only.
-        """
+        """The sessions of a caller, oldest first; of an anonymous one, those of its connection only."""
         if principal == ANONYMOUS:
             return [
                 held
