@@ -34,7 +34,7 @@ class Watcher(Protocol):
         ...
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """The person's password or code for pages of `site`, so that no model reads it; None where it cannot be."""
+        """The person's password or code for pages of `site`, so that no model reads it; None where none."""
         ...
 
 

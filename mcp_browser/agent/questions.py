@@ -46,7 +46,6 @@ class Question:
 
     @property
     def obstacle(self) -> str:
-        """What stands in the way until it is answered."""
         return self.text if self.secret is None else f"{self.text} {NO_WAY_FOR_SECRETS}"
 
     async def put(

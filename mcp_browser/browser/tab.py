@@ -146,7 +146,7 @@ class Tab:
             cdp.on("Page.frameStoppedLoading", follow(self.activity.loading_stopped))
             cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
             cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
-            cdp.on("Page.windowOpen", lambda _event: self.activity.window_opening())
+            cdp.on("Page.windowOpen", follow(lambda *_: self.activity.window_opening()))
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
             await self.refresh_title()

@@ -61,7 +61,6 @@ class Reading:
 
     @property
     def total(self) -> int:
-        """How many lines there are, with those of the frames within."""
         return int(self.answer["count"]) + sum(inner.total for inner in self.within.values())
 
 

@@ -10,9 +10,7 @@ class ChatModel(Protocol):
     """A model that answers a conversation."""
 
     @property
-    def info(self) -> ModelInfo:
-        """Its name and what it can do."""
-        ...
+    def info(self) -> ModelInfo: ...
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
         """One answer to the conversation, whose first message may be the system's, and the last is a user's.

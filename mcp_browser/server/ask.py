@@ -68,7 +68,6 @@ class Mailbox:
 
     @property
     def waiting(self) -> list[ClientQuestion]:
-        """The questions that have no answer yet, oldest first."""
         return [question for question in self._questions.values() if not question.answer.done()]
 
     def requests(self) -> dict[str, Request]:

@@ -34,7 +34,6 @@ class DownloadInfo(Frozen):
 
     @property
     def done(self) -> bool:
-        """Whether it is saved or has failed."""
         return self.size is not None or self.error is not None
 
     def __str__(self) -> str:

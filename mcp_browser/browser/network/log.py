@@ -90,7 +90,6 @@ class Exchange:
 
     @property
     def done(self) -> bool:
-        """Whether nothing more will come."""
         return self.duration is not None
 
     @property

@@ -46,7 +46,7 @@ class HeldSession:
 
     `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
     the latest call, are seconds of a clock of their own. `calls` counts those under way, which `running`
-    breaks off. `over` is why it has ended. `unsaved`: something may have been stored since its state was kept.
+    breaks off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
     """
 
     handle: str
