@@ -65,11 +65,7 @@ class HotkeyParams(ActionParams):
     keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
 
 
-def _held_for(params: MouseClickParams) -> float:
-    return params.hold * params.clicks
-
-
-@mouse.action(pictured=True, own_time=_held_for)
+@mouse.action(pictured=True, own_time=lambda params: params.hold * params.clicks)
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""
     tab = ctx.tab

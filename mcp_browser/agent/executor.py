@@ -41,8 +41,7 @@ class Look:
     title: str
     text: str
     images: tuple[ImageBlock, ...] = ()
-    shot: ImageBlock | None = None
-    """A picture for people, who look at it later."""
+    shot: ImageBlock | None = None  # A picture for people, who look at it later
 
 
 @dataclass(frozen=True, slots=True)

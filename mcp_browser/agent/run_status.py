@@ -19,8 +19,7 @@ class RunStatus:
         self._resumable = resumable
         self._before = seconds
         self._since = time.monotonic()
-        self.obstacle: str | None = None
-        """Why the run ended without success, or what it waits for."""
+        self.obstacle: str | None = None  # Why the run ended without success, or what it waits for
 
     @property
     def seconds(self) -> float:

@@ -78,16 +78,11 @@ class Activity:
         self._address = page.url.partition("#")[0]
         self.watched = False
         """Whether an action is under way; what a page asks for outside of one is its own doing."""
-        self.windows_opening = 0
-        """How many windows the page has asked for that are not there yet."""
-        self.document_number = 0
-        """Grows with each new document in the tab."""
-        self.frames_number = 0
-        """Grows with each new document in a frame of the page."""
-        self.loading = False
-        """Whether the document has begun and its DOM is not complete yet."""
-        self.status: int | None = None
-        """HTTP status of the document."""
+        self.windows_opening = 0  # How many windows the page has asked for that are not there yet
+        self.document_number = 0  # Grows with each new document in the tab
+        self.frames_number = 0  # Grows with each new document in a frame of the page
+        self.loading = False  # Whether the document has begun and its DOM is not complete yet
+        self.status: int | None = None  # HTTP status of the document
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_end)
         page.on("requestfailed", self._on_failed)

@@ -146,7 +146,7 @@ class Tab:
             cdp.on("Page.frameStoppedLoading", follow(self.activity.loading_stopped))
             cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
             cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
-            cdp.on("Page.windowOpen", follow(lambda *_: self.activity.window_opening()))
+            cdp.on("Page.windowOpen", self._on_window_open)
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
             await self.refresh_title()
@@ -354,6 +354,9 @@ class Tab:
     def _held_up(self) -> None:
         self.activity.wake()
         self._on_held(self)
+
+    def _on_window_open(self, _event: dict[str, Any]) -> None:
+        self.activity.window_opening()
 
     def _on_file_chooser(self, chooser: FileChooser) -> None:
         if self._choosing is None:
