@@ -21,8 +21,7 @@ from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-Prepare = Callable[[], Awaitable[Mapping[str, Any]]]
-"""Checks what an action is called with, and gives its arguments; runs in the action's critical section."""
+Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
 
 
 class Controller:

@@ -50,9 +50,7 @@ FAMILIES = (
 ALL = "all"
 CORE = "core"
 
-AGENT = "agent"
-"""The group of the tools that start and steer the built-in agent: the server's, not actions of a page."""
-
+AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
 AGENT_TOOLS = (
     *(RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions"),

@@ -36,8 +36,7 @@ PAPERS = {
 }
 """Width and height in inches."""
 
-MARGIN_WITH_LINES = 0.8
-"""Inches above and below the pages of a PDF with a header or a footer, which stand in them."""
+MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a header or a footer
 
 
 class DropFilesParams(ActionParams):

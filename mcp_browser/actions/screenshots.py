@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
     from mcp_browser.dom.models import Box
 
-TALLEST = 3
-"""A picture of a full page shows so many times the longest side of a picture; more could not be read."""
-
+TALLEST = 3  # Times the longest side of a picture, for a full page; more could not be read
 TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
 PAINTING_SECONDS = 30  # How long a picture of a full page may take
 

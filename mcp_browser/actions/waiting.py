@@ -19,8 +19,7 @@ waiting = Registry(group="core")
 Condition = Callable[[], Awaitable[bool]]
 
 FIRST_POLL = 0.05
-LONGEST_POLL = 0.5
-"""Seconds between two looks: short at first, then longer, so that a heavy page is not kept busy."""
+LONGEST_POLL = 0.5  # Seconds between two looks: shorter at first, so that a heavy page is not kept busy
 
 
 LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds

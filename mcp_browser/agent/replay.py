@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
 
 ELEMENT_SECONDS = 10.0  # How long an element may take to appear
-
-SURE_SECONDS = 0.7
-"""How long an element that is quite as recorded is waited for before another one is taken for it."""
-
+SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
 
 HOW_FOUND = {

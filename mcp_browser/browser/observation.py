@@ -4,9 +4,7 @@ from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 
-Effect = Literal["read", "input", "navigation"]
-"""What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
-
+Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 
-MAX_BYTES = 600_000
-"""Largest picture in a result: clients refuse messages of a megabyte, and base64 adds a third."""
-
+MAX_BYTES = 600_000  # Largest picture: clients refuse messages of a megabyte, and base64 adds a third
 SMALLEST_SIDE = 64
 
 LOWEST_QUALITY = 40

@@ -29,9 +29,7 @@ KEPT = 8  # How many maps are kept
 FETCHING_SECONDS = 5.0
 DECODING_SECONDS = 3.0  # How long one map may take, seconds; what has not been found by then is left out
 CHUNK = 1_000_000
-WITH_SOURCE = 4
-"""How many numbers a mapping has that leads to a source: column, source, line, column, and perhaps a name."""
-
+WITH_SOURCE = 4  # Numbers of a mapping that leads to a source: column, source, line, column
 _COMMENT = re.compile(r"//[#@]\s*sourceMappingURL=([^\s'\"]+)\s*$", re.MULTILINE)
 _DIGITS = {
     character: value

@@ -65,10 +65,8 @@ class Tab:
         self.page = page
         self.opener = opener
         self.title = ""
-        self.own_metrics = False
-        """Whether its device scale or layout was overridden over CDP, without Playwright's knowledge."""
-        self.cursor: tuple[float, float] | None = None
-        """Where the mouse was put last, in CSS pixels of the view."""
+        self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
+        self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
         self.console = Console(

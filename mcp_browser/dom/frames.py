@@ -11,8 +11,7 @@ from mcp_browser.dom.worlds import FrameGone, IsolatedWorlds, MainWorlds, World,
 
 MOST_NESTED_FRAMES = 6
 
-Way = list[tuple[FrameState, int]]
-"""The frames around a frame from the outermost one, each with the id of the element one steps into."""
+Way = list[tuple[FrameState, int]]  # The outermost frame first, each with its element to step into
 
 
 class Frames:

@@ -9,8 +9,7 @@ from mcp_browser.dom.references import DEPTH, FAR, NAME, ROLE, STATES
 from mcp_browser.dom.worlds import World
 
 FRAME_SECONDS = 3.0
-SILENT_SECONDS = 0.2
-"""How long a frame within the page is waited for; one that did not answer the last time, shorter."""
+SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
 QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0}
 """The state of a page that was not waited for."""
@@ -42,8 +41,7 @@ class FrameState:
     told_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
-    silent: bool = False
-    """Whether it did not answer when it was last asked: its script is busy, in a process of its own."""
+    silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
 
     @property
     def patience(self) -> float:

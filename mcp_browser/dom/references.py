@@ -40,8 +40,7 @@ class References:
 
     def __init__(self) -> None:
         self._by_index: dict[int, ElementRef] = {}
-        self._documents: dict[str, dict[int, int]] = {}
-        """The indexes of each document by the elements' ids; the oldest document first."""
+        self._documents: dict[str, dict[int, int]] = {}  # Indexes by elements' ids; the oldest first
         self._next = 1
 
     def __getitem__(self, index: int) -> ElementRef:

@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
-OutputMode = Literal["tool", "json"]
-"""How a form is asked for: as a tool to be called, or as the schema of the whole answer."""
+OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
-RECEIVED = "Received."
-"""The result of the form that a model has filled in; what came of it stands in the next message."""
-
+RECEIVED = "Received."  # The result of a filled-in form; what came of it is in the next message
 LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
 

@@ -14,9 +14,7 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.text import cut
 
-LONGEST_RESULT = 900_000
-"""Longest result, in characters of JSON: the SDK's own client refuses messages over a megabyte."""
-
+LONGEST_RESULT = 900_000  # Characters of JSON: the SDK's own client refuses more than a megabyte
 LONGEST_TEXT = 500_000  # How much of that texts may take together
 LONGEST_DATA = 200_000  # How much of that structured content may take, unless there is nothing else
 SMALLEST_PICTURE = 24_000  # A picture of so many bytes still shows something

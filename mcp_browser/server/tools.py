@@ -39,10 +39,7 @@ logger = logging.getLogger(__name__)
 AnswerT = TypeVar("AnswerT")
 
 SESSION = "session"  # The argument that names the browser session
-
-SESSION_META = "mcp-browser/session"
-"""The key in a result's `_meta` under which a new session's handle stands for programs."""
-
+SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new session's handle
 PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {

@@ -34,10 +34,7 @@ RESERVED_SHARE = 0.1  # Share of the window that is left for the answer
 COMPACTION_SHARE = 0.6  # Share of the room from which the memory is to be summed up
 KEPT_STEPS = 3  # How many of the last outputs stay as they are when the memory is summed up
 LEAST_STATE = 200  # Characters of the page's state that are kept, however little room there is
-
-LONGEST_RESULT = 20_000
-"""Characters of one result that are remembered; the model has seen the whole of it once."""
-
+LONGEST_RESULT = 20_000  # Characters of a result that are remembered; the model has seen it whole once
 HISTORY_STARTS = "[Your memory of this task begins here.]"
 
 PLACEHOLDERS = (

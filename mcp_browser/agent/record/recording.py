@@ -22,9 +22,7 @@ SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
 
 RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
-
-_UNKNOWN = (ActionError, PlaywrightError, FrameGone)
-"""What is gone or cannot be asked has no record; the action itself says so."""
+_UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
 
 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -34,9 +34,7 @@ FRAME_LENGTH = 2_000
 DETAIL_SECONDS = 3.0  # How long the browser may take to tell of a request, seconds
 CATCHING_UP_SECONDS = 1.0  # How long is waited for what is just being learnt, seconds
 BODY_SECONDS = 20.0  # How long it may take to hand over a long body, seconds
-
-DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))
-"""Kinds of requests that are looked at whole as they come."""
+DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))  # Looked at as they come
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +109,7 @@ class NetworkLog(SessionPlugin):
         self._wakeup = Wakeup()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
-        self.since: float | None = None
-        """When the recording began, where there were pages before, seconds since 1970."""
+        self.since: float | None = None  # Beginning of the recording where pages were there, since 1970
 
     # -- for actions
 

@@ -16,8 +16,7 @@ from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.secret_forms import FORM_SECONDS, OpenForm, SecretForm
 from mcp_browser.server.ask import capabilities, is_modern
 
-PERSON_SECONDS = 900.0
-"""How long a person may take to answer; then the run stops, and waits for `add_instructions`."""
+PERSON_SECONDS = 900.0  # How long a person may take to answer; then the run waits
 
 
 class ClientWatcher:

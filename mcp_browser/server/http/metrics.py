@@ -16,9 +16,7 @@ from starlette.responses import Response
 from mcp_browser.server.http.middleware.refusals import Reason
 from mcp_browser.server.observer import Outcome
 
-CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-"""Upper limits of the histogram's buckets, seconds."""
-
+CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper limits of buckets, seconds
 _MEMORY_SECONDS = 5.0
 
 

@@ -37,8 +37,7 @@ class Caller:
     principal: Principal
 
 
-Changed = Callable[[str, bool], None]
-"""Told the address of a resource that has come, gone or changed, and whether the caller's list has it."""
+Changed = Callable[[str, bool], None]  # Told an address, and whether the caller's list has it
 
 
 class ResourceProvider(Protocol):

@@ -13,9 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.server.resources.catalog import Contents
 
-LARGEST_PART = 640_000
-"""Most bytes of a file in one answer: as base64 they stay well below the megabyte that clients refuse."""
-
+LARGEST_PART = 640_000  # Bytes of a file in one answer: as base64 well below the megabyte
 LONGEST_TEXT = 850_000  # Longest text in one answer, in characters of JSON
 
 SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next"

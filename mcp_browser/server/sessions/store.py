@@ -31,10 +31,7 @@ CONNECTION = "mcp_browser.connection"
 
 HANDLE_BYTES = 18  # How much of a handle is chance: 144 bits
 LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
-
-STATE_SECONDS = 5.0
-"""How long after a call the state of its session is kept, so that quick calls cause it once, seconds."""
-
+STATE_SECONDS = 5.0  # How long after a call its session's state is kept: once for quick calls, seconds
 ANEW = "Start anew: call without `session`, or call new_session."
 
 REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended

@@ -19,9 +19,7 @@ import jwt
 logger = logging.getLogger(__name__)
 
 _RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures with a public key only: with a shared secret, whoever can check a token can make one."""
-
+ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")  # A shared secret could also make tokens
 LEEWAY_SECONDS = 30
 KEYS_FRESH_SECONDS = 15 * 60
 KEYS_USABLE_SECONDS = 24 * 3600  # How long keys may be used when the authorization server does not answer
