@@ -21,8 +21,7 @@ from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-Prepare = Callable[[], Awaitable[Mapping[str, Any]]]
-"""Checks what an action is called with, and gives its arguments; runs in the action's critical section."""
+Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
 
 
 class Controller:
@@ -114,7 +113,6 @@ class Controller:
     async def _with_picture(
         self, result: ActionResult, ctx: ActionContext, action: RegisteredAction
     ) -> ActionResult:
-        """The result with a screenshot, where every result or every one of this action is to have one."""
         setting = self.settings.screenshots.screenshots
         wanted = setting == "always" or (action.pictured and setting != "never")
         has_one = any(attachment.kind == "image" for attachment in result.attachments)
@@ -134,7 +132,6 @@ class Controller:
 
 
 def _with_downloads(result: ActionResult, session: BrowserSession, *, acted: bool) -> ActionResult:
-    """The result with the files that pages have given since the last one."""
     files = session.artifacts
     came = {info.uri for info in session.take_downloads(acted=acted) if info.size is not None}
     attachments = [

@@ -2,9 +2,7 @@
 
 import re
 
-CHARACTERS_A_TOKEN = 4
-"""How budgets in tokens are counted in characters."""
-
+CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
 SURROGATES = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 

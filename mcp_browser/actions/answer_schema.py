@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-MOST_PARTS = 2_000
-"""How many schemas there may be within one, its definitions counted wherever they are used."""
-
+MOST_PARTS = 2_000  # How many schemas there may be within one, its definitions counted wherever they are used
 MOST_PROBLEMS = 4
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -64,10 +62,7 @@ class AnswerSchema:
 
 
 class _Inlining:
-    """Puts definitions in the places where they are used; `shown` is the schema without references.
-
-    A schema that stands within itself is named there, since it would never end.
-    """
+    """Puts definitions where they are used; a schema within itself is named, else it would not end."""
 
     def __init__(self, schema: Schema) -> None:
         self._parts = 0

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from mcp_browser.actions.console import console
-from mcp_browser.actions.dialogs import dialogs
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
@@ -36,7 +35,6 @@ FAMILIES = (
     waiting,
     extraction,
     tabs,
-    dialogs,
     printing,
     files,
     console,
@@ -52,9 +50,7 @@ FAMILIES = (
 ALL = "all"
 CORE = "core"
 
-AGENT = "agent"
-"""The group of the tools that start and steer the built-in agent: the server's, not actions of a page."""
-
+AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
 AGENT_TOOLS = (
     *(RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions"),

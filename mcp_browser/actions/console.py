@@ -15,11 +15,8 @@ from mcp_browser.browser.source_maps import SourceMaps
 
 console = Registry(group="console")
 
-LONGEST = 500
-"""How much of a message is shown, characters."""
-
-MAPPED = 60
-"""How many positions are looked up in source maps for one result."""
+LONGEST = 500  # How much of a message is shown, characters
+MAPPED = 60  # How many positions are looked up in source maps for one result
 
 
 class GetConsoleMessagesParams(ActionParams):
@@ -48,7 +45,6 @@ async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesPar
 
 
 async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Location, Location]:
-    """Positions in sources for the newest of the messages."""
     places: dict[Location, None] = {}
     for entry in entries:
         for place in (*entry.stack, *([entry.place] if entry.place else [])):
@@ -69,7 +65,6 @@ def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor)
 
 
 def _place(place: Location, originals: dict[Location, Location], redactor: Redactor) -> str:
-    """Where something stands: in its source where that is known, else in the script as it is served."""
     known = originals.get(place, place)
     where = f"{redactor.url(known.url)[:300]}:{known.line}:{known.column}"
     return f"{place.function} ({where})" if place.function else where

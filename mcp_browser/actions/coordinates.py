@@ -54,11 +54,7 @@ class Coordinates(Frozen):
         return self.text
 
     def in_view(self, view: Size, *, shown: Size | None = None) -> tuple[int, int]:
-        """The point in the view, in whole CSS pixels from its left and top edge.
-
-        Args:
-            view: size of what the picture shows, CSS pixels.
-            shown: size of the picture that was shown last; as large as the view by default.
+        """The point in the view, in whole CSS pixels; `shown` is the last picture's size.
 
         Raises:
             InvalidArguments: the point is not on the picture.

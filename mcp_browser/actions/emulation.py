@@ -18,9 +18,7 @@ emulation = Registry(group="emulation")
 
 LARGEST = 10_000
 NORTH, EAST = 90, 180
-NAMED = 8
-"""How many names of devices an error lists."""
-
+NAMED = 8  # How many names of devices an error lists
 _SEEN_WHILE_LOADING = ("user_agent", "locale", "touch", "mobile")
 
 

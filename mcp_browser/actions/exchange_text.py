@@ -11,8 +11,7 @@ from mcp_browser.browser.redaction import Redactor
 from mcp_browser.text import cut
 
 LONGEST_URL = 200
-SHOWN_FRAMES = 20
-"""How many messages of a web socket are shown, the newest."""
+SHOWN_FRAMES = 20  # How many messages of a web socket are shown, the newest
 
 _PHASES = (
     ("dns", "domainLookupStart", "domainLookupEnd"),
@@ -23,14 +22,7 @@ _PHASES = (
 
 
 def one_line(exchange: Exchange, redactor: Redactor, *, tab: int, page: str) -> str:
-    """`12 POST 201 fetch /api/books 1.2 kB 34 ms`: addresses of the page's own site are paths.
-
-    Args:
-        exchange: the request.
-        redactor: takes secrets out of the address.
-        tab: the current tab; other tabs are named.
-        page: address of the page.
-    """
+    """`12 POST 201 fetch /api/books 1.2 kB 34 ms`: addresses of the page's own site are paths."""
     url = redactor.url(exchange.url)
     origin = "{0.scheme}://{0.netloc}/".format(urlsplit(page))
     if url.startswith(origin) and origin != ":///":

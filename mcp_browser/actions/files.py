@@ -23,11 +23,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 files = Registry(group="files")
 
-LONGEST_WAIT = 600
-"""Longest time that a caller may ask to wait, seconds."""
-
-LARGEST_READ = 50_000_000
-"""Largest file that is read as text or shown as a picture, bytes."""
+LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
+LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
 
 
 PAPERS = {
@@ -39,8 +36,7 @@ PAPERS = {
 }
 """Width and height in inches."""
 
-MARGIN_WITH_LINES = 0.8
-"""Inches above and below the pages of a PDF with a header or a footer, which stand in them."""
+MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a header or a footer
 
 
 class DropFilesParams(ActionParams):
@@ -205,7 +201,6 @@ def _print_options(params: SavePageParams) -> dict[str, object]:
 
 
 async def _archive(ctx: ActionContext) -> bytes:
-    """The page with its pictures and styles as one MHTML file."""
     tab = ctx.tab
     if tab.cdp is None:
         raise NotActionable("Only Chromium can save a page as MHTML.", hint="Use get_html.")
@@ -237,7 +232,6 @@ async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> Action
 
 
 def _as_text(content: bytes) -> str | None:
-    """The text of a file; None where it is none."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
     if b"\0" in content:

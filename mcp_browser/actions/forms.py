@@ -13,15 +13,12 @@ from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 
 forms = Registry(group="core")
 
-SHOWN_TEXT = 60
-"""How much of a typed text a result repeats."""
-
+SHOWN_TEXT = 60  # How much of a typed text a result repeats
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
 
 def _one_or_more(value: object) -> object:
-    """A lone string where a list of strings is asked for is a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -170,7 +167,6 @@ async def _choose_or_type(element: Element, value: str) -> str:
 
 
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
-    """Type, then look whether the field took it, and tell both without repeating a secret."""
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
         return f"Typed {len(text)} characters into {element}."

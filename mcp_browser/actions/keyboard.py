@@ -128,7 +128,6 @@ def parse_hotkey(keys: str) -> str | None:
 
 
 def _nearest(word: str) -> str | None:
-    """The key or combination that a word may be meant for, or None."""
     *held, last = [part for part in re.split(r"\+(?=.)", word) if part] or [word]
     if held and not (len(last) == 1 or last.lower() in _KEYS or _close(last)):
         return None

@@ -9,15 +9,9 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 def list_part(  # noqa: PLR0913 - options, all by keyword
     ctx: ActionContext, lines: list[str], *, what: str, part: int, dropped: int = 0, note: str = ""
 ) -> ActionResult:
-    """A part of a list as a result, each line one thing.
+    """Part `part`, from 1, of a list as a result, each line one thing; `what` names one of them.
 
-    Args:
-        ctx: for the budget.
-        lines: the whole list.
-        what: what one of them is, in the singular.
-        part: which part, from 1.
-        dropped: how many are not kept any more.
-        note: something about the list, for its heading.
+    `dropped` is how many are not kept any more; `note` says something about the list, for its heading.
 
     Raises:
         InvalidArguments: there is no such part.

@@ -21,12 +21,7 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
     """The content of HTML as Markdown. What was converted last is kept, since long pages are read in parts.
 
     Where it cannot be converted whole, since it is nested too deep for instance, its plain text with a line
-    that says so.
-
-    Args:
-        html: a page or an element, frames and shadow roots in place.
-        base_url: what addresses in it are relative to.
-        links: keep the addresses of links and pictures; else only their texts.
+    that says so. Without `links`, links and pictures are only their texts.
     """
     # Imported late: a server need not wait for it before a page is extracted.
     from html_to_markdown import (  # noqa: PLC0415
@@ -99,15 +94,11 @@ def split_parts(text: str, size: int) -> list[str]:
 
 
 class _AltTexts:
-    """Writes pictures as what they are said to show, without their addresses."""
-
     def visit_image(self, _context: object, _src: str, alt: str, _title: str) -> dict[str, str]:
         return {"type": "custom", "output": alt}
 
 
 class _TextCollector(HTMLParser):
-    """Collects the texts between tags."""
-
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.texts: list[str] = []

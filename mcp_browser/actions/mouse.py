@@ -1,8 +1,4 @@
-"""What a mouse and a keyboard do at points of the picture, for models that look at it.
-
-A point is checked before it is used: the result names what was hit. Every result has a new picture with the
-cursor in it, and tells where the cursor is.
-"""
+"""What a mouse and a keyboard do at points of the picture; results name what was hit, with a new picture."""
 
 import math
 from itertools import pairwise
@@ -23,9 +19,7 @@ from mcp_browser.errors import InvalidArguments
 
 mouse = Registry(group="mouse")
 
-STEP = 12
-"""How far apart the points are that a drag goes through, CSS pixels."""
-
+STEP = 12  # How far apart the points are that a drag goes through, CSS pixels
 MOST_STEPS = 40
 
 
@@ -71,11 +65,7 @@ class HotkeyParams(ActionParams):
     keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
 
 
-def _held_for(params: MouseClickParams) -> float:
-    return params.hold * params.clicks
-
-
-@mouse.action(pictured=True, own_time=_held_for)
+@mouse.action(pictured=True, own_time=lambda params: params.hold * params.clicks)
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""
     tab = ctx.tab
@@ -201,7 +191,6 @@ async def _move(ctx: ActionContext, x: int, y: int) -> None:
 
 
 def _hit(hit: PointHit | None) -> str:
-    """What is at a point, for a sentence."""
     if hit is None:
         return "nothing is there"
     element = describe_element(hit.node)

@@ -22,12 +22,8 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 network = Registry(group="network")
 
-PREVIEW = 600
-"""How much of a body is shown of a response that was waited for, characters."""
-
-ENDING_SECONDS = 1.0
-"""How long the end of a response is waited for once it has begun, seconds."""
-
+PREVIEW = 600  # How much of a body is shown of a response that was waited for, characters
+ENDING_SECONDS = 1.0  # How long the end of a response is waited for once it has begun, seconds
 URL = "part of it, glob with *, or re:…"
 STATUS = r"^([1-5]\d\d|[1-5]xx|failed|pending)$"
 
@@ -198,11 +194,7 @@ def _tell(ctx: ActionContext, log: NetworkLog, exchange: Exchange, body: bytes |
 async def _kept(
     ctx: ActionContext, content: bytes, name: str, mime_type: str, *, suffix: str = ""
 ) -> Attachment:
-    """Keep something as a file of the session.
-
-    Raises:
-        NotActionable: it cannot be written.
-    """
+    """Keep something as a file of the session. Raises NotActionable: it cannot be written."""
     files = ctx.session.artifacts
     kind = mime_type.partition(";")[0].strip() or "application/octet-stream"
     try:
@@ -224,7 +216,6 @@ def _has_status(exchange: Exchange, wanted: str) -> bool:
 
 
 def _answered(log: NetworkLog, since: float, matches: Callable[[Exchange], bool]) -> Exchange | None:
-    """The latest request since then that is meant and has an answer, or has failed."""
     for exchange in reversed(log.exchanges()):
         if exchange.answered_at is not None and exchange.answered_at >= since and matches(exchange):
             return exchange

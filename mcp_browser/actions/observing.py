@@ -111,7 +111,6 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
 
 
 async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[list[DomNode], int]:
-    """What a Playwright selector matches in all frames: the first ones, and how many there are."""
     nodes: list[DomNode] = []
     total = 0
     for frame in ctx.tab.page.frames:

@@ -25,8 +25,7 @@ from mcp_browser.errors import SettingsError
 
 ENTRY_POINTS = "mcp_browser.actions"
 
-Source = tuple[str, Registry]
-"""Where actions come from, for messages, and the actions."""
+Source = tuple[str, Registry]  # Where actions come from, for messages, and the actions
 
 
 def actions_from_file(path: Path) -> Source:
@@ -76,7 +75,6 @@ def actions_from_entry_points() -> list[Source]:
 
 
 def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
-    """The registry among a module's names; several become one."""
     found = {id(value): value for value in names.values() if isinstance(value, Registry)}
     registries = [registry for registry in found.values() if len(registry)]
     if not registries:

@@ -239,10 +239,7 @@ class Registry:
         return tuple(dict.fromkeys(action.group for action in self))
 
     def create_action_model(self, page: "Page | None" = None) -> type[ActionModel]:
-        """The model whose fields are the actions offered on this page, each optional.
-
-        Without a page, it has the actions that are offered everywhere.
-        """
+        """The model whose fields are the actions offered on this page, or anywhere; each optional."""
         fields: dict[str, Any] = {
             action.name: (action.param_model | None, Field(None, description=action.description))
             for action in self
@@ -261,10 +258,7 @@ _INJECTED_BY_NAME = {"ctx": "ActionContext", "tab": "Tab", "session": "BrowserSe
 
 
 def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
-    """What a parameter is filled with from the context, if anything.
-
-    The types are known by name, so that declaring an action does not import Playwright.
-    """
+    """Types are known by name, so that declaring an action does not import Playwright."""
     hint = hints.get(name)
     if hint is None:
         return _INJECTED_BY_NAME.get(name)
@@ -277,7 +271,6 @@ def _injected_kind(name: str, hints: Mapping[str, Any]) -> str | None:
 def _bind(
     function: Callable[..., Any], param_model: type[BaseModel] | None
 ) -> tuple[type[BaseModel], Callable[[ActionContext, BaseModel], Awaitable[ActionResult]]]:
-    """The parameter model of a function, and the function in the one shape that the controller calls."""
     hints = get_type_hints(function, include_extras=True)
     injected: dict[str, Callable[[ActionContext], Any]] = {}
     own: dict[str, inspect.Parameter] = {}
@@ -338,7 +331,6 @@ def _model_from_signature(
 
 
 def _first_paragraph(function: Callable[..., Any]) -> str:
-    """The first paragraph of a docstring, on one line."""
     return " ".join(inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
 
 

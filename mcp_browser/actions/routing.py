@@ -78,7 +78,6 @@ def _all(routes: Routes) -> str:
 
 
 def _type_of(body: str) -> str:
-    """The type of a mock's body, as a server would name it."""
     start = body.lstrip()[:1]
     if start in ("{", "["):
         try:

@@ -34,8 +34,6 @@ def tool_schema(model: type[BaseModel]) -> Schema:
 def _shape(
     schema: Schema, definitions: Mapping[str, Schema], inside: tuple[str, ...], kept: dict[str, Schema]
 ) -> Schema:
-    """One schema and everything below it; `inside` names the definitions that it stands in."""
-
     def below(part: Schema) -> Schema:
         return _shape(part, definitions, inside, kept)
 
@@ -72,7 +70,6 @@ def _shape(
 
 
 def _without_null(schema: Schema) -> Schema:
-    """The schema of something optional, without the choice of null."""
     if "anyOf" not in schema:
         return schema
     choices = [choice for choice in cast("list[Schema]", schema["anyOf"]) if choice.get("type") != "null"]

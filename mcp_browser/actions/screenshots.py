@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
     from mcp_browser.dom.models import Box
 
-TALLEST = 3
-"""A picture of a full page shows so many times the longest side of a picture; more could not be read."""
-
-TALLEST_PAINTED = 16_000
-"""Chromium paints no taller picture, in its own pixels."""
-
-PAINTING_SECONDS = 30
-"""How long a picture of a full page may take."""
+TALLEST = 3  # Times the longest side of a picture, for a full page; more could not be read
+TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
+PAINTING_SECONDS = 30  # How long a picture of a full page may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,6 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
 
 
 async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
-    """The rectangle of an element, as far as the view can show it."""
     box = await element.show()
     width, height, _, _ = await _layout(tab)
     left, top = max(0.0, box.x - box.width / 2), max(0.0, box.y - box.height / 2)

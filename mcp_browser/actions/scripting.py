@@ -14,8 +14,7 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 scripting = Registry(group="scripting")
 
 
-SECONDS = 30.0
-"""How long a script may take where its caller does not say."""
+SECONDS = 30.0  # How long a script may take where its caller does not say
 
 
 class EvaluateScriptParams(ActionParams):

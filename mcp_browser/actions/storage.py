@@ -34,11 +34,8 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
 storage = Registry(group="storage")
 
-LONGEST = 300
-"""How much of a value is shown in a list, characters."""
-
-KEPT = 500_000
-"""Longest value that is set, characters."""
+LONGEST = 300  # How much of a value is shown in a list, characters
+KEPT = 500_000  # Longest value that is set, characters
 
 
 class GetCookiesParams(ActionParams):
@@ -264,11 +261,7 @@ async def _keep(ctx: ActionContext, profile: str, state: StorageState) -> None:
 
 
 def _logins(ctx: ActionContext) -> Logins:
-    """The caller's named profiles.
-
-    Raises:
-        NotFound: the server keeps none.
-    """
+    """The caller's named profiles. Raises NotFound: the server keeps none."""
     logins = ctx.session.limits.logins
     if logins is None:
         raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER. Use a file.")

@@ -1,4 +1,4 @@
-"""Tabs: open, switch, close."""
+"""Tabs: open, switch, close; and the JavaScript dialogs that hold them."""
 
 from pydantic import Field
 
@@ -6,6 +6,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.errors import NotFound
 
 tabs = Registry(group="core")
 
@@ -48,3 +49,19 @@ async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
     closing = ctx.tab.id if params.tab is None else params.tab
     await ctx.session.close_tab(closing)
     return ActionResult(extracted_content=f"Closed tab {closing}; tab {ctx.tab.id} is in front.")
+
+
+class HandleDialogParams(ActionParams):
+    accept: bool
+    text: str | None = Field(None, description="answer to a prompt")
+
+
+@tabs.action(during_dialog=True)
+async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> ActionResult:
+    """Accept or dismiss the open JavaScript dialog."""
+    dialog = ctx.tab.dialog
+    if dialog is None:
+        raise NotFound("No dialog is open.", hint="It may have closed by itself; look with get_state.")
+    await ctx.tab.answer_dialog(params.accept, params.text)
+    how = "Accepted" if params.accept else "Dismissed"
+    return ActionResult(extracted_content=f'{how} the {dialog.kind} dialog "{dialog.message}".')

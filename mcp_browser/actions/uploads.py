@@ -12,19 +12,15 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 
-SHOWN_SOURCE = 100
-"""How much of a wrong path or address an error repeats, characters."""
-
+SHOWN_SOURCE = 100  # How much of a wrong path or address an error repeats, characters
 _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<options>(?:;[\w-]+(?:=[^;,]*)?)*),", re.IGNORECASE)
 
 
 async def files_to_give(ctx: ActionContext, sources: Iterable[str]) -> list[Path]:
     """The files that sources name, on the server's disk.
 
-    Args:
-        ctx: the session, whose files may be named by their `browser://` addresses.
-        sources: paths in folders that uploads are allowed from, addresses of the session's files, or contents
-            as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
+    Sources are paths in folders that uploads are allowed from, addresses of the session's files, or contents
+    as `data:` URIs: `data:text/csv;name=table.csv;base64,YSxi`.
 
     Raises:
         NotFound: there is no such file.
@@ -109,10 +105,7 @@ def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
 
 
 def _remote_files(names: Iterable[str], folders: Iterable[Path]) -> list[Path]:
-    """The files that a remote client names, relative to a folder that uploads are allowed from.
-
-    What the server's folders are called, and what else is in them, is not told.
-    """
+    """What the server's folders are called, and what else is in them, is not told to a remote client."""
     folders = list(folders)
     files: list[Path] = []
     for name in names:

@@ -19,12 +19,10 @@ waiting = Registry(group="core")
 Condition = Callable[[], Awaitable[bool]]
 
 FIRST_POLL = 0.05
-LONGEST_POLL = 0.5
-"""Seconds between two looks: short at first, then longer, so that a heavy page is not kept busy."""
+LONGEST_POLL = 0.5  # Seconds between two looks: shorter at first, so that a heavy page is not kept busy
 
 
-LONGEST_WAIT = 600
-"""Longest time that a caller may ask to wait, seconds."""
+LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 
 
 _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
@@ -123,7 +121,6 @@ async def _lacks_text(ctx: ActionContext, text: str) -> bool:
 
 
 async def _is_visible(ctx: ActionContext, selector: str) -> bool:
-    """Whether the selector matches something visible in any frame."""
     for frame in ctx.tab.page.frames:
         try:
             if await ctx.tab.ask(frame.locator(selector).filter(visible=True).count()):

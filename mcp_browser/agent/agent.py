@@ -9,7 +9,6 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
-from mcp_browser.agent.budget import over_budget
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
@@ -22,15 +21,14 @@ from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import TaskOutcome, TaskStatus
+from mcp_browser.agent.task import Budget, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
 
-JUDGED_STEPS = 30
-"""How many of the last actions the judge reads."""
+JUDGED_STEPS = 30  # How many of the last actions the judge reads
 
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
@@ -53,7 +51,6 @@ class Agent(TaskRun):
     taken_up: bool = False
 
     def __post_init__(self) -> None:
-        """Offer `done` and `call_user`, and begin the conversation, or take it up again."""
         registry = self.controller.registry.without(())
         registry.include(agent_actions(self.task.output_schema))
         self.controller = Controller(registry, self.controller.settings)
@@ -88,10 +85,7 @@ class Agent(TaskRun):
         self._answer: ActionOutcome | None = None
 
     async def run(self) -> TaskOutcome:
-        """Work until the task ends, the run is held up by a person's part, or is cancelled.
-
-        The history is saved after each step and at the end, however the run ends.
-        """
+        """Work as `TaskRun.run` does, within a span."""
         with spans.of_run(self.history.id, self.model_client.model.info.name, self.task.style) as span:
             try:
                 return await super().run()
@@ -160,7 +154,7 @@ class Agent(TaskRun):
         started = datetime.now(UTC)
         before = self.model_client.usage
         state.step += 1
-        reason = over_budget(self.task.budget, state.step, state.usage, self.run_status.seconds)
+        reason = _over_budget(self.task.budget, state.step, state.usage, self.run_status.seconds)
         if state.failures >= self.settings.max_failures:
             reason = f"{state.failures} steps in a row have failed."
         look: Look | None = None
@@ -281,7 +275,7 @@ class Agent(TaskRun):
         self._answer = outcome
         answer = self.secrets.hide(outcome.result.extracted_content or "")
         if not outcome.result.success:
-            over = over_budget(self.task.budget, self.state.step, self.state.usage, self.run_status.seconds)
+            over = _over_budget(self.task.budget, self.state.step, self.state.usage, self.run_status.seconds)
             self.run_status.end(
                 TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
                 last_because or answer,
@@ -300,7 +294,6 @@ class Agent(TaskRun):
         self.run_status.end(TaskStatus.SUCCEEDED, None)
 
     async def _judged(self, answer: str, look: Look | None) -> str | None:
-        """What speaks against the claimed result, or None."""
         try:
             with anyio.fail_after(self.settings.step_timeout):
                 sees = self.model_client.model.info.sees and bool(look and look.images)
@@ -387,7 +380,6 @@ class Agent(TaskRun):
         )
 
     def _may_pass(self, error: ModelError) -> bool:
-        """Whether the next step may have more luck."""
         if not isinstance(error, ContextTooLong):
             return False
         try:
@@ -402,3 +394,19 @@ class Agent(TaskRun):
         super()._save()
         if self.folder is not None:
             self.folder.save_state(self.state)
+
+
+def _over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:
+    """Which limit has been reached by step `step`, from 1, as a sentence; None where none has."""
+    if step >= budget.steps:
+        return f"the limit of {budget.steps} steps is reached."
+    if budget.seconds is not None and seconds >= budget.seconds:
+        return f"the time limit of {budget.seconds:g} s is reached."
+    if budget.tokens is not None and usage.tokens >= budget.tokens:
+        return f"the limit of {budget.tokens:,} tokens is reached ({usage.tokens:,} used)."
+    if budget.cost is not None and usage.requests:
+        if usage.cost is None:
+            return "the model's price is not known, so the cost limit cannot be kept; use a token limit."
+        if usage.cost >= budget.cost:
+            return f"the limit of ${budget.cost} is reached (${usage.cost:.4f} used)."
+    return None

@@ -34,10 +34,7 @@ class Watcher(Protocol):
         ...
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """The person's password or code for pages of `site`, by a way on which no model can read it.
-
-        None where there is no such way now.
-        """
+        """The person's password or code for pages of `site`, so that no model reads it; None where none."""
         ...
 
 

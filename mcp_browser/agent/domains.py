@@ -12,8 +12,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BlockedUrl
 from mcp_browser.settings import Settings
 
-MOST_LEFT = 5
-"""How many pages in a row are left before it is given up."""
+MOST_LEFT = 5  # How many pages in a row are left before it is given up
 
 
 class Domains:

@@ -41,8 +41,7 @@ class Look:
     title: str
     text: str
     images: tuple[ImageBlock, ...] = ()
-    shot: ImageBlock | None = None
-    """A picture for people, who look at it later."""
+    shot: ImageBlock | None = None  # A picture for people, who look at it later
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +65,7 @@ class Executor:
         secrets: Secrets,
         allowed_domains: Sequence[str] = (),
     ) -> None:
-        """Act by `controller`, whose registry holds what the task allows, and `done`.
-
-        Looking, opening the first page and switching tabs need no such permission.
-        """
+        """Act by `controller`; looking, opening the first page and switching tabs need no action of it."""
         self.controller = controller
         self.session = session
         self._secrets = secrets
@@ -97,11 +93,9 @@ class Executor:
         await self._own.execute("switch_tab", {"tab": tab_id}, self.session)
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
-        """The page's state, with a picture where one is wanted and can be had.
+        """The page's state, with a picture for the model where one is wanted and can be had.
 
-        Args:
-            picture: with a picture for the model.
-            shot: with a small one for people, where there is none for the model.
+        `shot` asks for a small one for people, where there is none for the model.
 
         Raises:
             ActionError: the page cannot be looked at.
@@ -237,17 +231,12 @@ class Executor:
             self._domains.check(address, self.controller.settings, base=tab.url if tab is not None else "")
 
     async def _stay_within(self, tabs_before: set[int]) -> None:
-        """Leave a page outside the task's domains.
-
-        Raises:
-            BlockedUrl: there was one; it has been left.
-        """
+        """Leave a page outside the task's domains. Raises BlockedUrl: there was one; it has been left."""
         left = await self._domains.leave(self.session, tabs=tabs_before)
         if left is not None:
             raise self._domains.outside(left)
 
     async def _leave_outside(self) -> str | None:
-        """Leave the page that is open if it is outside; its address, or None where it is not."""
         tab = self.session.tab_in_use
         begins, self._has_begun = not self._has_begun, True
         if begins and tab is not None and not self._domains.allow(tab.url):

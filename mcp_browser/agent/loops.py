@@ -8,23 +8,13 @@ from pydantic import BaseModel, Field
 
 from mcp_browser.agent.decision import ActionCall
 
-WINDOW = 20
-"""Within how many of the last actions repeats count."""
-
-NUDGES = (5, 8, 12)
-"""The number of repeats of one action that the agent is warned of."""
-
-STOP_AT = 16
-"""At how many repeats the run is stuck."""
-
-SAME_PAGES = 5
-"""The number of steps on an unchanged page that the agent is warned of."""
-
+WINDOW = 20  # Within how many of the last actions repeats count
+NUDGES = (5, 8, 12)  # The number of repeats of one action that the agent is warned of
+STOP_AT = 16  # At how many repeats the run is stuck
+SAME_PAGES = 5  # The number of steps on an unchanged page that the agent is warned of
 STOP_AT_PAGES = 12
 
-REPLAN_AT = 8
-"""From how many repeats a new plan is wanted."""
-
+REPLAN_AT = 8  # From how many repeats a new plan is wanted
 _WAITS = {"wait", "wait_for", "done", "call_user"}
 _DETAILS = {"index", "tab_id", "part"}
 

@@ -22,22 +22,17 @@ from mcp_browser.llm.model import ChatModel
 
 logger = logging.getLogger(__name__)
 
-TRIES = 4
-"""How often one model is asked the same before it is given up."""
-
+TRIES = 4  # How often one model is asked the same before it is given up
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 """Seconds between two tries; the first doubles each time, with a quarter of chance to either side.
 
 A model that asks to be left alone for longer than the longest wait is given up at once."""
 
-REPAIRS = 2
-"""How often an answer that cannot be read is asked for again."""
-
+REPAIRS = 2  # How often an answer that cannot be read is asked for again
 _PASSING = (ModelRateLimited, ModelTimedOut, ModelUnavailable)
 
-Notice = Callable[[str], None]
-"""Called with a sentence for each thing that went wrong on the way."""
+Notice = Callable[[str], None]  # Called with a sentence for each thing that went wrong on the way
 
 
 @dataclass(slots=True)
@@ -51,10 +46,7 @@ class Asked:
 
 @dataclass
 class ModelClient:
-    """Asks a model, and another one when the first is given up.
-
-    `seconds` is how long one answer may take; `usage` what all answers so far have used.
-    """
+    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take."""
 
     model: ChatModel
     fallback: ChatModel | None = None

@@ -34,12 +34,7 @@ class Planner:
     state: AgentState
 
     async def decide(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
-        """Ask the model what to do on the page as it looks now.
-
-        Args:
-            look: the page.
-            last_because: why this is the last step, where it is.
-            notes: takes up what went wrong on the way.
+        """Ask the model what to do on the page; `last_because` is why this is the last step, where it is.
 
         Raises:
             ModelError: there is no decision.

@@ -20,8 +20,7 @@ ASKS_FOR_SECRET = re.compile(
 )
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
 
-ANSWER = "answer"
-"""The name of a secret that the model has not given one."""
+ANSWER = "answer"  # The name of a secret that the model has not given one
 
 NO_WAY_FOR_SECRETS = (
     "(It is secret, and the client cannot show its person a page of this server's, which takes elicitation "
@@ -47,23 +46,12 @@ class Question:
 
     @property
     def obstacle(self) -> str:
-        """What stands in the way until it is answered."""
         return self.text if self.secret is None else f"{self.text} {NO_WAY_FOR_SECRETS}"
 
     async def put(
         self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control
     ) -> str | None:
-        """Ask the person.
-
-        Args:
-            watcher: reaches the person.
-            site: host of the page that is open; a secret is kept for its pages only.
-            secrets: takes a secret up, and hides those it has.
-            control: may have instructions, which answer, too.
-
-        Returns:
-            What the model reads; None where nobody has answered.
-        """
+        """Ask the person; what the model reads. A secret is kept for the pages of `site` only."""
         told = None
         if self.secret is not None:
             told = await self._put_secretly(self.secret, watcher, site, secrets)

@@ -27,12 +27,8 @@ from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFou
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
 
-ELEMENT_SECONDS = 10.0
-"""How long an element may take to appear."""
-
-SURE_SECONDS = 0.7
-"""How long an element that is quite as recorded is waited for before another one is taken for it."""
-
+ELEMENT_SECONDS = 10.0  # How long an element may take to appear
+SURE_SECONDS = 0.7  # How long an element quite as recorded is waited for before another one is taken
 POLL_SECONDS = 0.1
 
 HOW_FOUND = {
@@ -41,8 +37,7 @@ HOW_FOUND = {
     "text": "by its text",
 }
 
-MOST_TOLD = 20
-"""How many departures a result tells."""
+MOST_TOLD = 20  # How many departures a result tells
 
 
 @dataclass(kw_only=True)
@@ -157,7 +152,6 @@ class Replay(TaskRun):
     async def _again(
         self, step: StepRecord, action: ActionRecord, notes: list[str]
     ) -> Sequence[ActionRecord]:
-        """Do one action again; none where it is not to be done again."""
         name = action.call.name
         if name == DONE:
             return ()
@@ -185,7 +179,6 @@ class Replay(TaskRun):
         return (outcome.record,)
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
-        """Switch to the tab that stands for the recorded one."""
         await self.session.ensure_open()
         current = self.session.current_tab.id
         if action.tab is None or self._tabs.setdefault(action.tab, current) == current:
@@ -255,7 +248,6 @@ class Replay(TaskRun):
     async def _put(
         self, arguments: dict[str, Any], argument: str, record: ElementRecord, located: Located
     ) -> None:
-        """Put an element's index, or a point in it, in the place of the recorded one."""
         holder, last = place_of(arguments, argument)
         assert located.node.index is not None
         if record.point is None:

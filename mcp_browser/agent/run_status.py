@@ -14,14 +14,12 @@ class RunStatus:
     def __init__(
         self, history: AgentHistory, control: Control, *, seconds: float = 0, resumable: bool = False
     ) -> None:
-        """Go on with a history that has taken so many seconds; a resumable one can be taken up again."""
         self._history = history
         self._control = control
         self._resumable = resumable
         self._before = seconds
         self._since = time.monotonic()
-        self.obstacle: str | None = None
-        """Why the run ended without success, or what it waits for."""
+        self.obstacle: str | None = None  # Why the run ended without success, or what it waits for
 
     @property
     def seconds(self) -> float:

@@ -14,13 +14,10 @@ from mcp_browser.llm import tokens
 from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
 from mcp_browser.text import cut
 
-LONGEST_SUMMARY = 6_000
-"""Characters of a summary of earlier steps."""
-
+LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps
 LONGEST_PLAN = 3_000
 
-LONGEST_JUDGED_STEP = 1_000
-"""Characters of an action and its result that the judge reads."""
+LONGEST_JUDGED_STEP = 1_000  # Characters of an action and its result that the judge reads
 
 ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
 """The most that a judge reads, as shares of the model's window; the rest is for task, picture, verdict."""
@@ -72,13 +69,7 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
 ) -> Verdict:
     """Whether the claimed result stands up to the last page and the steps that led there.
 
-    Args:
-        model_client: asks the model.
-        task: what was to be done.
-        answer: what is claimed.
-        look: the last page.
-        steps: what was done, an action each.
-        window: tokens that the model takes: answer, steps and page are cut to their shares of it.
+    Answer, steps and page are cut to their shares of the model's window, in tokens.
 
     Raises:
         ModelError: there is no judgement.

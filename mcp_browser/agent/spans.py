@@ -5,7 +5,7 @@ They go nowhere until the server is started with an exporter (`server.telemetry`
 """
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from urllib.parse import urlsplit
 
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
@@ -18,14 +18,11 @@ from mcp_browser.llm.messages import Reply, Usage
 
 AGENT = "mcp-browser"
 
-_PROVIDERS = {"google": "gcp.gemini"}
-"""Providers that the conventions call by another name."""
-
+_PROVIDERS = {"google": "gcp.gemini"}  # Providers that the conventions call by another name
 _tracer = get_tracer("mcp_browser.agent", __version__)
 
 
-@contextmanager
-def of_run(task_id: str, model: str, style: str) -> Generator[Span]:
+def of_run(task_id: str, model: str, style: str) -> AbstractContextManager[Span]:
     """A whole run, or the part of one that goes on after a pause."""
     attributes: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "invoke_agent",
@@ -34,8 +31,7 @@ def of_run(task_id: str, model: str, style: str) -> Generator[Span]:
         "mcp_browser.task.style": style,
         **_of_model(model),
     }
-    with _span(f"invoke_agent {AGENT}", SpanKind.INTERNAL, attributes) as span:
-        yield span
+    return _span(f"invoke_agent {AGENT}", SpanKind.INTERNAL, attributes)
 
 
 def end_run(span: Span, outcome: TaskOutcome) -> None:
@@ -47,11 +43,9 @@ def end_run(span: Span, outcome: TaskOutcome) -> None:
         _fail(span, outcome.status.value)
 
 
-@contextmanager
-def of_step(number: int) -> Generator[Span]:
+def of_step(number: int) -> AbstractContextManager[Span]:
     """One step."""
-    with _span(f"step {number}", SpanKind.INTERNAL, {"mcp_browser.step.number": number}) as span:
-        yield span
+    return _span(f"step {number}", SpanKind.INTERNAL, {"mcp_browser.step.number": number})
 
 
 def end_step(span: Span, step: StepRecord) -> None:
@@ -62,12 +56,10 @@ def end_step(span: Span, step: StepRecord) -> None:
         _fail(span, "step_failed")
 
 
-@contextmanager
-def of_request(model: str) -> Generator[Span]:
+def of_request(model: str) -> AbstractContextManager[Span]:
     """One request to a model."""
     attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "chat", **_of_model(model)}
-    with _span(f"chat {model.partition(':')[2] or model}", SpanKind.CLIENT, attributes) as span:
-        yield span
+    return _span(f"chat {model.partition(':')[2] or model}", SpanKind.CLIENT, attributes)
 
 
 def end_request(span: Span, reply: Reply) -> None:
@@ -77,15 +69,13 @@ def end_request(span: Span, reply: Reply) -> None:
     _set_usage(span, reply.usage)
 
 
-@contextmanager
-def of_action(name: str) -> Generator[Span]:
+def of_action(name: str) -> AbstractContextManager[Span]:
     """One action of a step."""
     attributes: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,
     }
-    with _span(f"execute_tool {name}", SpanKind.INTERNAL, attributes) as span:
-        yield span
+    return _span(f"execute_tool {name}", SpanKind.INTERNAL, attributes)
 
 
 @contextmanager

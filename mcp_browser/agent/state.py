@@ -19,5 +19,4 @@ class AgentState(BaseModel):
     usage: Usage = Usage()
     changes: str = ""
     started: bool = False
-    instructions: list[str] = Field(default_factory=list[str])
-    """What the agent is still to be told."""
+    instructions: list[str] = Field(default_factory=list[str])  # What the agent is still to be told

@@ -1,14 +1,16 @@
 """What a run by an agent and a replay have in common: how they go, how they end, and what is kept of them."""
 
+import logging
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import anyio
+import anyio.to_thread
 
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
 from mcp_browser.agent.executor import Executor, Look
-from mcp_browser.agent.record.files import write_up
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
@@ -16,13 +18,12 @@ from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(kw_only=True)
 class TaskRun(ABC):
-    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one.
-
-    `registry` of the controller holds the actions that the task allows.
-    """
+    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one."""
 
     history: AgentHistory
     controller: Controller
@@ -67,9 +68,21 @@ class TaskRun(ABC):
         return self.outcome()
 
     async def write_up(self) -> None:
-        """Write the report and the script of the run, as it stands now, into its folder."""
-        if self.folder is not None:
-            await write_up(self.history, self.folder)
+        """Write the report and the script of the run, as it stands now, into its folder.
+
+        What goes wrong with it is no failure of the run; nothing else waits meanwhile.
+        """
+        if self.folder is None:
+            return
+        # The run may go on while it is written up; its steps themselves never change.
+        as_it_is = self.history.model_copy(update={"steps": list(self.history.steps)})
+        try:
+            texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path)
+            # Here again: whoever hears of a new file is in the event loop.
+            for name, text in texts.items():
+                self.folder.save_text(name, text)
+        except Exception:
+            logger.exception("The run %s could not be written up", self.history.id)
 
     def break_off(self, why: str | None = None) -> TaskOutcome:
         """End the run from outside, wherever it stands; see `RunStatus.break_off`."""
@@ -101,12 +114,10 @@ class TaskRun(ABC):
         await self._tell_status()
 
     def _downloaded(self) -> tuple[str, ...]:
-        """The files that the run has downloaded in this session."""
         own = self.session.downloads[self._downloads_before :]
         return tuple(str(download.path) for download in own if download.path)
 
     def _picture(self, step: int, look: Look | None) -> str | None:
-        """Keep what was seen before a step; the name of the file."""
         shown = (look.shot or next(iter(look.images), None)) if look is not None else None
         if self.folder is None or shown is None:
             return None
@@ -116,3 +127,11 @@ class TaskRun(ABC):
         self.history.outcome = self.outcome()
         if self.folder is not None:
             self.folder.save_history(self.history)
+
+
+def _texts(history: AgentHistory, folder: Path) -> dict[str, str]:
+    # Imported late: a template library is wanted only once a run has ended.
+    from mcp_browser.agent.record.report import REPORT_FILE, render_report  # noqa: PLC0415
+    from mcp_browser.agent.record.script import SCRIPT_FILE, export_script  # noqa: PLC0415
+
+    return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history)}

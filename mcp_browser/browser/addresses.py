@@ -9,9 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from mcp_browser.errors import BlockedUrl, NavigationError
 from mcp_browser.settings import Settings
 
-MAX_URL = 2_000_000
-"""Longest address that Chromium navigates to, in characters."""
-
+MAX_URL = 2_000_000  # Longest address that Chromium navigates to, in characters
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(?=:)")
 _HOST_AND_PORT = re.compile(r"[^\s/?#:@]+:\d{1,5}(?=[/?#]|$)")
 _HOST = re.compile(r"(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?", re.UNICODE)

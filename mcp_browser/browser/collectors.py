@@ -13,31 +13,18 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.text import cut
 
-LONGEST = 160
-"""Longest message quoted in a result, in characters."""
-
-SHOWN = 3
-"""How many different messages are quoted in a result."""
-
-KINDS = 100
-"""How many different messages are kept apart for a result."""
-
-KEPT = 500
-"""How many messages of a tab are kept."""
-
-LONGEST_KEPT = 4_000
-"""How much of a message is kept, in characters."""
-
-FRAMES = 12
-"""How many frames of a stack are kept."""
-
+LONGEST = 160  # Longest message quoted in a result, in characters
+SHOWN = 3  # How many different messages are quoted in a result
+KINDS = 100  # How many different messages are kept apart for a result
+KEPT = 500  # How many messages of a tab are kept
+LONGEST_KEPT = 4_000  # How much of a message is kept, in characters
+FRAMES = 12  # How many frames of a stack are kept
 NOT_LOADED = "Failed to load resource: "
 ANSWERED = "the server responded with a status of "
 
 Level = Literal["error", "warning", "info", "debug"]
 
-LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")
-"""From the gravest to the least."""
+LEVELS: tuple[Level, ...] = ("error", "warning", "info", "debug")  # From the gravest to the least
 
 _LEVELS: dict[str, Level] = {
     "error": "error",
@@ -76,13 +63,7 @@ class Console:
     def __init__(
         self, page: Page, *, tell: Literal["errors", "all", "none"] = "errors", show_secrets: bool = False
     ) -> None:
-        """Listen to the page from now on.
-
-        Args:
-            page: Playwright's page.
-            tell: what `take` is to tell.
-            show_secrets: leave tokens and passwords in what is told.
-        """
+        """Listen to the page from now on; `tell` is what `take` is to tell."""
         self._page = page
         self._tell = tell
         self._show_secrets = show_secrets

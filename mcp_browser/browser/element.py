@@ -31,22 +31,14 @@ if TYPE_CHECKING:
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-DROP_SECONDS = 0.5
-"""How long a page may take to follow a drag before the drop."""
-
-OPENING_SECONDS = 3.0
-"""How long a list or a file chooser may take to open after the click that opens it."""
-
+DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
+OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
 
 KEYS_AT_ONCE = 200
 
-LONGEST_NAME = 80
-"""How much of an element's name a message repeats, characters."""
-
-COPY = 1
-"""The only thing that can be done with files that come from outside: the bit of a copy."""
-
+LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
+COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
 
@@ -87,14 +79,12 @@ class Element:
     """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
 
     def __init__(self, tab: "Tab", node: DomNode) -> None:
-        """Name the element of `tab` that `node` describes."""
         assert node.index is not None
         self.index = node.index
         self._tab = tab
         self._node = node
 
     def __str__(self) -> str:
-        """The element as a snapshot names it, without its states: `[12] button "Buy now"`."""
         return describe_element(self._node)
 
     @property
@@ -234,11 +224,7 @@ class Element:
         """Drag the element onto another one, by mouse; pointer handlers and HTML5 drag and drop follow it.
 
         Where the two do not fit into the view together, the page is scrolled while the element is held.
-
-        Args:
-            other: where to drop; it may be the element itself, to move it by an offset.
-            offset_x: CSS pixels from the left edge of its box; by default its middle.
-            offset_y: the same from the top edge.
+        Offsets are CSS pixels from the other's left and top edges; it may be the element itself.
 
         Raises:
             InvalidArguments: the offset lies outside of the other's box.
@@ -382,7 +368,6 @@ class Element:
         return [option.label for option in chosen]
 
     async def _select_aria(self, wanted: str) -> str:
-        """Click the option of that name in the element's list, opening the list where needed."""
         options = await self.options()
         if not options:
             await self.click()
@@ -452,7 +437,6 @@ def _at(
 
 
 def _find(options: Sequence[Option], wanted: str) -> Option | None:
-    """The option of that label or value; where there is none, one that differs in case and spaces only."""
     for loosely in (False, True):
         for option in options:
             if option.matches(wanted, loosely=loosely):

@@ -171,8 +171,6 @@ class Emulation(SessionPlugin):
             await self._set_over_cdp(tab, before, wanted)
 
     async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
-        """Size of the view, device scale, mobile layout."""
-
         def metrics(overrides: Overrides) -> tuple[object, ...]:
             return overrides.viewport, overrides.scale, overrides.mobile
 

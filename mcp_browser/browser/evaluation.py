@@ -29,10 +29,7 @@ CONTROL_SECONDS = 2.0
 
 
 class Evaluation(Frozen):
-    """What a script has given: `value` as JSON, cut where `is_cut`.
-
-    `left_page` where the page went elsewhere before the script ended, so that there is no value.
-    """
+    """What a script has given, as JSON, cut where `is_cut`; nothing where it has `left_page` first."""
 
     value: JsonValue = None
     is_undefined: bool = False
@@ -45,16 +42,11 @@ async def evaluate(
 ) -> Evaluation:
     """Run an expression, a function, or a function's body in the page; promises are awaited.
 
-    Args:
-        tab: where it runs, in the page's own world.
-        script: JavaScript. It finds the element as `element`; a function that it gives takes it too.
-        index: the element, in whose frame the script then runs.
-        seconds: when it is stopped.
-        characters: longest value, about.
+    The script finds the element at `index` as `element`, and runs in its frame; a function takes it too.
 
     Raises:
         ScriptFailed: it threw, or it is no JavaScript; the message tells the line.
-        DeadlineExceeded: it did not end in time; one that runs without end is stopped.
+        DeadlineExceeded: it did not end in `seconds`; one that runs without end is stopped.
         DialogOpen: it has opened a dialog and waits for the answer.
         StaleElement: the element is gone.
     """
@@ -113,7 +105,6 @@ async def _no_script(tab: "Tab", script: str, why: str) -> ScriptFailed:
 
 
 def _failure(answer: dict[str, Any], prefix: str) -> ScriptFailed:
-    """The error for a script that threw."""
     thrown = answer["thrown"] if answer["isError"] else f"threw {answer['thrown']!r}"
     stack = str(answer["stack"])
     where = ""

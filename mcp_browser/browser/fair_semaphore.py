@@ -7,8 +7,7 @@ from types import TracebackType
 
 import anyio
 
-KEPT_FREE = 4
-"""One turn in this many is kept from the owner who has all the others."""
+KEPT_FREE = 4  # One turn in this many is kept from the owner who has all the others
 
 
 class FairSemaphore:
@@ -19,12 +18,7 @@ class FairSemaphore:
     """
 
     def __init__(self, most: int, *, crowds: Container[str] = ()) -> None:
-        """Give at most `most` turns at a time.
-
-        Args:
-            most: how many.
-            crowds: owners that stand for many callers who cannot be told apart; they may have all turns.
-        """
+        """Give `most` turns at a time; `crowds` stand for many callers each, and may have all turns."""
         self._most = most
         self._crowds = crowds
         self._running: Counter[str] = Counter()
@@ -92,7 +86,6 @@ class SessionLock:
         self._owner = owner
 
     async def __aenter__(self) -> None:
-        """Wait until no other call works in the session, and for a turn."""
         await self._own.acquire()
         if self._turns is None:
             return

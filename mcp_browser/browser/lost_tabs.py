@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.tab import Tab
 
-QUOTED = 4
-"""How many lost tabs are named in a sentence."""
-
+QUOTED = 4  # How many lost tabs are named in a sentence
 LONGEST_URL = 200
 
 
@@ -54,12 +52,7 @@ class LostTabs:
         return f" Lost: {', '.join(self._tabs[:QUOTED])}{more}." if self._tabs else ""
 
     def take(self, *, connection: bool, isolated: bool) -> str:
-        """The sentences about a browser that has ended, once another one is there.
-
-        Args:
-            connection: it was one that runs by itself, so that only the connection was lost.
-            isolated: what it had stored is gone, too.
-        """
+        """The sentences about the end of a browser, or a connection to it, once another one is there."""
         text = "The browser had ended (it was closed, or it crashed) and was started again."
         if connection:
             text = "The connection to the browser was lost and has been made again."

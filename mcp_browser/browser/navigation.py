@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
 
 ERROR_PAGE = "chrome-error://"
-SHOWING_SECONDS = 3.0
-"""How long an opened page may take to have its DOM complete before it is shown as it is."""
-
-FREE_SECONDS = 1.0
-"""How long the page that is left may not answer before its script is broken off."""
+SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
+FREE_SECONDS = 1.0  # How long the page that is left may not answer before its script is broken off
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,6 @@ class Navigation:
     def __init__(
         self, tab: "Tab", *, settings: Settings, downloads: Downloads, notice: Callable[[str], None]
     ) -> None:
-        """Take `tab` to other pages; an address may be a file, which goes to `downloads`."""
         self._tab = tab
         self._settings = settings
         self._downloads = downloads
@@ -67,10 +63,7 @@ class Navigation:
         )
 
     async def arrive(self) -> None:
-        """Wait for the end of a navigation under way, or end it when it takes too long.
-
-        Meanwhile Chromium passes nothing on to the page, neither questions nor input.
-        """
+        """Wait for a navigation under way, or end it: meanwhile Chromium passes nothing on."""
         limit = self._settings.limits.navigation_timeout
         while (taken := self._tab.activity.navigating_for()) is not None and not self._tab.held:
             if taken >= limit:
@@ -133,7 +126,6 @@ class Navigation:
         return await self._navigate(there, lambda: go(wait_until="commit", timeout=timeout))
 
     async def _history_entry(self, step: int) -> str | None:
-        """Address of the entry so many steps away in the history, or None where there is none."""
         history = await self._tab.control("Page.getNavigationHistory")
         if history is None:
             return self._tab.url
@@ -159,10 +151,7 @@ class Navigation:
             await self._tab.activity.change(limit=deadline - time.monotonic())
 
     async def _free(self) -> None:
-        """Break off a script that keeps the page from being left; later on it would be too late.
-
-        Chromium passes nothing on to a page while a navigation is under way.
-        """
+        """Break off a script that keeps the page from being left: later, Chromium passes nothing on."""
         if self._tab.cdp is None or self._tab.held or self._tab.activity.navigating_for() is not None:
             return
         try:

@@ -4,11 +4,8 @@ from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 
-Effect = Literal["read", "input", "navigation"]
-"""What an action does to the page: nothing, something that a person could do with it, or go elsewhere."""
-
-LONGEST_MESSAGE = 600
-"""How much of a dialog's message is repeated, characters."""
+Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
+LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
 class TabInfo(Frozen):
@@ -28,7 +25,6 @@ class DialogInfo(Frozen):
     default_value: str = ""
 
     def __str__(self) -> str:
-        """What is open, as the beginning of a sentence: `An alert dialog is open: "Careful"`."""
         message = " ".join(self.message.split())
         short = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
         return f'{"An" if self.kind == "alert" else "A"} {self.kind} dialog is open: "{short}"'

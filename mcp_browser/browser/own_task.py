@@ -26,10 +26,7 @@ async def finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
-    """Wait for work `seconds` at most, without failing with it; whether it has ended.
-
-    Work that takes longer goes on: a browser that hangs is killed by its driver later.
-    """
+    """Wait for work `seconds` at most, without failing with it; whether it has ended. Else it goes on."""
     done, _ = await asyncio.wait({begin(work)}, timeout=seconds)
     return bool(done)
 
@@ -38,7 +35,6 @@ class JoinedStart(Generic[T]):
     """Starts something once for all who want it meanwhile; it goes on where they give up."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
-        """Start by `work()`."""
         self._work = work
         self._task: asyncio.Task[T] | None = None
 

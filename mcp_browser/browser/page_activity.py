@@ -20,25 +20,14 @@ from mcp_browser.browser.next_event import Wakeup
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
 
-POLLS = 3
-"""An address that a page has asked this often on its own is polled: nobody waits for it."""
-
-POLLS_MEANWHILE = 5
-"""So is one that it had asked on its own, once it has been asked this often, during an action too."""
-
+POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it
+POLLS_MEANWHILE = 5  # So is one asked this often in all, if on its own at all, during an action too
 LONGEST_PATH = 60
 
-REQUEST_GRACE = 0.5
-"""How long after a page has asked for a navigation its request may take to show up, seconds."""
-
-RUN_SECONDS = 0.05
-"""How long a script that has come is taken to be compiled and begun; the browser does not tell."""
-
-SOON = 1.0
-"""A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed."""
-
-NO_CONTENT = (204, 205)
-"""HTTP statuses of answers after which the page that asked stays."""
+REQUEST_GRACE = 0.5  # How long the request of a navigation that a page asked for may take, seconds
+RUN_SECONDS = 0.05  # How long a script that has come takes to begin, seconds; the browser does not tell
+SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
+NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
 
 
 @dataclass(slots=True, eq=False)
@@ -80,18 +69,12 @@ class Activity:
         self._answered: Response | None = None
         self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
-        self.watched = False
-        """Whether an action is under way; what a page asks for outside of one is its own doing."""
-        self.windows_opening = 0
-        """How many windows the page has asked for that are not there yet."""
-        self.document_number = 0
-        """Grows with each new document in the tab."""
-        self.frames_number = 0
-        """Grows with each new document in a frame of the page."""
-        self.loading = False
-        """Whether the document has begun and its DOM is not complete yet."""
-        self.status: int | None = None
-        """HTTP status of the document."""
+        self.watched = False  # Whether an action is under way; else what a page asks for is its own doing
+        self.windows_opening = 0  # How many windows the page has asked for that are not there yet
+        self.document_number = 0  # Grows with each new document in the tab
+        self.frames_number = 0  # Grows with each new document in a frame of the page
+        self.loading = False  # Whether the document has begun and its DOM is not complete yet
+        self.status: int | None = None  # HTTP status of the document
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_end)
         page.on("requestfailed", self._on_failed)
@@ -124,7 +107,6 @@ class Activity:
         return time.monotonic() < self._scheduled_until
 
     def _requested(self) -> bool:
-        """Whether a navigation was asked for whose request is still to come."""
         return self._starting or time.monotonic() - self._requested_at < REQUEST_GRACE
 
     def navigating_for(self) -> float | None:
@@ -177,7 +159,6 @@ class Activity:
             self.wake()
 
     def _forget_request(self) -> None:
-        """No request for a document is to come any more."""
         self._requested_at = 0.0
         self._starting = False
 

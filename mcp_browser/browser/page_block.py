@@ -18,7 +18,6 @@ class PageBlock:
     """Knows whether something holds the page of one tab, and lets nobody wait for it."""
 
     def __init__(self, page: Page, tab_id: int, *, began: Callable[[], None]) -> None:
-        """Follow a page; `began` is called when something begins to hold it."""
         self.closed = page.is_closed()
         self.crashed = False
         self._page = page
@@ -30,7 +29,6 @@ class PageBlock:
         page.on("crash", lambda _page: self.crash())
 
     def __bool__(self) -> bool:
-        """Whether nothing can be asked of the page."""
         return self._held.done()
 
     @property

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 
-MAX_BYTES = 600_000
-"""Largest picture in a result: clients refuse messages of a megabyte, and base64 adds a third."""
-
+MAX_BYTES = 600_000  # Largest picture: clients refuse messages of a megabyte, and base64 adds a third
 SMALLEST_SIDE = 64
 
 LOWEST_QUALITY = 40
@@ -51,19 +49,10 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     cursor: tuple[float, float] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Picture:
-    """Draw labels on a screenshot, bring its longest side to at most `max_side` pixels and encode it.
+    """Draw labels and a cursor on a screenshot, bring its longest side to `max_side` pixels, and encode it.
 
-    The quality, then the size, is lowered until the encoding is no longer than `max_bytes`.
-
-    Args:
-        shot: the screenshot; as bytes, PNG, JPEG or WebP.
-        format: encoding of the result.
-        quality: 1 to 100, for jpeg and webp.
-        max_side: longest side of the result, pixels.
-        css_width: width of the screenshot in CSS pixels, the unit of labels and cursor; else in its pixels.
-        labels: elements to draw the indexes of.
-        cursor: where to draw a mouse cursor.
-        max_bytes: longest encoding.
+    The quality (1 to 100), then the size, is lowered until it has at most `max_bytes`. `css_width` is the
+    screenshot's width in CSS pixels, the unit of labels and cursor; else that is its own pixels.
     """
     from PIL import Image  # noqa: PLC0415
 

@@ -111,12 +111,7 @@ def navigation_error(url: str, code: str) -> NavigationError:
 
 
 def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # noqa: PLR0911 (a table of cases)
-    """The error of ours that says what Playwright's says, in one clear sentence.
-
-    Args:
-        error: what Playwright raised.
-        doing: what was being done: an action's name, or words such as "taking a screenshot".
-    """
+    """What Playwright's error says, in one clear sentence; `doing` is such as "taking a screenshot"."""
     message = plain_message(error)
     if is_crashed(error):
         return BrowserUnavailable(

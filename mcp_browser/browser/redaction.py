@@ -13,12 +13,8 @@ from urllib.parse import quote, unquote
 
 MARK = "[redacted]"
 
-SHORTEST = 6
-"""A secret shorter than this is taken out only where its name stands, characters."""
-
-LONG = 8
-"""A secret this long is taken out wherever it stands, even where it could be a word, characters."""
-
+SHORTEST = 6  # A secret shorter than this is taken out only where its name stands, characters
+LONG = 8  # A secret this long is taken out wherever it stands, even where it could be a word, characters
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _SECRET_WORDS = frozenset(
@@ -35,8 +31,7 @@ _SECRET_PARTS = tuple(
 )
 _NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
 _QUERY_SECRETS = frozenset(("code", "key"))
-_CONTAINERS = frozenset(("session", "auth", "sess"))
-"""Names of things that hold a secret among other things."""
+_CONTAINERS = frozenset(("session", "auth", "sess"))  # Names of things that hold a secret among other things
 
 _NUMBERS = frozenset(("pin", "otp", "cvv", "cvc", "ssn", "password", "passcode", "number"))
 """Words in the names of secrets that may be numbers."""
@@ -258,7 +253,6 @@ class Redactor:
         return found["head"] + (self._take(found["value"]) if secret else found["value"])
 
     def _formed(self, text: str) -> str:
-        """The text without what has the form of a secret."""
         text = _FORMS.sub(lambda found: self._take(found[0]), text)
         text = _SCHEMES.sub(lambda found: f"{found[1]}{found[2]}{self._take(found[3])}", text)
         text = _IN_ADDRESS.sub(self._in_address, text)
@@ -269,7 +263,6 @@ class Redactor:
         return f"{found['head']}{self._take(found['value'])}" if secret else found[0]
 
     def _take(self, value: str) -> str:
-        """Remember a secret; what is put in its place."""
         bare = value.strip().strip("\"'")
         if not bare or bare == MARK:
             return value
@@ -278,7 +271,6 @@ class Redactor:
         return MARK
 
     def _forget(self, text: str) -> str:
-        """The text without the secrets that are known."""
         for value in sorted(self._known, key=len, reverse=True):
             if value in text:
                 text = text.replace(value, MARK)

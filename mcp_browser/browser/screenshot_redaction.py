@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
 PAINT = "#4a4f57"
 
-SLACK = 2
-"""How much more is painted over on each side, CSS pixels: letters reach out of their boxes."""
+SLACK = 2  # How much more is painted over on each side, CSS pixels: letters reach out of their boxes
 
 
 def paint_over(image: "Image.Image", shot: Shot) -> None:
@@ -35,7 +34,6 @@ def paint_over(image: "Image.Image", shot: Shot) -> None:
 
 
 def _places(cover: Covers, box: Cover, *, full_page: bool) -> list[tuple[float, float]]:
-    """Where a box may be on the picture."""
     if not full_page:
         return [(box.x, box.y)]
     places = [(box.x + cover.scroll[0], box.y + cover.scroll[1])]

@@ -20,11 +20,8 @@ def _no_limit(_tabs: int) -> str:
 class SessionLimits:
     """On what terms a session works; by default it has the browser for itself.
 
-    Attributes:
-        lock: held while a call works in the session.
-        why_no_tab: takes how many tabs the session has; why it may not have another one, or nothing.
-        find_file: takes an address; the file there of any session of the same caller, or None.
-        logins: the named profiles of its caller; None where the server keeps none.
+    `lock` is held while a call works. `why_no_tab` takes how many tabs there are, and says why there may
+    not be another one. `find_file` finds the file at an address in any session of the same caller.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)

@@ -25,30 +25,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
 
-PAGE_SECONDS = 3.0
-"""Longest wait for what a page goes on loading after it was opened."""
-
-READING_SECONDS = 10.0
-"""Longest wait for the page to be read."""
-
-READING_GRACE = 5.0
-"""How much longer than the page takes to come to rest it may take to be read, seconds."""
-
-HOLD_GRACE = 1.0
-"""How long an action may go on after something has begun to hold its tab, seconds."""
-
-GLANCE = 0.25
-"""How often it is looked whether a navigation that a page has asked for has come to nothing, seconds."""
-
-READINGS_FOR_FRAMES = 2
-"""How often a page is read again because a frame in it has got another document meanwhile."""
-
-HELD_SECONDS = 0.1
-"""How long news of a request may take where requests are held back to be answered from here."""
-
+PAGE_SECONDS = 3.0  # Longest wait for what a page goes on loading after it was opened
+READING_SECONDS = 10.0  # Longest wait for the page to be read
+READING_GRACE = 5.0  # How much longer than the page takes to come to rest it may take to be read, seconds
+HOLD_GRACE = 1.0  # How long an action may go on after something has begun to hold its tab, seconds
+GLANCE = 0.25  # How often it is looked whether a requested navigation has come to nothing, seconds
+READINGS_FOR_FRAMES = 2  # How often a page is read again because a frame got another document
+HELD_SECONDS = 0.1  # How long news of a request may take where requests are answered from here
 READING_TRIES = 3
-QUOTED = 4
-"""How many requests are named in a sentence."""
+QUOTED = 4  # How many requests are named in a sentence
 
 
 @dataclass(slots=True, eq=False)
@@ -59,8 +44,7 @@ class ActionScope:
     tab: Tab
     url: str
     marks: dict[int, int]
-    ended: Callable[[], ActionError | None] = lambda: None
-    """Returns the error to raise where the browser has ended."""
+    ended: Callable[[], ActionError | None] = lambda: None  # The error where the browser has ended
     _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: bool = False
 
@@ -191,7 +175,6 @@ class Settler:
         raise AssertionError
 
     async def _read(self, tab: Tab, limit: float, *, again: bool) -> PageReading | None:
-        """Let the page come to rest and read it, in one evaluation where changes are wanted."""
         longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":
             asked = itertools.chain([again], itertools.repeat(True))

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 Area = Literal["local", "session"]
 
-LARGEST_STATE = 50_000_000
-"""Largest file of a storage state, bytes."""
-
-StorageState = dict[str, Any]
-"""Playwright's storage state: `cookies` and `origins`."""
+LARGEST_STATE = 50_000_000  # Largest file of a storage state, bytes
+StorageState = dict[str, Any]  # Playwright's storage state: `cookies` and `origins`
 
 
 def origin_of(address: str) -> str:

@@ -23,23 +23,13 @@ from mcp_browser.errors import ActionError
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
-Position = tuple[int, int]
-"""Line and column, both from 0."""
-
-LARGEST = 30_000_000
-"""Largest script or map that is looked into, bytes."""
-
-KEPT = 8
-"""How many maps are kept."""
-
+Position = tuple[int, int]  # Line and column, both from 0
+LARGEST = 30_000_000  # Largest script or map that is looked into, bytes
+KEPT = 8  # How many maps are kept
 FETCHING_SECONDS = 5.0
-DECODING_SECONDS = 3.0
-"""How long one map may take, seconds; what has not been found by then is left out."""
-
+DECODING_SECONDS = 3.0  # How long one map may take, seconds; what has not been found by then is left out
 CHUNK = 1_000_000
-WITH_SOURCE = 4
-"""How many numbers a mapping has that leads to a source: column, source, line, column, and perhaps a name."""
-
+WITH_SOURCE = 4  # Numbers of a mapping that leads to a source: column, source, line, column
 _COMMENT = re.compile(r"//[#@]\s*sourceMappingURL=([^\s'\"]+)\s*$", re.MULTILINE)
 _DIGITS = {
     character: value
@@ -63,10 +53,7 @@ class SourceMaps(SessionPlugin):
         self._maps: OrderedDict[str, dict[str, Any] | None] = OrderedDict()
 
     async def originals(self, tab: Tab, wanted: Iterable[Location]) -> dict[Location, Location]:
-        """The places in the sources, for those that can be found; the rest is left out.
-
-        Scripts and their maps are fetched by the tab's page, with its cookies and through its proxy.
-        """
+        """The places in the sources that can be found; the page fetches them, with its cookies."""
         by_script: dict[str, list[Location]] = {}
         for place in wanted:
             if place.url.startswith(("http://", "https://")):
@@ -229,7 +216,6 @@ def decode_vlq(text: str) -> list[int]:
 
 
 def _data(address: str) -> str:
-    """The content of a data: address."""
     head, _, content = address.partition(",")
     raw = unquote_to_bytes(content)
     return (base64.b64decode(raw) if head.endswith(";base64") else raw).decode("utf-8", "replace")

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CONTROL_SECONDS = 2.0
-"""Limit for what the browser itself answers, without the page."""
+CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 
 class Tab:
@@ -58,25 +57,16 @@ class Tab:
     ) -> None:
         """Take over a page; `attach` has to follow.
 
-        Args:
-            id: number of the tab.
-            page: Playwright's page.
-            settings: the settings in force.
-            channel: name of the event by which the page script and the hooks find each other.
-            downloads: where its downloads go.
-            notice: takes sentences for the next result.
-            held: is called when a dialog, a crash or its end begins to hold the tab.
-            hidden: values that no picture may show, by their names; as they are when a picture is taken.
-            opener: id of the tab that opened it.
+        `channel` names the event by which the page script and the hooks find each other. `notice` takes
+        sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
+        `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id.
         """
         self.id = id
         self.page = page
         self.opener = opener
         self.title = ""
-        self.own_metrics = False
-        """Whether its device scale or layout was overridden over CDP, without Playwright's knowledge."""
-        self.cursor: tuple[float, float] | None = None
-        """Where the mouse was put last, in CSS pixels of the view."""
+        self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
+        self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
         self.console = Console(
@@ -143,13 +133,17 @@ class Tab:
 
     async def attach(self) -> None:
         """Connect to what the browser tells about the tab over CDP; other engines go without."""
+
+        def follow(take: Callable[[dict[str, Any], str | None], None]) -> Callable[[dict[str, Any]], None]:
+            return lambda event: take(event, self._main_frame)
+
         try:
             cdp = await self.page.context.new_cdp_session(self.page)
-            cdp.on("Page.frameRequestedNavigation", self._on_navigation_requested)
-            cdp.on("Page.frameStartedNavigating", self._on_navigation_started)
-            cdp.on("Page.frameStoppedLoading", self._on_loading_stopped)
-            cdp.on("Page.frameScheduledNavigation", self._on_navigation_scheduled)
-            cdp.on("Page.frameClearedScheduledNavigation", self._on_navigation_unscheduled)
+            cdp.on("Page.frameRequestedNavigation", follow(self.activity.navigation_requested))
+            cdp.on("Page.frameStartedNavigating", follow(self.activity.navigation_started))
+            cdp.on("Page.frameStoppedLoading", follow(self.activity.loading_stopped))
+            cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
+            cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
             cdp.on("Page.windowOpen", self._on_window_open)
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
@@ -334,12 +328,7 @@ class Tab:
                 await self.page.close()
 
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
-        """The file chooser that some input opens within `limit` seconds; None where it opens none.
-
-        Args:
-            opening: the input, as for `act`.
-            limit: how long to wait for the chooser.
-        """
+        """The file chooser that an input, as for `act`, opens within `limit` seconds; None where none."""
         self._choosing = asyncio.get_running_loop().create_future()
         try:
             await self.act(opening)
@@ -363,21 +352,6 @@ class Tab:
     def _held_up(self) -> None:
         self.activity.wake()
         self._on_held(self)
-
-    def _on_navigation_requested(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_requested(event, self._main_frame)
-
-    def _on_navigation_started(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_started(event, self._main_frame)
-
-    def _on_loading_stopped(self, event: dict[str, Any]) -> None:
-        self.activity.loading_stopped(event, self._main_frame)
-
-    def _on_navigation_scheduled(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_scheduled(event, self._main_frame)
-
-    def _on_navigation_unscheduled(self, event: dict[str, Any]) -> None:
-        self.activity.navigation_unscheduled(event, self._main_frame)
 
     def _on_window_open(self, _event: dict[str, Any]) -> None:
         self.activity.window_opening()

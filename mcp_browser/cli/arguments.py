@@ -79,8 +79,6 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line for `main` to print."""
-
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:

@@ -125,7 +125,6 @@ def _endpoint(address: str, told: str) -> Finding:
 
 
 def _grid(endpoint: str) -> Finding:
-    """Whether a Selenium Grid answers, and says that it can start browsers."""
     reached = _endpoint(endpoint, "those of the Selenium Grid at")
     if reached.broken:
         return reached
@@ -143,7 +142,6 @@ def _grid(endpoint: str) -> Finding:
 
 
 def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
-    """Whether the browser really starts and opens a page, without a window."""
     if problem := driver_problem():
         return Finding("Start", f"failed: {problem}. mcp-browser install may mend it.", broken=True)
     began = time.monotonic()
@@ -197,7 +195,6 @@ def _profile(settings: BrowserSettings) -> Finding:
 
 
 def _settings(loaded: LoadedSettings) -> Iterator[str]:
-    """Those given, each with its origin; then the defaults, and those that are not set, in a few lines."""
     defaults: list[str] = []
     unset: list[str] = []
     for name, option in all_options().items():

@@ -48,10 +48,7 @@ _PLACEHOLDERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One setting: where it stands in `Settings`, and how it is written everywhere else.
-
-    `off_flag` is set for what is true or false. `repeatable` says that the flag may be given several times.
-    """
+    """One setting: where it stands in `Settings`, and how it is written everywhere else."""
 
     group: str
     name: str

@@ -27,8 +27,6 @@ class LoadedSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A value as it was given, and where."""
-
     value: Any
     origin: str
 
@@ -38,10 +36,8 @@ def load_settings(
 ) -> LoadedSettings:
     """Settings from all sources, the first that names a setting winning.
 
-    Args:
-        flags: values by field name, as text, a truth value, or a list of texts.
-        environment: where the `MCP_BROWSER_*` variables are looked up.
-        config: the configuration file; by default the one that `MCP_BROWSER_CONFIG` names, if any.
+    `flags` are by field name: texts, truth values, lists of texts. `config` is by default the file that
+    `MCP_BROWSER_CONFIG` names.
 
     Raises:
         SettingsError: a value is wrong or a name unknown, in one line.
@@ -106,7 +102,6 @@ def _from_file(path: Path, options: Mapping[str, Option]) -> dict[str, _Given]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """The settings that stand in a file."""
     try:
         match path.suffix.lower():
             case ".toml":
@@ -138,7 +133,6 @@ def _beside(config: Path, value: Any) -> Any:
 
 
 def _explain(error: ValidationError, options: Mapping[str, Option], given: Mapping[str, _Given]) -> str:
-    """The first problem, in one line: the setting, its source, what it must be."""
     problem = error.errors(include_url=False)[0]
     option = options[str(problem["loc"][1])]
     origin = given[option.name].origin
@@ -164,7 +158,6 @@ def _shown(value: Any) -> str:
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Whether the settings fit each other and the files they name are there."""
     browser, server = settings.browser, settings.server
     if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
         raise SettingsError(

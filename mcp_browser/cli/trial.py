@@ -77,7 +77,6 @@ def _save(picture: bytes, folder: Path | None) -> Path:
 
 
 def _show(snapshot: str) -> None:
-    """Print a snapshot: as it is, and with colours where a person looks at a terminal."""
     if not sys.stdout.isatty():
         tell(snapshot)
         return

@@ -11,21 +11,14 @@ from mcp_browser.dom.worlds import FrameGone, IsolatedWorlds, MainWorlds, World,
 
 MOST_NESTED_FRAMES = 6
 
-Way = list[tuple[FrameState, int]]
-"""The frames around a frame from the outermost one, each with the id of the element one steps into."""
+Way = list[tuple[FrameState, int]]  # The outermost frame first, each with its element to step into
 
 
 class Frames:
     """The frames of one page."""
 
     def __init__(self, page: Page, channel: str, worlds: Literal["isolated", "main"] | None = None) -> None:
-        """Serve a page.
-
-        Args:
-            page: Playwright's page.
-            channel: the random name that the hook in the page's own world was given.
-            worlds: where the page script runs; by default apart from the page where the browser can.
-        """
+        """Serve a page; its script runs apart from it where the browser can, unless `worlds` says where."""
         self._page = page
         self._channel = channel
         self._kind = worlds

@@ -14,9 +14,7 @@ from mcp_browser.errors import NotFound
 if TYPE_CHECKING:
     from mcp_browser.dom.readings import FrameState
 
-MatchLevel = Literal["exact", "attributes", "role", "text"]
-"""How an element was found again: at its path and unchanged; by an attribute; by role and name; by text."""
-
+MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = ("exact", "attributes", "role", "text")
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]

@@ -42,7 +42,6 @@ class DomNode(Frozen):
     lines: int = 1
 
     def __str__(self) -> str:
-        """The line as a model reads it."""
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
         name = clean_text(self.name)
         match self.kind:

@@ -44,14 +44,7 @@ _PROBLEMS = {
 
 
 def not_actionable(node: DomNode, answer: dict[str, Any], purpose: str, by: DomNode | None) -> NotActionable:
-    """The error for a problem that the page script has named.
-
-    Args:
-        node: the element.
-        answer: what the page script said: `problem`, and for hidden things `how`.
-        purpose: what was to be done with it.
-        by: what covers it.
-    """
+    """The error for a problem that the page script has named; `by` is what covers the element."""
     what = node.model_copy(update={"states": (), "is_new": False, "depth": 0})
     problem = answer["problem"]
     if problem == "covered":

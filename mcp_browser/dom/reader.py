@@ -212,7 +212,6 @@ class PageReader:
         return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
 
     def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
-        """The lines of a frame whose document has not been told."""
         changes: list[DomChange] = []
         for item in shown_lines(Reading(inner.state, inner.answer), 0, 0, 0):
             node = self._node(item).model_copy(update={"is_new": item.line[KIND] == "interactive"})

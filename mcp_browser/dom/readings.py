@@ -9,8 +9,7 @@ from mcp_browser.dom.references import DEPTH, FAR, NAME, ROLE, STATES
 from mcp_browser.dom.worlds import World
 
 FRAME_SECONDS = 3.0
-SILENT_SECONDS = 0.2
-"""How long a frame within the page is waited for; one that did not answer the last time, shorter."""
+SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
 QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0}
 """The state of a page that was not waited for."""
@@ -35,18 +34,14 @@ NOTHING = Known()
 
 @dataclass(slots=True, eq=False)
 class FrameState:
-    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids.
-
-    `told_within` counts the lines that were told of each frame within, with those further in.
-    """
+    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids."""
 
     world: World
     told: Known = NOTHING
     told_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
-    silent: bool = False
-    """Whether it did not answer when it was last asked: its script is busy, in a process of its own."""
+    silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
 
     @property
     def patience(self) -> float:
@@ -64,7 +59,6 @@ class Reading:
 
     @property
     def total(self) -> int:
-        """How many lines there are, with those of the frames within."""
         return int(self.answer["count"]) + sum(inner.total for inner in self.within.values())
 
 
@@ -168,10 +162,7 @@ Placing = Callable[[int], int]
 
 
 def frames_in(reading: Reading) -> Iterator[tuple[Reading, Placing, Placing, int]]:
-    """Each frame with two functions, from a line's place in it now (before) to its place among all lines.
-
-    And how deep its lines are indented.
-    """
+    """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
 
     def visit(
         inner: Reading, at: int, was: int, depth: int

@@ -11,12 +11,10 @@ from mcp_browser.errors import NotFound, StaleElement
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
-KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)
-"""Places in a line as the page script sends it."""
+KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)  # Places in a line as the page script sends it
 
 
-MOST_REMEMBERED = 2_000
-"""How many indexes are kept of documents that are gone, beside those of the last one."""
+MOST_REMEMBERED = 2_000  # How many indexes are kept of documents that are gone, beside those of the last one
 
 
 @dataclass(slots=True)
@@ -42,8 +40,7 @@ class References:
 
     def __init__(self) -> None:
         self._by_index: dict[int, ElementRef] = {}
-        self._documents: dict[str, dict[int, int]] = {}
-        """The indexes of each document by the elements' ids; the oldest document first."""
+        self._documents: dict[str, dict[int, int]] = {}  # Indexes by elements' ids; the oldest first
         self._next = 1
 
     def __getitem__(self, index: int) -> ElementRef:

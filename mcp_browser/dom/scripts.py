@@ -15,11 +15,7 @@ PARTS = tuple(
 
 
 def hook_script(channel: str) -> str:
-    """The script for the page's own world, to run before the page's scripts (`add_init_script`).
-
-    Args:
-        channel: a random name that the page script is given too.
-    """
+    """The script for the page's own world, to run before its own; both scripts know the random `channel`."""
     return f"{_expression('hooks.js')}({json.dumps(channel)});"
 
 

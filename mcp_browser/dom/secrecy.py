@@ -13,8 +13,7 @@ from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorld, World
 from mcp_browser.errors import ActionError
 
-MOST_LOOKS = 8
-"""How often a document is looked at for closed shadow roots; each look finds some of them."""
+MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; each look finds some of them
 
 
 class Cover(Frozen):
@@ -113,7 +112,6 @@ async def _add(  # noqa: PLR0913, PLR0917 - one frame, and where it is
 
 
 async def _ask(frame: FrameState, values: Sequence[str]) -> dict[str, Any] | None:
-    """What a frame within the page answers; None where it does not."""
     try:
         async with asyncio.timeout(frame.patience):
             return await _covers(frame.world, values)

@@ -14,8 +14,7 @@ from mcp_browser.errors import (
     ModelUnavailable,
 )
 
-LONGEST_CAUSE = 400
-"""Characters of a provider's message that are repeated."""
+LONGEST_CAUSE = 400  # Characters of a provider's message that are repeated
 
 _KEY_VARIABLES = {
     "google": "GOOGLE_API_KEY",
@@ -102,5 +101,4 @@ def _said(body: object) -> str:
 
 
 def _keys() -> list[str]:
-    """What the environment holds under the names of secrets."""
     return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= LONG]

@@ -109,7 +109,6 @@ class Usage(Frozen):
 
     @property
     def tokens(self) -> int:
-        """All tokens, those asked with and those answered with."""
         return self.input_tokens + self.output_tokens
 
     def __str__(self) -> str:

@@ -10,17 +10,12 @@ class ChatModel(Protocol):
     """A model that answers a conversation."""
 
     @property
-    def info(self) -> ModelInfo:
-        """Its name and what it can do."""
-        ...
+    def info(self) -> ModelInfo: ...
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
-        """One answer to the conversation.
+        """One answer to the conversation, whose first message may be the system's, and the last is a user's.
 
-        Args:
-            messages: the conversation; the first may be the system's, the last is a user's.
-            form: what the model is to fill in; without one, it answers in text.
-            seconds: how long the answer may take.
+        Without a `form` to fill in, the model answers in text.
 
         Raises:
             ModelError: there is no answer; its kind says whether to try again.

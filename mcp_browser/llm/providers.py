@@ -35,14 +35,10 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
-OutputMode = Literal["tool", "json"]
-"""How a form is asked for: as a tool to be called, or as the schema of the whole answer."""
+OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
-RECEIVED = "Received."
-"""The result of the form that a model has filled in; what came of it stands in the next message."""
-
-LEAST_ANSWER = 512
-"""Tokens that an answer may have, however small the model's window is."""
+RECEIVED = "Received."  # The result of a filled-in form; what came of it is in the next message
+LEAST_ANSWER = 512  # Tokens that an answer may have, however small the model's window is
 
 
 class ProviderModel:
@@ -57,16 +53,11 @@ class ProviderModel:
         temperature: float | None = None,
         describes_form: bool = False,
     ) -> None:
-        """Speak to `model`; make one with `provider_model`.
+        """Speak to `model`, pydantic-ai's; make one with `provider_model`.
 
-        Args:
-            model: pydantic-ai's.
-            mode: how forms are asked for.
-            context_window: tokens that it takes, where that is known better than pydantic-ai knows it; the
-                answer may then have a tenth of them.
-            temperature: how freely it answers; its own default where None.
-            describes_form: tell the form in words, too: a server of one's own holds an answer to a schema
-                without showing it to the model.
+        `context_window` is in tokens, where pydantic-ai does not know it, or not rightly; the answer may then
+        have a tenth of them. With `describes_form` the form is told in words, too: a server of one's own
+        holds an answer to a schema without showing it to the model.
         """
         self._model = model
         self._mode: OutputMode = mode
@@ -183,13 +174,8 @@ async def provider_model(
 ) -> ProviderModel:
     """The model of a name such as `anthropic:claude-sonnet-4-5`; its key is taken from the environment.
 
-    Args:
-        name: provider and model as pydantic-ai names them.
-        base_url: another address that speaks OpenAI's protocol, for names without a provider and for
-            `openai:`; the key may then be missing.
-        mode: how forms are asked for.
-        context_window: tokens that it takes, where pydantic-ai does not know it, or not rightly.
-        temperature: how freely it answers; its own default where None.
+    `base_url` is another address that speaks OpenAI's protocol, for names without a provider and for
+    `openai:`; the key may then be missing. The rest is as for `ProviderModel`.
 
     Raises:
         NoModel: pydantic-ai or the provider's package is missing, the name is unknown, or there is no key.
@@ -244,7 +230,6 @@ def _names_another_provider(name: str) -> bool:
 
 
 def _compatible(name: str, base_url: str) -> "Model":
-    """A model at an address that speaks OpenAI's chat protocol."""
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 

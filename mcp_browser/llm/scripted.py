@@ -13,8 +13,7 @@ from mcp_browser.llm.messages import Message, ModelInfo, OutputCall, OutputForm,
 Line = dict[str, Any] | str | Reply | ModelError
 """One answer: a filled-in form, a text, a whole reply, or the failure to answer."""
 
-Speaker = Callable[[Sequence[Message]], Line | Awaitable[Line]]
-"""Makes an answer from the conversation."""
+Speaker = Callable[[Sequence[Message]], Line | Awaitable[Line]]  # Makes an answer from the conversation
 
 
 class ScriptedModel:

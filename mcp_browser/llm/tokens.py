@@ -15,8 +15,7 @@ from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, as_json
 LEAST_CHARACTERS_A_TOKEN = 3
 PIXELS_A_TOKEN = 750
 MOST_A_PICTURE = 1_600
-A_MESSAGE = 4
-"""Tokens that a message has beside its content."""
+A_MESSAGE = 4  # Tokens that a message has beside its content
 
 
 def of_text(text: str) -> int:

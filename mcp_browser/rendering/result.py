@@ -81,12 +81,8 @@ def render_result(
 ) -> list[ResultPart]:
     """A result as parts: one text, then the pictures, then links to files.
 
-    No piece of the text is longer than one and a half snapshot budgets; pictures are as they came.
-
-    Args:
-        result: what the action gave back.
-        settings: the budgets in force.
-        secrets: values that must not be read, by the names that stand for them.
+    No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
+    are values that must not be read, by the names that stand for them.
     """
     limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
@@ -190,7 +186,6 @@ def _notes(notices: tuple[str, ...]) -> Iterator[str]:
 
 
 def _attribute(text: str, limit: int) -> str:
-    """Text on one line, without the quotes and brackets that would end an attribute or a frame."""
     line = " ".join(clean_text(text).split())
     line = line if len(line) <= limit else f"{line[:limit]}…"
     return line.replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")

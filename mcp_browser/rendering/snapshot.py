@@ -10,11 +10,8 @@ from collections.abc import Iterable, Iterator
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 
 INDENT = "  "
-DEEPEST = 12
-"""Levels of indentation that are shown; what is nested deeper stands with them."""
-
-LEAST_SCREENS = 0.05
-"""Less than this is printed as 0.0."""
+DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
+LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 
 def render_node(node: DomNode) -> str:
@@ -107,7 +104,6 @@ def _gone(node: DomNode) -> str:
 
 
 def _changed(change: DomChange) -> str:
-    """A line as it is now, and what was different before."""
     node, before = change.node, change.before
     now = str(node.model_copy(update={"is_new": False}))
     if before is None:

@@ -41,7 +41,6 @@ class BrowserServer(Server[Any]):
     """A server whose list of resources changes."""
 
     def __init__(self, resources: Resources, **options: Any) -> None:
-        """Serve `resources` besides the tools; the options are the low-level server's."""
         super().__init__("mcp-browser", version=__version__, title="Browser", **options)
         self.resources = resources
         resources.install(self)
@@ -66,15 +65,9 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     observer: CallObserver | None = None,
     long_calls: LongCalls | None = None,
 ) -> BrowserServer:
-    """A server that offers the controller's actions, and tools of its own.
+    """A server that offers the controller's actions, and `tools` of its own.
 
-    Args:
-        controller: carries the actions out.
-        sessions: where the browser session of a call comes from.
-        tools: tools that are not actions of a page.
-        resources: what clients can read besides.
-        observer: takes a report of each call.
-        long_calls: calls that go on after their answer, for clients that declare the tasks extension.
+    `long_calls` are those that go on after their answer, for clients that declare the tasks extension.
 
     Raises:
         ValueError: two tools have one name, or an action has an argument `session` of its own.

@@ -21,9 +21,7 @@ from pydantic import ValidationError
 
 from mcp_browser.browser.next_event import Wakeup
 
-WITHDRAWING_SECONDS = 1.0
-"""How long it may take to tell a client that a question is withdrawn."""
-
+WITHDRAWING_SECONDS = 1.0  # How long it may take to tell a client that a question is withdrawn
 Request = types.CreateMessageRequest | types.ElicitRequest
 Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
 
@@ -50,10 +48,7 @@ class ClientQuestion:
 
 
 class Mailbox:
-    """Questions to a client, from work that outlives its single calls.
-
-    `news` wakes who waits when there is a question, or none any more.
-    """
+    """Questions to a client, from work that outlives its calls; `news` wakes who waits for a change."""
 
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}
@@ -73,7 +68,6 @@ class Mailbox:
 
     @property
     def waiting(self) -> list[ClientQuestion]:
-        """The questions that have no answer yet, oldest first."""
         return [question for question in self._questions.values() if not question.answer.done()]
 
     def requests(self) -> dict[str, Request]:

@@ -24,13 +24,9 @@ Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A browser session, lent to one call.
+    """A browser session, lent to one call; the result of its first one has to tell its handle.
 
-    Attributes:
-        session: the browser session.
-        handle: by what name the caller may ask for it again; None where there is only one.
-        is_new: this call is the session's first, so that its result has to tell the handle.
-        told: sentences to tell with the result, whatever comes of the call.
+    `told` are sentences to tell with the result, whatever comes of the call.
     """
 
     session: BrowserSession
@@ -41,15 +37,10 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One `tools/call`.
+    """One `tools/call`: the SDK's context, what the client has sent, and who calls.
 
-    Attributes:
-        request: the SDK's context: the client's capabilities, progress, the HTTP request where there is one.
-        params: what the client has sent.
-        arguments: the arguments of the tool, without the session's handle.
-        principal: who calls.
-        handle: the session that the caller has named; for a tool that takes a session by itself.
-        lease: the browser session; None for a tool that works in none.
+    `arguments` are those of the tool, without the session's `handle`, which is kept for a tool that takes a
+    session by itself. `lease` is None for a tool that works in no session.
     """
 
     request: ServerRequestContext[Any, Any]
@@ -153,15 +144,8 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
 ) -> ServerTool:
     """A handler as a tool of its name; its docstring is what the model reads.
 
-    Args:
-        handler: takes the call and its validated parameters. What it raises is answered as an action's
-            failure is; it may raise `NeedInput` to ask the client.
-        param_model: a Pydantic model that forbids extra arguments.
-        in_session: the call works in a browser session, and `Call.session` is there.
-        takes_session: without that, the call takes a session by itself, by `Call.handle`.
-        read_only: it changes nothing.
-        destructive: it may undo or delete.
-        open_world: it reaches out to the web.
+    What the handler raises is answered as an action's failure is; it may raise `NeedInput` to ask the client.
+    With `in_session` there is `Call.session`; with `takes_session` the call takes one by `Call.handle`.
     """
     return ServerTool(
         name=getattr(handler, "__name__", ""),

@@ -14,32 +14,19 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.text import cut
 
-LONGEST_RESULT = 900_000
-"""Longest result, in characters of JSON: the SDK's own client refuses messages over a megabyte."""
-
-LONGEST_TEXT = 500_000
-"""How much of that texts may take together."""
-
-LONGEST_DATA = 200_000
-"""How much of that structured content may take, unless there is nothing else."""
-
-SMALLEST_PICTURE = 24_000
-"""A picture of so many bytes still shows something."""
-
-MARGIN = 2_000
-"""For what stands around the contents."""
+LONGEST_RESULT = 900_000  # Characters of JSON: the SDK's own client refuses more than a megabyte
+LONGEST_TEXT = 500_000  # How much of that texts may take together
+LONGEST_DATA = 200_000  # How much of that structured content may take, unless there is nothing else
+SMALLEST_PICTURE = 24_000  # A picture of so many bytes still shows something
+MARGIN = 2_000  # For what stands around the contents
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
     """The result, made short enough for every client; one that is short enough stays as it is.
 
-    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept as
-    a file of the session, in whose place its address stands. Of structured content the longest entries are
+    Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept among
+    the `artifacts`, and its address stands in its place. Of structured content the longest entries are
     left out, and named.
-
-    Args:
-        result: what a tool gives back.
-        artifacts: where pictures can be kept; None where the tool works in no session.
     """
     if _length(result) <= LONGEST_RESULT:
         return result
@@ -124,7 +111,6 @@ async def _small_pictures(
 async def _small_picture(
     block: types.ImageContent, room: int, artifacts: Artifacts | None
 ) -> types.ContentBlock:
-    """A picture that takes at most `room` characters, or what stands in its place."""
     if _length(block) <= room:
         return block
     raw = base64.b64decode(block.data)

@@ -10,10 +10,4 @@ class CallObserver(Protocol):
     """Takes a report of each call of a known tool."""
 
     def called(self, tool: str, outcome: Outcome, seconds: float) -> None:
-        """A call has ended.
-
-        Args:
-            tool: the tool's name; one of those offered, whatever a client has sent.
-            outcome: how it ended.
-            seconds: how long it took, waiting for its session included.
-        """
+        """A call of an offered tool has ended; `seconds` count waiting for its session, too."""

@@ -11,19 +11,13 @@ _KEY = "mcp_browser.principal"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller whose identity was checked.
-
-    Attributes:
-        name: how logs and metrics name the caller; no secret.
-        id: what sessions are bound to: equal for the same caller, never for another one.
-    """
+    """A checked caller: `name` is for logs and metrics, `id` what sessions are bound to."""
 
     name: str
     id: str
 
 
-ANONYMOUS = Principal(name="anonymous", id="anonymous")
-"""Everybody, where nobody has to say who they are."""
+ANONYMOUS = Principal(name="anonymous", id="anonymous")  # Everybody, where nobody has to say who they are
 
 
 def set_principal(scope: MutableMapping[str, Any], principal: Principal) -> None:

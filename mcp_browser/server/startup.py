@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLOSING_SECONDS = 3.5
-"""How long the browser may take to close; what has not closed by then ends with the driver's pipe."""
-
+CLOSING_SECONDS = 3.5  # How long the browser may take to close; the rest ends with the driver's pipe
 STOP_SIGNALS = [signal.SIGTERM, signal.SIGINT] + ([signal.SIGHUP] if sys.platform != "win32" else [])
 
 

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 1.0
-"""How long the last spans may take at the end of the process; clients end a server that takes two seconds."""
-
+FLUSH_SECONDS = 1.0  # How long the last spans may take; clients end a server that takes two seconds
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 

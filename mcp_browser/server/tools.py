@@ -38,15 +38,9 @@ logger = logging.getLogger(__name__)
 
 AnswerT = TypeVar("AnswerT")
 
-SESSION = "session"
-"""The argument that names the browser session."""
-
-SESSION_META = "mcp-browser/session"
-"""The key in a result's `_meta` under which a new session's handle stands for programs."""
-
-PROGRESS_SECONDS = 5.0
-"""How often a call that takes long reports progress."""
-
+SESSION = "session"  # The argument that names the browser session
+SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new session's handle
+PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
     "type": "string",
@@ -244,7 +238,6 @@ def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
 
 
 def _without_handle(call: Call) -> Call:
-    """The call with the argument `session` in the place for it."""
     handle = call.arguments.get(SESSION)
     if handle is not None and not isinstance(handle, str):
         raise InvalidArguments(f"{SESSION} must be a text: the handle that a result told.")
@@ -253,7 +246,6 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
-    """The result with what is to be told of the session: in the text, and in data where there is any."""
     if not lease.told and not lease.is_new:
         return result
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]

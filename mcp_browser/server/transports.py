@@ -64,7 +64,6 @@ async def serve_stdio(
 
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
-    """Let the one session save its logins to named profiles, and load them from there."""
     # Imported late: most servers for one client keep no named profiles.
     from mcp_browser.server.principals import ANONYMOUS  # noqa: PLC0415
     from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415

@@ -24,9 +24,7 @@ from pydantic import Field
 from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm.messages import Frozen
 
-PATCH = 28
-"""Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels."""
-
+PATCH = 28  # Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels
 LEAST_PIXELS = 100 * PATCH * PATCH
 MOST_PIXELS = 16_384 * PATCH * PATCH
 MOST_ASPECT = 200
@@ -91,10 +89,7 @@ _ALIASES = {
 
 
 class GuiAction(Frozen):
-    """An action as it was written: its name in lower case, and its arguments as texts.
-
-    Points are in `start_box` and `end_box`, whatever they were called.
-    """
+    """An action as it was written, its name in lower case; points are in `start_box` and `end_box`."""
 
     name: str
     arguments: dict[str, str] = Field(default_factory=dict)
@@ -166,13 +161,9 @@ def resized(width: int, height: int) -> tuple[int, int]:
 
 
 def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
-    """A point as the mouse's actions take it, from the numbers of a model.
+    """A point as the mouse's actions take it, from a model's numbers and the picture it was shown, pixels.
 
-    Args:
-        spot: the model's numbers.
-        scale: what they are. Two numbers up to 1, one of them a fraction, are parts of the sides anyway.
-        width: of the picture that the model was shown, pixels.
-        height: of that picture.
+    Two numbers up to 1, one of them a fraction, are parts of the sides whatever the scale.
     """
     fractions = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x % 1 or spot.y % 1)
     if scale == "unit" or fractions:

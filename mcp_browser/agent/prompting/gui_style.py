@@ -21,17 +21,14 @@ from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-IMAGES_KEPT = 5
-"""How many pictures stay in the conversation; older ones go, and their texts stay."""
-
+IMAGES_KEPT = 5  # How many pictures stay in the conversation; older ones go, and their texts stay
 WAIT_SECONDS = 5
 
 MOST_KEYS = 3
 
 _DIRECTIONS = ("down", "up", "left", "right")
 
-Point = Callable[[str], str]
-"""From a box as it was written to a point as the mouse's actions take it."""
+Point = Callable[[str], str]  # From a box as it was written to a point as the mouse's actions take it
 
 
 class GuiStyle:
@@ -129,14 +126,6 @@ def _click(given: Arguments, point: Point, **more: Any) -> ActionCall:
     return ActionCall(name="mouse_click", arguments={"at": point(_wanted(given, "start_box")), **more})
 
 
-def _double(given: Arguments, point: Point) -> ActionCall:
-    return _click(given, point, clicks=2)
-
-
-def _right(given: Arguments, point: Point) -> ActionCall:
-    return _click(given, point, button="right")
-
-
 def _move(given: Arguments, point: Point) -> ActionCall:
     return ActionCall(name="mouse_move", arguments={"at": point(_wanted(given, "start_box"))})
 
@@ -153,10 +142,6 @@ def _hotkey(given: Arguments, _point: Point) -> ActionCall:
     return ActionCall(name="hotkey", arguments={"keys": " ".join(keys)})
 
 
-def _type(given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="type_text", arguments={"text": _wanted(given, "content")})
-
-
 def _scroll(given: Arguments, point: Point) -> ActionCall:
     direction = given.get("direction", "down").strip().lower()
     if direction not in _DIRECTIONS:
@@ -165,18 +150,6 @@ def _scroll(given: Arguments, point: Point) -> ActionCall:
     if given.get("start_box", "").strip():
         arguments["at"] = point(given["start_box"])
     return ActionCall(name="mouse_wheel", arguments=arguments)
-
-
-def _wait(_given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="wait_for", arguments={"seconds": WAIT_SECONDS})
-
-
-def _navigate(given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="go_to_url", arguments={"url": _wanted(given, "url")})
-
-
-def _back(_given: Arguments, _point: Point) -> ActionCall:
-    return ActionCall(name="go_back")
 
 
 def _finished(given: Arguments, _point: Point) -> ActionCall:
@@ -197,10 +170,10 @@ _CALLS: Mapping[str, Callable[[Arguments, Point], ActionCall]] = MappingProxyTyp
         "click": _click,
         "left_single": _click,
         "left_click": _click,
-        "left_double": _double,
-        "double_click": _double,
-        "right_single": _right,
-        "right_click": _right,
+        "left_double": lambda given, point: _click(given, point, clicks=2),
+        "double_click": lambda given, point: _click(given, point, clicks=2),
+        "right_single": lambda given, point: _click(given, point, button="right"),
+        "right_click": lambda given, point: _click(given, point, button="right"),
         "hover": _move,
         "mouse_move": _move,
         "drag": _drag,
@@ -209,11 +182,11 @@ _CALLS: Mapping[str, Callable[[Arguments, Point], ActionCall]] = MappingProxyTyp
         "hotkey": _hotkey,
         "press": _hotkey,
         "key": _hotkey,
-        "type": _type,
+        "type": lambda given, _: ActionCall(name="type_text", arguments={"text": _wanted(given, "content")}),
         "scroll": _scroll,
-        "wait": _wait,
-        "navigate": _navigate,
-        "navigate_back": _back,
+        "wait": lambda _given, _: ActionCall(name="wait_for", arguments={"seconds": WAIT_SECONDS}),
+        "navigate": lambda given, _: ActionCall(name="go_to_url", arguments={"url": _wanted(given, "url")}),
+        "navigate_back": lambda _given, _: ActionCall(name="go_back"),
         "finished": _finished,
         "call_user": _call_user,
     }

@@ -29,24 +29,12 @@ from mcp_browser.text import cut
 
 Kind = Literal["head", "task", "memory", "output", "summary", "state"]
 
-DEFAULT_WINDOW = 128_000
-"""Tokens that a model is taken to have room for where nothing is known of it."""
-
-RESERVED_SHARE = 0.1
-"""Share of the window that is left for the answer."""
-
-COMPACTION_SHARE = 0.6
-"""Share of the room from which the memory is to be summed up."""
-
-KEPT_STEPS = 3
-"""How many of the last outputs stay as they are when the memory is summed up."""
-
-LEAST_STATE = 200
-"""Characters of the page's state that are kept, however little room there is."""
-
-LONGEST_RESULT = 20_000
-"""Characters of one result that are remembered; the model has seen the whole of it once."""
-
+DEFAULT_WINDOW = 128_000  # Tokens that a model is taken to have room for where nothing is known of it
+RESERVED_SHARE = 0.1  # Share of the window that is left for the answer
+COMPACTION_SHARE = 0.6  # Share of the room from which the memory is to be summed up
+KEPT_STEPS = 3  # How many of the last outputs stay as they are when the memory is summed up
+LEAST_STATE = 200  # Characters of the page's state that are kept, however little room there is
+LONGEST_RESULT = 20_000  # Characters of a result that are remembered; the model has seen it whole once
 HISTORY_STARTS = "[Your memory of this task begins here.]"
 
 PLACEHOLDERS = (
@@ -89,17 +77,9 @@ class MessageManager:
         images_kept: int = 1,
         state: MessageManagerState | None = None,
     ) -> None:
-        """Begin a conversation, or go on with a saved one.
+        """Begin a conversation, or go on with a saved one, from which the head is then taken.
 
-        Args:
-            system_prompt: the rules.
-            task: what is to be done.
-            context: what else the person has told.
-            secrets: names of secrets that may be used.
-            example: what an answer looks like.
-            window: tokens that the model takes, 128,000 where None.
-            images_kept: how many pictures of the page stay in the conversation, this step's included.
-            state: a saved conversation; the head is then taken from it.
+        `window` is in tokens; `images_kept` counts the pictures that stay, this step's included.
         """
         self.window = window or DEFAULT_WINDOW
         self.state = state or MessageManagerState()
@@ -261,7 +241,6 @@ class MessageManager:
         return next((i for i, managed in enumerate(self.state.messages) if managed.kind in kinds), None)
 
     def _drop_images(self, *, keep: int) -> None:
-        """Keep the last pictures only; the texts beside the others stay."""
         for place in range(len(self.state.messages) - 1, -1, -1):
             managed = self.state.messages[place]
             if not managed.message.images:
@@ -281,7 +260,6 @@ class MessageManager:
         self.state.messages[place] = _managed(managed.message.with_text(told), "state")
 
     def _tell_loss(self, count: int, room: int) -> None:
-        """Say in the memory's place that something has gone from it."""
         told = _managed(
             user(f"[{count} older messages of your memory had to be left out for want of room.]"), "summary"
         )

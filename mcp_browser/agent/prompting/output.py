@@ -104,7 +104,6 @@ def _candidates(text: str) -> Iterable[str]:
 
 
 def _tidy(content: dict[str, Any], model: type[AgentOutput]) -> dict[str, Any]:
-    """The content in the form's own shape, as far as it is plain what was meant."""
     if set(content) == {FORM_NAME} and isinstance(content[FORM_NAME], dict):
         content = content[FORM_NAME]
     content = dict(content)
@@ -158,7 +157,6 @@ def _tidy_action(action: object, known: frozenset[str]) -> object:
 
 
 def _explain(error: ValidationError) -> str:
-    """What is wrong, so that a model can put it right."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     told: list[str] = []
     for problem in problems[:MOST_PROBLEMS]:

@@ -46,17 +46,10 @@ class Turn(Protocol):
 class PlannerStyle(Protocol):
     """A way of working with a model."""
 
-    images_kept: int
-    """How many pictures stay in the conversation."""
-
-    needs_vision: bool
-    """Whether it cannot work without pictures."""
-
-    shows_snapshot: bool
-    """Whether the page's text is shown."""
-
-    last_words: str
-    """How to end, told in a step that can only report."""
+    images_kept: int  # How many pictures stay in the conversation
+    needs_vision: bool  # Whether it cannot work without pictures
+    shows_snapshot: bool  # Whether the page's text is shown
+    last_words: str  # How to end, told in a step that can only report
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
         """The rules."""

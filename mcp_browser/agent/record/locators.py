@@ -24,12 +24,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*")
 
 
 def locators(record: ElementRecord, page: str) -> list[str]:
-    """Expressions of Playwright's for the element, to be tried in this order.
-
-    Args:
-        record: the element.
-        page: the expression for its page.
-    """
+    """Playwright's expressions for the element, to be tried in this order; `page` is the one for its page."""
     base = page + "".join(f".frame_locator({quoted(path)})" for path in record.frames)
     found: list[str] = []
 

@@ -18,16 +18,11 @@ from mcp_browser.llm.messages import ImageBlock
 INDEX_ARGUMENTS = frozenset({"index", "target"})
 POINT_ARGUMENTS = frozenset({"at", "start", "end"})
 
-SHOT_SIDE = 800
-"""Longest side of a picture for people, pixels."""
-
+SHOT_SIDE = 800  # Longest side of a picture for people, pixels
 SHOT_QUALITY = 60
 
-RECORDING_SECONDS = 2.0
-"""How long a page may take to tell of one element."""
-
-_UNKNOWN = (ActionError, PlaywrightError, FrameGone)
-"""What is gone or cannot be asked has no record; the action itself says so."""
+RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
+_UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
 
 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -57,12 +52,7 @@ async def record_elements(
 ) -> tuple[ElementRecord, ...]:
     """The elements that the arguments of an action mean, as they are now, as far as they can be told.
 
-    Its caller holds the session.
-
-    Args:
-        session: where the action is going to be done.
-        arguments: what it is called with.
-        hide: takes secrets out of values of JSON.
+    Its caller holds the session; `hide` takes secrets out of values of JSON.
     """
     records: list[ElementRecord] = []
     for argument, value in element_arguments(arguments):
@@ -79,7 +69,6 @@ async def record_elements(
 
 
 async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None:
-    """What is at a point as a model writes it."""
     tab = session.current_tab
     coordinates: Coordinates = parse_coordinates(point)
     x, y = coordinates.in_view(await view_size(tab), shown=session.shown_picture)

@@ -17,15 +17,12 @@ from mcp_browser.llm.messages import Usage
 
 REPORT_FILE = "report.html"
 
-MOST_PICTURES = 2_500_000
-"""All pictures of a report together, bytes; each gets its share of it."""
-
+MOST_PICTURES = 2_500_000  # All pictures of a report together, bytes; each gets its share of it
 LARGEST_PICTURE = 60_000
 
 PICTURE_SIDE = 800
 
-LONGEST_RESULT = 1_500
-"""How much of an action's result is shown, characters."""
+LONGEST_RESULT = 1_500  # How much of an action's result is shown, characters
 
 _SAID = {
     TaskStatus.WORKING: "The run had not ended when this was written.",
@@ -42,12 +39,7 @@ _SAID = {
 
 
 def render_report(history: AgentHistory, folder: Path) -> str:
-    """The report as HTML: all in one file, without scripts, with everything that pages said escaped.
-
-    Args:
-        history: the run.
-        folder: where the pictures of its steps are.
-    """
+    """The report as HTML: all in one file, without scripts, with everything that pages said escaped."""
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
     style = _part("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -79,7 +71,6 @@ def _said(history: AgentHistory) -> str:
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
-    """The facts above the steps, by name."""
     usage = outcome.usage
     model = f"{history.model or 'none'}, {history.task.style} style"
     if history.replay_of is not None:
@@ -109,7 +100,6 @@ def _tokens(usage: Usage) -> str:
 
 
 def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
-    """A step's picture as a data address, made smaller where it is large; None where there is none."""
     # A history may come from elsewhere: only a plain name is a file of its folder.
     if step.screenshot is None or Path(step.screenshot).name != step.screenshot:
         return None
@@ -122,7 +112,6 @@ def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
 
 
 def _link(url: str) -> str | None:
-    """An address that may be followed from the report."""
     return url if url.startswith(("http://", "https://")) else None
 
 

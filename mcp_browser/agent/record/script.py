@@ -58,15 +58,12 @@ def variable_of(secret: str) -> str:
 
 
 class _Body:
-    """The statements of a script, made from one action after another."""
-
     def __init__(self, history: AgentHistory) -> None:
         self._history = history
         self._tabs: dict[int, str] = {}
         self._lines: list[str] = []
 
     def lines(self) -> list[str]:
-        """All statements, without indentation."""
         task = self._history.task
         start = task.start_url or next((step.url for step in self._history.steps), "")
         if start and start != "about:blank":
@@ -82,7 +79,6 @@ class _Body:
             self._action(action, self._after(step, number))
 
     def _after(self, step: StepRecord, number: int) -> Sequence[ActionRecord]:
-        """The actions that were done after one, in its step and later ones."""
         later = [
             action for other in self._history.steps if other.number > step.number for action in other.actions
         ]

@@ -13,8 +13,7 @@ from mcp_browser.dom.identities import ElementRecord
 
 _FUNCTION = re.compile(r"\s*(?:async\b|function\b|\([^()]*\)\s*=>|\w+\s*=>)")
 
-LONGEST_LINE = 100
-"""An expression that is longer is put on several lines, characters."""
+LONGEST_LINE = 100  # An expression that is longer is put on several lines, characters
 
 READING = frozenset(
     (
@@ -95,28 +94,16 @@ def _options(words: Words, **names: str) -> str:
     return ", ".join(given)
 
 
-def _go_to_url(words: Words) -> list[str]:
-    return [f"{words.page}.goto({text_of(address_of(words.given['url']))})"]
-
-
 def address_of(url: str) -> str:
     """An address as a browser's address field takes it."""
     known = ("http:", "https:", "file:", "data:", "about:")
     return url if url.startswith(known) or url.startswith("<secret>") else f"https://{url}"
 
 
-def _search_web(words: Words) -> list[str]:
-    return [f"{words.page}.goto({text_of(words.action.url)})"]
-
-
 def _click(words: Words) -> list[str]:
     double = ["click_count=2"] if words.given.get("double") else []
     rest = _options(words, button="button", modifiers="modifiers", force="force")
     return [f"{words.the()}.click({', '.join([*double, *([rest] if rest else [])])})"]
-
-
-def _drag(words: Words) -> list[str]:
-    return [f"{words.the()}.drag_to({words.the('target')})"]
 
 
 def _input_text(words: Words) -> list[str]:
@@ -140,10 +127,6 @@ def _select(words: Words, argument: str = "index", options: Any = None) -> list[
     for option in chosen:
         lines.append(f'{words.page}.get_by_role("option", name={text_of(option)}, exact=True).first.click()')
     return lines
-
-
-def _set_checked(words: Words) -> list[str]:
-    return [f"{words.the()}.set_checked({words.given.get('checked', True)!r})"]
 
 
 def _fill_form(words: Words) -> list[str]:
@@ -238,10 +221,6 @@ def _mouse_click(words: Words) -> list[str]:
     return [f"{words.the('at')}.click({', '.join(part for part in told if part)})"]
 
 
-def _mouse_move(words: Words) -> list[str]:
-    return [f"{words.the('at')}.hover(position={words.position('at')})"]
-
-
 def _mouse_drag(words: Words) -> list[str]:
     if words.given.get("via"):
         raise NoEquivalent("it goes by points of a picture")
@@ -256,10 +235,6 @@ def _mouse_wheel(words: Words) -> list[str]:
     far = int(words.given.get("pixels") or 600)
     lines = [f"{words.the('at')}.hover(position={words.position('at')})"] if words.given.get("at") else []
     return [*lines, f"{words.page}.mouse.wheel({x * far}, {y * far})"]
-
-
-def _switch_tab(words: Words) -> list[str]:
-    return [f"{_tab(words, words.given['tab'])}.bring_to_front()"]
 
 
 def _close_tab(words: Words) -> list[str]:
@@ -289,37 +264,30 @@ def _evaluate(words: Words) -> list[str]:
     script = words.given["script"]
     if words.given.get("index") is not None:
         # Ours is given the element as `element`, and may be statements with a return.
-        return [f"{words.the()}.evaluate({text_of(f'element => {{ {_as_body(script)} }}')})"]
+        body = script if "return" in script else f"return {script}"
+        return [f"{words.the()}.evaluate({text_of(f'element => {{ {body} }}')})"]
     return [
         f"{words.page}.evaluate({text_of(script if 'return' not in script else f'() => {{ {script} }}')})"
     ]
-
-
-def _as_body(script: str) -> str:
-    return script if "return" in script else f"return {script}"
 
 
 def _plain(method: str) -> Make:
     return lambda words: [f"{words.page}.{method}()"]
 
 
-def _of_element(method: str) -> Make:
-    return lambda words: [f"{words.the()}.{method}()"]
-
-
 STATEMENTS: Mapping[str, Make] = MappingProxyType(
     {
-        "go_to_url": _go_to_url,
+        "go_to_url": lambda words: [f"{words.page}.goto({text_of(address_of(words.given['url']))})"],
         "go_back": _plain("go_back"),
         "go_forward": _plain("go_forward"),
         "reload": _plain("reload"),
-        "search_web": _search_web,
+        "search_web": lambda words: [f"{words.page}.goto({text_of(words.action.url)})"],
         "click_element": _click,
-        "hover_element": _of_element("hover"),
-        "drag_element": _drag,
+        "hover_element": lambda words: [f"{words.the()}.hover()"],
+        "drag_element": lambda words: [f"{words.the()}.drag_to({words.the('target')})"],
         "input_text": _input_text,
         "select_option": _select,
-        "set_checked": _set_checked,
+        "set_checked": lambda words: [f"{words.the()}.set_checked({words.given.get('checked', True)!r})"],
         "fill_form": _fill_form,
         "upload_file": _upload,
         "send_keys": _send_keys,
@@ -329,10 +297,10 @@ STATEMENTS: Mapping[str, Make] = MappingProxyType(
         "scroll_to_text": _scroll_to_text,
         "wait_for": _wait_for,
         "mouse_click": _mouse_click,
-        "mouse_move": _mouse_move,
+        "mouse_move": lambda words: [f"{words.the('at')}.hover(position={words.position('at')})"],
         "mouse_drag": _mouse_drag,
         "mouse_wheel": _mouse_wheel,
-        "switch_tab": _switch_tab,
+        "switch_tab": lambda words: [f"{_tab(words, words.given['tab'])}.bring_to_front()"],
         "close_tab": _close_tab,
         "save_page": _save_page,
         "evaluate_script": _evaluate,

@@ -11,11 +11,8 @@ from mcp_browser.agent.secrets.store import PLACEHOLDER
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import InvalidArguments
 
-SHORTEST_PART = 3
-"""Values shorter than this are exchanged only where they are the whole of a text."""
-
-ENTERED = ("text", "options", "value")
-"""The arguments that put a value into an element."""
+SHORTEST_PART = 3  # Values shorter than this are exchanged only where they are the whole of a text
+ENTERED = ("text", "options", "value")  # The arguments that put a value into an element
 
 
 def entered_values(history: AgentHistory) -> dict[str, list[str]]:
@@ -37,7 +34,6 @@ def entered_values(history: AgentHistory) -> dict[str, list[str]]:
 
 
 def _entries(action: ActionRecord) -> Iterator[tuple[ElementRecord, str]]:
-    """The elements that an action has put texts into, and the texts."""
     for record in action.elements:
         holder, name = place_of(action.call.arguments, record.argument)
         if name != "index":

@@ -14,20 +14,13 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments, StaleElement
 
-Slot = tuple[dict[str, Any], str]
-"""An object among the arguments, and the name in it whose value is typed."""
+Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 
 async def fill_in(
     action: RegisteredAction, arguments: Mapping[str, Any], *, secrets: Secrets, session: BrowserSession
 ) -> dict[str, Any]:
     """The arguments of an action with secrets in the places of their names; its caller holds the session.
-
-    Args:
-        action: its parameters' marks say what is typed into the page.
-        arguments: as the model gave them.
-        secrets: those of the task.
-        session: where the action is going to be done.
 
     Raises:
         InvalidArguments: there is no such secret, or it stands where nothing is typed.
@@ -63,7 +56,6 @@ async def _goes_to(session: BrowserSession, index: int | None) -> str:
 
 
 def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
-    """What is typed into the page of arguments that fit `params`, in objects in a list, too."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)
         if field is None:
@@ -76,13 +68,11 @@ def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    """The model of a list's items."""
     kinds = get_args(field.annotation)
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _named_in(value: object) -> str | None:
-    """The first secret that is named anywhere in a value of JSON."""
     match value:
         case str():
             found = PLACEHOLDER.search(value)

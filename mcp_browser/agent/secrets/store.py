@@ -15,8 +15,7 @@ from mcp_browser.rendering.result import hide, hide_in
 
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 
-SHORTEST_HIDDEN = 3
-"""Values shorter than this are not looked for in texts: they would be found everywhere."""
+SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
 
 class Secret(BaseModel):

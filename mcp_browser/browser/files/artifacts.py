@@ -51,8 +51,7 @@ class PendingArtifact(Frozen):
     place: str
 
 
-Listener = Callable[[str], None]
-"""Told the address of a file that has come or gone."""
+Listener = Callable[[str], None]  # Told the address of a file that has come or gone
 
 
 class Artifacts:
@@ -66,13 +65,10 @@ class Artifacts:
         remote: bool = False,
         replica: str | None = None,
     ) -> None:
-        """No file yet, and no folder.
+        """No file yet, and no folder; `notice` takes sentences about files that were removed.
 
-        Args:
-            settings: name the folder, and how much is kept.
-            notice: takes sentences about files that were removed.
-            remote: clients are on other machines, so that files have addresses but no paths for them.
-            replica: the server's name among several, with which addresses begin, so that a proxy can tell.
+        For `remote` clients, on other machines, files have addresses but no paths. Addresses begin with the
+        name of the `replica`, the server's among several, so that a proxy can tell.
         """
         self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
         self.remote = remote
@@ -139,11 +135,7 @@ class Artifacts:
     ) -> PendingArtifact:
         """Take a name, a number and a path for a file that is yet to be written there.
 
-        Args:
-            name: what a page or a model suggests; it is made safe, and numbered where it is taken.
-            kind: what the file is: download, pdf, screenshot, …
-            suffix: what the name has to end with.
-            default: the name, where nothing is left of the suggested one.
+        The name is made safe, and numbered where it is taken; where nothing is left of it, it is `default`.
 
         Raises:
             OSError: the folder cannot be written to.

@@ -34,7 +34,6 @@ class DownloadInfo(Frozen):
 
     @property
     def done(self) -> bool:
-        """Whether it is saved or has failed."""
         return self.size is not None or self.error is not None
 
     def __str__(self) -> str:
@@ -49,7 +48,6 @@ class Downloads:
     """The downloads of one session, in the order in which they began."""
 
     def __init__(self, artifacts: Artifacts, notice: Callable[[str], None]) -> None:
-        """Save into `artifacts`; `notice` takes sentences about them."""
         self._artifacts = artifacts
         self._notice = notice
         self._infos: list[DownloadInfo] = []

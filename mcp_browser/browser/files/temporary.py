@@ -24,7 +24,6 @@ class TemporaryFolder:
     """A folder of this process's, until `remove` or the next server's start after the end of this one."""
 
     def __init__(self) -> None:
-        """Make the folder."""
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._lock = (self.path / LOCK_FILE).open("x", encoding="utf-8")

@@ -44,14 +44,7 @@ def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
 def tell(
     exchange: Exchange, body: bytes | None, *, show_secrets: bool, known: Iterable[str] = ()
 ) -> ToldExchange:
-    """An exchange as it may be told.
-
-    Args:
-        exchange: the request.
-        body: the body of its response.
-        show_secrets: leave everything as it is.
-        known: secrets to take out wherever they stand.
-    """
+    """An exchange, with its response's body, as it may be told; `known` secrets are taken out anywhere."""
     redactor = Redactor(show=show_secrets, known=known)
     request_type = _type_of(exchange.request_headers)
     request_body = as_text(exchange.request_body, request_type)

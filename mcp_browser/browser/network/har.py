@@ -10,22 +10,14 @@ from urllib.parse import parse_qsl, urlsplit
 from mcp_browser.browser.network.exchange import ToldExchange
 from mcp_browser.browser.network.log import Exchange
 
-UNKNOWN = -1
-"""How HAR writes a size or a time that nobody knows."""
-
+UNKNOWN = -1  # How HAR writes a size or a time that nobody knows
 Har = dict[str, Any]
 
 
 def make_har(
     exchanges: Iterable[tuple[Exchange, ToldExchange]], *, browser: str, titles: dict[int, str]
 ) -> Har:
-    """An archive of these requests.
-
-    Args:
-        exchanges: the requests in their order, with what may be told of them.
-        browser: name and version of the browser.
-        titles: titles of the tabs by their ids.
-    """
+    """An archive of these requests, with what may be told of them; `titles` by the ids of tabs."""
     entries: list[Har] = []
     began: dict[int, float] = {}
     for exchange, told in exchanges:

@@ -25,31 +25,16 @@ from mcp_browser.errors import NotFound
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
-KEPT = 1_000
-"""How many requests are kept."""
-
-BODY_BYTES = 1_000_000
-"""Largest body that is taken in as it comes, bytes."""
-
-BODIES_BYTES = 24_000_000
-"""How much all bodies that are kept have together, bytes."""
-
+KEPT = 1_000  # How many requests are kept
+BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
+BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
-FRAMES = 50
-"""How many frames of a web socket are kept, the newest."""
-
+FRAMES = 50  # How many frames of a web socket are kept, the newest
 FRAME_LENGTH = 2_000
-DETAIL_SECONDS = 3.0
-"""How long the browser may take to tell of a request, seconds."""
-
-CATCHING_UP_SECONDS = 1.0
-"""How long is waited for what is just being learnt, seconds."""
-
-BODY_SECONDS = 20.0
-"""How long it may take to hand over a long body, seconds."""
-
-DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))
-"""Kinds of requests that are looked at whole as they come."""
+DETAIL_SECONDS = 3.0  # How long the browser may take to tell of a request, seconds
+CATCHING_UP_SECONDS = 1.0  # How long is waited for what is just being learnt, seconds
+BODY_SECONDS = 20.0  # How long it may take to hand over a long body, seconds
+DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))  # Looked at as they come
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +88,6 @@ class Exchange:
 
     @property
     def done(self) -> bool:
-        """Whether nothing more will come."""
         return self.duration is not None
 
     @property
@@ -125,8 +109,7 @@ class NetworkLog(SessionPlugin):
         self._wakeup = Wakeup()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
-        self.since: float | None = None
-        """When the recording began, where there were pages before, seconds since 1970."""
+        self.since: float | None = None  # Beginning of the recording where pages were there, since 1970
 
     # -- for actions
 
@@ -148,10 +131,7 @@ class NetworkLog(SessionPlugin):
         raise NotFound(f"There is no request {number}.", hint=hint)
 
     async def complete(self, exchange: Exchange) -> None:
-        """Learn what the browser still can tell about a request: all headers, sizes, a body that is not long.
-
-        What is gone stays unknown: the body of a page's pictures goes with the page.
-        """
+        """Learn what the browser still can tell about a request: headers, sizes, a body that is not long."""
         if exchange.gathering is not None:
             await asyncio.wait({exchange.gathering}, timeout=DETAIL_SECONDS)
         elif exchange.request is not None:
@@ -352,7 +332,6 @@ class NetworkLog(SessionPlugin):
         exchange.request = exchange.response = None
 
     async def _gather(self, exchange: Exchange) -> None:
-        """Ask the browser for headers, sizes and a body that is not too long to be kept."""
         request, response = exchange.request, exchange.response
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(DETAIL_SECONDS):
@@ -402,7 +381,6 @@ class NetworkLog(SessionPlugin):
 
 
 def _has_body(exchange: Exchange) -> bool:
-    """Whether a response has ended and is of a kind that has a body."""
     return exchange.done and exchange.failure is None and exchange.redirected_to is None
 
 

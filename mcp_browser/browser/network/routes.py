@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[[Route, Request], Awaitable[None]]
 
-MOST = 50
-"""How many routes there may be."""
+MOST = 50  # How many routes there may be
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,8 @@ import re
 
 from mcp_browser.errors import InvalidArguments
 
-LONGEST = 500
-"""Longest pattern, characters."""
-
-LONGEST_URL = 20_000
-"""How much of an address is looked at, characters."""
+LONGEST = 500  # Longest pattern, characters
+LONGEST_URL = 20_000  # How much of an address is looked at, characters
 
 
 class UrlPattern:

@@ -51,18 +51,14 @@ HOW_TO_SET_UP = (
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
-ALWAYS = (DONE, CALL_USER)
-"""What every agent may do."""
-
-SCRIPTED = "scripted:"
-"""Begins the name of a model that follows a script in a file."""
+ALWAYS = (DONE, CALL_USER)  # What every agent may do
+SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
 
 
 class Model:
     """A model for a run; the client's own where no other is set up."""
 
     def __init__(self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox) -> None:
-        """Keep what a run asks, and the mailbox by which it does where that is the client."""
         self.model = model
         self.fallback = fallback
         self.mailbox = mailbox
@@ -76,7 +72,6 @@ class RunMaker:
     """Makes the runs of one server."""
 
     def __init__(self, settings: Settings, registry: Registry, wrote: Callable[[Run, str], None]) -> None:
-        """Let agents use the actions of `registry`; `wrote` is called with each file that a run wrote."""
         self._settings = settings
         self._wrote = wrote
         self._registry = registry
@@ -250,7 +245,6 @@ class RunMaker:
             raise InvalidArguments(f"start_url: {error}") from error
 
     def _actions(self, task: Task) -> Registry:
-        """The actions that a task may use."""
         registry = self._registry
         if task.style == "gui":
             excluded = self._settings.tools.exclude_actions
@@ -264,12 +258,7 @@ class RunMaker:
         return registry
 
     async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:
-        """The model for a run.
-
-        Args:
-            request: tells what the client can do.
-            name: the model that the call names, if it does.
-            attended: the client will be there to answer, if it is asked.
+        """The model for a run; an `attended` one has a client there to answer, if it is asked.
 
         Raises:
             NotActionable: there is none; the message says how to set one up.

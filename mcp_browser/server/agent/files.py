@@ -60,7 +60,6 @@ class TaskFiles:
         runs: Callable[[], "list[Run]"],
         folder_of: Callable[[str, Principal], Path],
     ) -> None:
-        """Serve the files of `runs`, and of those whose folder `folder_of` finds for a caller."""
         self._sessions = sessions
         self._runs = runs
         self._folder_of = folder_of

@@ -16,8 +16,7 @@ from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.secret_forms import FORM_SECONDS, OpenForm, SecretForm
 from mcp_browser.server.ask import capabilities, is_modern
 
-PERSON_SECONDS = 900.0
-"""How long a person may take to answer; then the run stops, and waits for `add_instructions`."""
+PERSON_SECONDS = 900.0  # How long a person may take to answer; then the run waits
 
 
 class ClientWatcher:
@@ -26,7 +25,6 @@ class ClientWatcher:
     def __init__(
         self, run: Run, request: ServerRequestContext[Any, Any], open_form: OpenForm | None = None
     ) -> None:
-        """Tell `run` its progress, and ask the client of `request`; secrets by `open_form`."""
         self._run = run
         self._request = request
         self._open_form = open_form
@@ -58,10 +56,7 @@ class ClientWatcher:
         return str((response.content or {}).get("answer", ""))
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
-        """The person's answer on a page of this server's; None where nobody can be asked so now.
-
-        It goes from the page to the run, and nowhere else: the client only learns the page's address.
-        """
+        """The person's answer on a page of this server's, for the run only; None where none can be asked."""
         if self._open_form is None or not self._takes_urls or not self._run.attended:
             return None
         async with self._open_form(self._request, question, site) as form:

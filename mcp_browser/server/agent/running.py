@@ -18,11 +18,8 @@ from mcp_browser.server.principals import Principal
 
 logger = logging.getLogger(__name__)
 
-KEPT_SECONDS = 3600.0
-"""How long a run that has ended is kept in memory; its folder stays."""
-
-MOST_RUNS = 100
-"""How many runs are kept; the oldest ended ones go first."""
+KEPT_SECONDS = 3600.0  # How long a run that has ended is kept in memory; its folder stays
+MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
 
 SessionEntry = Callable[[], contextlib.AbstractAsyncContextManager[object]]
 """Holds a run's session while its agent works."""
@@ -30,19 +27,11 @@ SessionEntry = Callable[[], contextlib.AbstractAsyncContextManager[object]]
 
 @dataclass(kw_only=True, eq=False)
 class Run:
-    """One run: its agent, who may steer it, and how it stands.
+    """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands.
 
-    Attributes:
-        agent: does the work: an agent, or a replay, which needs no model.
-        principal: who may steer it.
-        mailbox: asks the client.
-        claim: keeps other servers from the run's folder.
-        asks_client: its model is the client's own, which can only be asked while the client attends.
-        handle: the name of its session, where sessions have names.
-        told: what is to be told of that session with its results.
-        turn: how often it has begun, or gone on.
-        files: names of the files that it has written.
-        attended: how many calls wait for it now: only while there is one can the client be asked.
+    `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
+    calls attend, which `attended` counts. `claim` keeps other servers from the run's folder. `handle` is the
+    name of its session; `told` goes with results. `turn` is how often it has begun, or gone on.
     """
 
     agent: TaskRun

@@ -23,8 +23,7 @@ from mcp_browser.llm.messages import (
 )
 from mcp_browser.server.ask import Mailbox
 
-MOST_TOKENS = 4_096
-"""Longest answer that is asked for, in tokens."""
+MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
 
 
 AS_JSON = """\
@@ -34,13 +33,9 @@ Answer with one JSON object and nothing else: no words around it. It must fit th
 
 
 class ClientModel:
-    """Asks the client's model. The client chooses which, and may ask its person first.
-
-    Sampling counts no tokens, so that usage is an estimate.
-    """
+    """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
 
     def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
-        """Ask by `mailbox`; `takes_tools` is whether the client has declared `sampling.tools`."""
         self._mailbox = mailbox
         self._takes_tools = takes_tools
         self.info = ModelInfo(name="client:sampling")
@@ -109,7 +104,6 @@ class ClientModel:
 
 
 def _as_turns(messages: Sequence[Message]) -> list[types.SamplingMessage]:
-    """The conversation in turns of user and assistant, neighbours of one role joined."""
     turns: list[tuple[types.Role, list[types.SamplingMessageContentBlock]]] = []
     for message in messages:
         role: types.Role = "assistant" if message.role == "assistant" else "user"

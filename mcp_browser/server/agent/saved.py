@@ -18,9 +18,7 @@ from mcp_browser.server.principals import Principal
 RECORD_FILE = "run.json"
 LOCK_FILE = ".lock"
 
-IDENTIFIER = re.compile(r"[\w-]{8,64}")
-"""What an identifier of a task looks like: never a path."""
-
+IDENTIFIER = re.compile(r"[\w-]{8,64}")  # What an identifier of a task looks like: never a path
 BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 
 

@@ -11,22 +11,14 @@ from typing import Any
 from mcp.server.context import ServerRequestContext
 from pydantic import SecretStr
 
-TOKEN_BYTES = 24
-"""How much of a form's address is chance: 192 bits."""
-
-FORM_SECONDS = 600.0
-"""How long a form can be used."""
-
-PATH = "/ask/"
-"""Where forms are, below the server's own prefix."""
+TOKEN_BYTES = 24  # How much of a form's address is chance: 192 bits
+FORM_SECONDS = 600.0  # How long a form can be used
+PATH = "/ask/"  # Where forms are, below the server's own prefix
 
 
 @dataclass(slots=True, eq=False)
 class SecretForm:
-    """A form for one answer, at an address that is used once.
-
-    `site` names the pages on which the answer may be typed; `url` is the whole address, once it is known.
-    """
+    """A form for one answer, at an address that is used once; `site` names the pages it may be typed on."""
 
     question: str
     site: str

@@ -55,15 +55,7 @@ class AgentRuns:
         wrote: Callable[[Run, str], None],
         open_form: OpenForm | None = None,
     ) -> None:
-        """Let agents use the actions of `registry`.
-
-        Args:
-            settings: of the server.
-            sessions: where the browser sessions come from.
-            registry: the actions.
-            wrote: called with each file that a run has written.
-            open_form: opens a form in which people give what is secret; None where they cannot.
-        """
+        """Let agents use the actions of `registry`; `wrote` is called with each file a run has written."""
         self._open_form = open_form
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
@@ -186,14 +178,7 @@ class AgentRuns:
         resume: bool = True,
         attended: bool = False,
     ) -> Run:
-        """Continue a run that works, waits, was broken off, or was left by an earlier server.
-
-        Args:
-            call: who wants it, and where.
-            identifier: the run's.
-            text: what it is to be told.
-            resume: also where it was paused.
-            attended: the client will be there to answer, if it is asked.
+        """Continue a run that works, waits, was broken off, or an earlier server left; `resume` a paused one.
 
         Raises:
             NotFound: there is none for this caller.
@@ -223,7 +208,6 @@ class AgentRuns:
         return run
 
     async def _has_its_session(self, call: Call, run: Run) -> bool:
-        """Whether a run can go on in the session that it has worked in."""
         if run.is_working:
             return True
         if call.handle is not None and call.handle != run.handle:
@@ -269,7 +253,6 @@ class AgentRuns:
     # -- waiting with the client
 
     async def _attend(self, call: Call, run: Run) -> Answer:
-        """Wait for the end of a run; tell its progress, and pass its questions to the client."""
         try:
             async with run.attend():
                 while run.is_working:
@@ -291,14 +274,11 @@ class AgentRuns:
 
 
 RESULT = "get_task tells its result."
-GOING_ON = frozenset({"task", "task_id", "wait"})
-"""The arguments of run_task that may go with a task_id."""
-
+GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id
 AGAIN = "Start it again with replay_task."
 
 
 def _task_of(address: str) -> str | None:
-    """The task whose history has this address; None for what is no such address."""
     found = URI.fullmatch(address)
     return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
 

@@ -24,7 +24,6 @@ class RunCall:
     """
 
     def __init__(self, run: Run) -> None:
-        """Attend the turn that has just begun."""
         self.run = run
         self._turn = run.turn
         self._result: types.CallToolResult | None = None
@@ -121,7 +120,6 @@ class RunCalls:
     """The long calls of the agent's runs."""
 
     def __init__(self, runs: Runs, saved: SavedRuns) -> None:
-        """Find calls of `runs`; those of earlier servers among the `saved` ones."""
         self._runs = runs
         self._saved = saved
         self._calls: dict[str, RunCall] = {}

@@ -89,7 +89,6 @@ class AgentTools:
         *,
         open_form: OpenForm | None = None,
     ) -> None:
-        """Offer them; the agent may use the actions of `registry`, and ask for secrets by `open_form`."""
         self._open_form = open_form
         self._settings = settings
         self._sessions = sessions

@@ -25,8 +25,7 @@ from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-READY_SECONDS = 20.0
-"""How long a browser may take to start before the server counts as not ready."""
+READY_SECONDS = 20.0  # How long a browser may take to start before the server counts as not ready
 
 
 def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
@@ -38,16 +37,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     middleware: Sequence[Middleware] = (),
     routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
-    """The ASGI app.
-
-    Args:
-        settings: which transports, and at what paths.
-        server: the MCP server.
-        sessions: the browser sessions of its clients.
-        manager: where the browsers come from.
-        middleware: what a request goes through before it comes in, the outermost first.
-        routes: what is served beside MCP.
-    """
+    """The ASGI app, behind `middleware`, the outermost first; `routes` are served beside MCP."""
     prefix = settings.server.path_prefix
     longest_body = settings.access.max_body * MIB
     streamable = StreamableHTTPSessionManager(

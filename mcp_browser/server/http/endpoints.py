@@ -26,7 +26,6 @@ class StreamableHttp:
     """
 
     def __init__(self, manager: StreamableHTTPSessionManager, sessions: Sessions) -> None:
-        """Serve what `manager` serves, telling `sessions` which protocol session a request is of."""
         self._manager = manager
         self._sessions = sessions
         self._prefix = sessions.replica.encode()

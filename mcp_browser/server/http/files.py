@@ -26,13 +26,7 @@ SAFELY = {
 def files_route(
     files: SessionFiles, may_read: Callable[[Principal, BrowserSession], bool], *, prefix: str = ""
 ) -> Route:
-    """The route that sends files.
-
-    Args:
-        files: finds them.
-        may_read: whether a caller may read the files of a session, whose key it knows.
-        prefix: stands before the path.
-    """
+    """The route that sends files below `prefix`; `may_read` says whether a caller may read those of a key."""
 
     async def send(request: Request) -> Response:
         caller = principal_of(request.scope)

@@ -16,21 +16,13 @@ from starlette.responses import Response
 from mcp_browser.server.http.middleware.refusals import Reason
 from mcp_browser.server.observer import Outcome
 
-CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-"""Upper limits of the histogram's buckets, seconds."""
-
+CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper limits of buckets, seconds
 _MEMORY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """What is asked for only when somebody looks.
-
-    Args:
-        sessions: how many browser sessions are open.
-        connections: how many HTTP connections are open.
-        restarts: how often a browser had to be started again.
-    """
+    """What is asked for only when somebody looks: open sessions and connections, restarts of browsers."""
 
     sessions: Callable[[], int]
     connections: Callable[[], int]
@@ -76,8 +68,6 @@ class Metrics:
 
 
 class _Asked(Collector):
-    """Numbers that others hold."""
-
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
         self._memory: dict[str, int] = {}
@@ -120,7 +110,6 @@ def _children(process: psutil.Process) -> Iterator[psutil.Process]:
 
 
 def _held(process: psutil.Process) -> int:
-    """A process's share of memory, as exactly as the system tells it."""
     try:
         full = process.memory_full_info()
         return int(getattr(full, "pss", 0) or getattr(full, "uss", 0) or full.rss)

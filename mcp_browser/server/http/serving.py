@@ -35,8 +35,7 @@ from mcp_browser.settings import ServerSettings, Settings
 
 logger = logging.getLogger(__name__)
 
-LAST_ANSWERS_SECONDS = 2
-"""How long the answers of the last calls may take to reach their clients."""
+LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to reach their clients
 
 
 class HttpServer:

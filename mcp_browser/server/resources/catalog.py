@@ -24,14 +24,9 @@ logger = logging.getLogger(__name__)
 
 Contents = types.TextResourceContents | types.BlobResourceContents
 
-PAGE = 100
-"""How many resources a page of the list has."""
-
-MOST_SUBSCRIPTIONS = 1000
-"""How many addresses one connection may watch."""
-
-MOST_LISTENERS = 1024
-"""How many streams of changes may be open at a time."""
+PAGE = 100  # How many resources a page of the list has
+MOST_SUBSCRIPTIONS = 1000  # How many addresses one connection may watch
+MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +37,7 @@ class Caller:
     principal: Principal
 
 
-Changed = Callable[[str, bool], None]
-"""Told the address of a resource that has come, gone or changed, and whether the caller's list has it."""
+Changed = Callable[[str, bool], None]  # Told an address, and whether the caller's list has it
 
 
 class ResourceProvider(Protocol):

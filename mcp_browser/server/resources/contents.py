@@ -13,11 +13,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.server.resources.catalog import Contents
 
-LARGEST_PART = 640_000
-"""Most bytes of a file in one answer: as base64 they stay well below the megabyte that clients refuse."""
-
-LONGEST_TEXT = 850_000
-"""Longest text in one answer, in characters of JSON."""
+LARGEST_PART = 640_000  # Bytes of a file in one answer: as base64 well below the megabyte
+LONGEST_TEXT = 850_000  # Longest text in one answer, in characters of JSON
 
 SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next"
 """What an answer tells of a part in `_meta`: size of the whole file, where the part begins, the next part."""
@@ -97,7 +94,6 @@ def _read_bytes(path: Path, offset: int, length: int) -> bytes:
 
 
 def _whole(file: ReadableFile, uri: str, content: bytes) -> Contents:
-    """A whole file: as text where it is one, else as a blob."""
     if file.mime_type.startswith("text/") or file.mime_type in _TEXT_TYPES:
         try:
             text = content.decode()

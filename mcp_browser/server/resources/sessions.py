@@ -29,7 +29,6 @@ class SessionFiles:
     )
 
     def __init__(self, manager: BrowserManager, sessions: SessionSource) -> None:
-        """Serve the files of `manager`'s sessions; `sessions` tells who may see which."""
         self._manager = manager
         self._sessions = sessions
 

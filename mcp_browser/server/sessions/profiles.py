@@ -22,9 +22,7 @@ from mcp_browser.server.principals import Principal
 
 logger = logging.getLogger(__name__)
 
-KEEPING_SECONDS = 3.0
-"""How long the pages may take to tell what their sites have stored, seconds."""
-
+KEEPING_SECONDS = 3.0  # How long the pages may take to tell what their sites have stored, seconds
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = "state.json"
 
@@ -35,7 +33,6 @@ class Profiles:
     """The folder of profiles: in it one folder for each caller, in that one for each profile."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep profiles in `folder`, which need not be there yet."""
         self._folder = folder
 
     def names(self, principal: Principal) -> list[str]:

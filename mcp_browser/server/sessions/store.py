@@ -29,36 +29,21 @@ logger = logging.getLogger(__name__)
 CONNECTION = "mcp_browser.connection"
 """Where a request's ASGI scope names the protocol session, once the transport has found that there is one."""
 
-HANDLE_BYTES = 18
-"""How much of a handle is chance: 144 bits."""
-
-LONGEST_TICK = 5.0
-"""How often, at least, sessions are looked through for those that are over, seconds."""
-
-STATE_SECONDS = 5.0
-"""How long after a call the state of its session is kept, so that quick calls cause it once, seconds."""
-
+HANDLE_BYTES = 18  # How much of a handle is chance: 144 bits
+LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
+STATE_SECONDS = 5.0  # How long after a call its session's state is kept: once for quick calls, seconds
 ANEW = "Start anew: call without `session`, or call new_session."
 
-REMEMBERED = 1000
-"""How many ended sessions are remembered, to tell why they ended."""
+REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HeldSession:
-    """A browser session and who holds it.
+    """A browser session and who holds it, by a `handle` that nobody else can guess.
 
-    Attributes:
-        handle: its name for its holder; nobody else can guess it.
-        owner: who may use it.
-        connection: the protocol session (legacy HTTP, SSE) that it was made in, if any.
-        session: the browser session.
-        profile: the named profile that it keeps its logins in, if any.
-        started, used: when it began, and when its latest call ended; seconds of a clock of their own.
-        calls: how many calls it has now.
-        running: what breaks these calls off.
-        over: why it has ended; empty until then.
-        unsaved: something may have been stored since its state was kept.
+    `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
+    the latest call, are seconds of a clock of their own. `calls` counts those under way, which `running`
+    breaks off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
     """
 
     handle: str
@@ -186,13 +171,9 @@ class Sessions:
         context_options: Mapping[str, Any] | None = None,
         profile: NamedProfile | None = None,
     ) -> HeldSession:
-        """A new session; its browser context opens at its first call.
+        """A new session; its context opens at its first call, with `context_options` for `new_context`.
 
-        Args:
-            principal: whose it is.
-            connection: the protocol session that it is made in, if any.
-            context_options: keyword arguments for Playwright's `new_context`.
-            profile: where it keeps its logins; it is this session's until that ends.
+        A profile, where it keeps its logins, is this session's until that ends.
 
         Raises:
             LimitReached: there are too many; none is closed for it.
@@ -238,10 +219,7 @@ class Sessions:
             await self.end(held, "The session ended with its connection.")
 
     def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
-        """The sessions that a caller may know of, oldest first.
-
-        Callers who do not say who they are cannot be told apart: each sees those of its connection only.
-        """
+        """The sessions of a caller, oldest first; of an anonymous one, those of its connection only."""
         if principal == ANONYMOUS:
             return [
                 held
@@ -331,7 +309,6 @@ class Sessions:
         return ""
 
     def _file_of(self, principal: Principal, uri: str) -> Artifact | None:
-        """The file at an address, if a session of the caller's keeps it."""
         for held in self._held.values():
             if held.owner.id == principal.id:
                 with suppress(NotFound):

@@ -135,8 +135,7 @@ class TaskExtension:
         return call
 
 
-MOST_LISTENED = 100
-"""How many calls one stream may tell of."""
+MOST_LISTENED = 100  # How many calls one stream may tell of
 
 
 class _Acknowledging:
@@ -159,7 +158,6 @@ class _Acknowledging:
 
 
 async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
-    """Tell how a call stands, whenever that is something else, until it has ended."""
     await begin.wait()
     told: dict[str, Any] = {}
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -11,21 +11,14 @@ from mcp_browser.server.principals import Principal
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
-POLL_SECONDS = 1.0
-"""How often a client should ask how a call stands."""
+POLL_SECONDS = 1.0  # How often a client should ask how a call stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallState:
-    """How a call stands.
+    """How a call stands: by the five words of the extension, of which `failed` is an error of the protocol.
 
-    Attributes:
-        status: of the five that the extension knows. A tool's error is `completed`; `failed` is an error of
-            the protocol.
-        message: a sentence for people.
-        questions: what the client is asked, by keys that are never used again; with `input_required`.
-        result: with `completed`.
-        error: with `failed`.
+    `message` is a sentence for people; `questions` come with `input_required`, by keys never used again.
     """
 
     status: Status

@@ -12,11 +12,7 @@ def asks_who_calls(settings: AccessSettings) -> bool:
 
 
 def check_exposure(settings: AccessSettings, host: str) -> None:
-    """Whether the settings fit each other and the address.
-
-    Args:
-        settings: what is asked of clients.
-        host: the name or number that the server listens at.
+    """Whether the settings fit each other and the name or number that the server listens at.
 
     Raises:
         SettingsError: anybody in the network could use the browser, or a setting needs another one.

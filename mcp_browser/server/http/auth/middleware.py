@@ -20,21 +20,13 @@ from mcp_browser.server.principals import Principal, set_principal
 from mcp_browser.settings import AccessSettings
 
 WRONG_TOKENS_A_SECOND = 1.0
-WRONG_TOKENS_AT_ONCE = 60.0
-"""How many tokens that do not count an address may try."""
-
+WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may try
 _RETRY_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Caller:
-    """Whom a token stands for.
-
-    Attributes:
-        principal: in this package's terms.
-        access: in the SDK's, which binds its sessions and what it seals to them; without the token itself.
-        missing_scopes: what the token would have to allow and does not.
-    """
+    """Whom a token stands for: in this package's terms, and in the SDK's, without the token itself."""
 
     principal: Principal
     access: AccessToken
@@ -58,15 +50,7 @@ class Authentication:
         is_open: Callable[[str], bool],
         on_refusal: OnRefusal,
     ) -> None:
-        """Let in to `app` whom the settings allow.
-
-        Args:
-            app: what is behind.
-            settings: which authorization server counts, and which scopes are needed.
-            tokens: the named tokens.
-            is_open: whether a path is for everybody.
-            on_refusal: called for each request that is refused.
-        """
+        """Let in to `app` whom the settings allow; `is_open` says whether a path is for everybody."""
         self._app = AuthContextMiddleware(app)
         self._settings = settings
         self._tokens = tokens

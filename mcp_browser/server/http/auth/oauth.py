@@ -19,21 +19,13 @@ import jwt
 logger = logging.getLogger(__name__)
 
 _RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures with a public key only: with a shared secret, whoever can check a token can make one."""
-
+ALGORITHMS = (*_RSA, "ES256", "ES384", "ES512", "EdDSA")  # A shared secret could also make tokens
 LEEWAY_SECONDS = 30
 KEYS_FRESH_SECONDS = 15 * 60
-KEYS_USABLE_SECONDS = 24 * 3600
-"""How long keys may be used when the authorization server does not answer."""
-
-FETCH_PAUSE_SECONDS = 10
-"""How often the keys are fetched at most, whatever tokens say."""
-
+KEYS_USABLE_SECONDS = 24 * 3600  # How long keys may be used when the authorization server does not answer
+FETCH_PAUSE_SECONDS = 10  # How often the keys are fetched at most, whatever tokens say
 _REQUEST_SECONDS = 5
-_FETCH_SECONDS = 10
-"""How long a fetch may take in all: no call waits longer for the authorization server."""
-
+_FETCH_SECONDS = 10  # How long a fetch may take in all: no call waits longer for the authorization server
 _LONGEST_DOCUMENT = 512 * 1024
 _LONGEST_TOKEN = 16 * 1024
 _TOKEN_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
@@ -130,7 +122,6 @@ class IssuerKeys:
         return found
 
     async def _address(self, client: httpx2.AsyncClient) -> str:
-        """Where the keys are, by the server's metadata."""
         problem: Exception | None = None
         for address in metadata_addresses(self._issuer):
             try:
@@ -151,7 +142,6 @@ class AccessTokens:
     """Tells what an access token allows."""
 
     def __init__(self, issuer: str, audience: tuple[str, ...]) -> None:
-        """Take what this issuer has signed for one of these audiences."""
         self._issuer = issuer
         self._audience = audience
         self._keys = IssuerKeys(issuer)
@@ -212,7 +202,6 @@ def metadata_addresses(issuer: str) -> tuple[str, ...]:
 
 
 async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
-    """A JSON object from an address, if it is not too long."""
     async with client.stream("GET", address, headers={"Accept": "application/json"}) as response:
         response.raise_for_status()
         if response.is_redirect:

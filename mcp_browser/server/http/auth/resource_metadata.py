@@ -15,10 +15,7 @@ RESOURCE_WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 def public_base(scope: Scope, settings: AccessSettings) -> str:
-    """The address by which the client reaches this server, without a slash at its end.
-
-    The names in the request must have been checked before.
-    """
+    """The address by which the client reaches this server, from checked names, without a slash at its end."""
     if settings.public_url is not None:
         return settings.public_url
     headers = Headers(scope=scope)
@@ -36,7 +33,6 @@ class ResourceMetadata:
     """ASGI middleware that serves the metadata of each endpoint, and of all of them together."""
 
     def __init__(self, app: ASGIApp, *, settings: AccessSettings, endpoints: tuple[str, ...]) -> None:
-        """Describe the endpoints at these paths."""
         self._app = app
         self._settings = settings
         self._endpoints = endpoints

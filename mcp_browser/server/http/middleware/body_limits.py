@@ -9,11 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_browser.server.http.middleware.refusals import OnRefusal, Reason, refusal
 
-SLOWEST_BYTES_A_SECOND = 16 * 1024
-"""A body that comes slower than this, after the first seconds, is not waited for."""
-
-BODIES_AT_ONCE = 8
-"""How many bodies of the longest kind fit into the memory that all requests together may fill."""
+SLOWEST_BYTES_A_SECOND = 16 * 1024  # A slower body, after the first seconds, is not waited for
+BODIES_AT_ONCE = 8  # How many bodies of the longest kind fit into the memory for all requests
 
 
 class _Refused(Exception):

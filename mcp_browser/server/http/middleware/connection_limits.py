@@ -16,9 +16,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, Request
 
 from mcp_browser.server.http.middleware.refusals import OnRefusal
 
-LONGEST_HEAD = 32 * 1024
-"""Most bytes of a request's first line and headers together."""
-
+LONGEST_HEAD = 32 * 1024  # Most bytes of a request's first line and headers together
 _SPARE_FILES = 512
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 _ANSWER = (
@@ -82,7 +80,6 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether no request is being answered."""
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
 

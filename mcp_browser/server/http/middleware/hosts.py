@@ -49,7 +49,6 @@ class KnownNames:
     """The names by which clients may reach the server."""
 
     def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
-        """Take the names from settings, those of this machine and where it listens added."""
         self._anywhere = {*LOOPBACK_NAMES, socket.gethostname().lower()}
         self._at_port: set[tuple[str, int]] = set()
         for host in settings.allowed_hosts:
@@ -70,12 +69,9 @@ class KnownNames:
             self._at_port.add((name, port))
 
     def knows(self, host: str, reached_at: str | None) -> bool:
-        """Whether a `Host` header names this server.
+        """Whether a `Host` header names this server, or the address at which the connection arrived.
 
-        Args:
-            host: the header's value.
-            reached_at: the address at which the connection arrived. A number in the header cannot come from
-                DNS rebinding, so the server's own is always known.
+        A number in the header cannot come from DNS rebinding, so the server's own is always known.
         """
         split = split_host(host)
         if split is None:

@@ -10,8 +10,7 @@ from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
 from mcp_browser.server.principals import ANONYMOUS, principal_of
 
 MOST_BUCKETS = 10_000
-BURST_SECONDS = 10
-"""How many seconds' worth of requests a caller who was quiet may make at once."""
+BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet may make at once
 
 
 class Buckets:
@@ -39,7 +38,6 @@ class RateLimit:
     """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
 
     def __init__(self, app: ASGIApp, *, rate: float, on_refusal: OnRefusal) -> None:
-        """Let through to `app` this many requests a second from each caller."""
         self._app = app
         self._buckets = Buckets(rate=rate, burst=max(1.0, rate * BURST_SECONDS))
         self._on_refusal = on_refusal

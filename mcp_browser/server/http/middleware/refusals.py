@@ -22,9 +22,7 @@ Reason = Literal[
 ]
 """Why a request was refused or a connection closed."""
 
-OnRefusal = Callable[[Reason], None]
-"""Called for each request that is refused."""
-
+OnRefusal = Callable[[Reason], None]  # Called for each request that is refused
 JSONRPC_REFUSED = -32000
 
 
@@ -33,11 +31,7 @@ def refusal(
 ) -> Response:
     """An answer that says why, in JSON that both OAuth and JSON-RPC clients can read.
 
-    Args:
-        status: the HTTP status.
-        message: what is wrong and how to go on; holds nothing that the client has sent.
-        headers: more headers.
-        error: the OAuth error code, if there is one.
+    `message` says how to go on, and holds nothing that the client has sent; `error` is the OAuth error code.
     """
     body: dict[str, object] = {
         "jsonrpc": "2.0",

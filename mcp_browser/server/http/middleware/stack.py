@@ -1,10 +1,12 @@
 """Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls
 from mcp_browser.server.http.auth.middleware import Authentication
@@ -13,13 +15,36 @@ from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.body_limits import BodyLimit
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
 from mcp_browser.server.http.middleware.hosts import NameCheck
-from mcp_browser.server.http.middleware.proxies import ProxyHeaders
 from mcp_browser.server.http.middleware.rate_limits import RateLimit
 from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.settings import AccessSettings
 
 MIB = 1024 * 1024
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
+_FORWARDED = frozenset(
+    name.encode()
+    for name in "x-forwarded-for x-forwarded-proto x-forwarded-host x-forwarded-port forwarded".split()
+)
+
+
+class ProxyHeaders:
+    """ASGI middleware: `client` and `scheme` as a trusted proxy tells them; headers of others are dropped."""
+
+    def __init__(self, app: ASGIApp, *, trusted: tuple[str, ...]) -> None:
+        self._app = app
+        self._believing = ProxyHeadersMiddleware(cast("Any", app), trusted_hosts=list(trusted))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on as it came to the outermost proxy."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        address = scope["client"][0] if scope.get("client") else None
+        if address in self._believing.trusted_hosts:
+            await self._believing(cast("Any", scope), cast("Any", receive), cast("Any", send))
+            return
+        scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in _FORWARDED]
+        await self._app(scope, receive, send)
 
 
 def middleware_stack(  # noqa: PLR0913 - options, all by keyword
@@ -33,13 +58,8 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
 
-    Args:
-        settings: who may come in, and how much.
-        endpoints: the paths, prefix included, at which MCP is served.
-        listens_at: the name or number that the server was told to listen at, by which it may be reached too.
-        open_paths: the paths that are for everybody, such as `/healthz`.
-        open_folders: with what the paths begin that are for everybody, too.
-        on_refusal: called for each request that is refused.
+    The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
+    `open_paths`, or a path that begins with one of the `open_folders`.
 
     Raises:
         SettingsError: the tokens cannot be used.

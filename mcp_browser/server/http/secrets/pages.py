@@ -17,8 +17,7 @@ from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
 from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.settings import Settings
 
-LONGEST_ANSWER = 16_384
-"""Most bytes of a filled-in form."""
+LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
 
 SAFELY = {
     "Cache-Control": "no-store",
