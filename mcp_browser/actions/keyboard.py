@@ -110,10 +110,7 @@ def parse_keys(keys: str) -> list[str] | None:
 
 
 def parse_hotkey(keys: str) -> str | None:
-    """Keys to press together, parted by spaces or plus signs, in Playwright's names; None for what is none.
-
-    Names and letters count whatever their case: "CTRL C" and "ctrl+c" are the same.
-    """
+    """Keys to press together, parted by spaces or plus signs, as Playwright names them; None for none."""
     text = keys.strip()
     # In "ctrl++" the last plus sign is the key.
     last = ["+"] if text.endswith("+") else []

@@ -17,8 +17,7 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import Message, OutputForm, Reply, Usage, assistant, user
-from mcp_browser.llm.model import ChatModel
+from mcp_browser.llm.messages import ChatModel, Message, OutputForm, Reply, Usage, assistant, user
 
 logger = logging.getLogger(__name__)
 

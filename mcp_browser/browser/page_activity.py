@@ -1,7 +1,4 @@
-"""What a tab has going on: requests in flight and navigations under way, from the browser's own events.
-
-Nothing here asks the page anything, so that it also works while a dialog or a busy script holds the page.
-"""
+"""What a tab has going on, from the browser's own events: even while a script holds the page."""
 
 import asyncio
 import itertools

@@ -1,9 +1,9 @@
 """What is said to a model and what it answers, as values that every kind of model can be given."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Discriminator
 
@@ -170,3 +170,20 @@ class ModelInfo(Frozen):
 def as_json(arguments: Mapping[str, Any] | str) -> str:
     """The arguments of a call as text."""
     return arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False)
+
+
+class ChatModel(Protocol):
+    """A model that answers a conversation."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
+        """One answer to the conversation, whose first message may be the system's, and the last is a user's.
+
+        Without a `form` to fill in, the model answers in text.
+
+        Raises:
+            ModelError: there is no answer; its kind says whether to try again.
+        """
+        ...

@@ -1,7 +1,4 @@
-"""Models of providers (OpenAI, Anthropic, Google, OpenRouter, Ollama, any OpenAI-compatible address).
-
-pydantic-ai speaks their protocols; it is imported when the first model is made.
-"""
+"""Models of providers and OpenAI-compatible addresses, by pydantic-ai, which the first model imports."""
 
 import contextlib
 import json

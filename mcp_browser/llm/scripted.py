@@ -17,10 +17,7 @@ Speaker = Callable[[Sequence[Message]], Line | Awaitable[Line]]  # Makes an answ
 
 
 class ScriptedModel:
-    """Answers with the lines of a script, one a request, the last one again when there are no more.
-
-    `requests` keeps the conversations it was asked with, and `forms` what it was to fill in.
-    """
+    """Answers with the lines of a script, one a request, the last one again at the end."""
 
     def __init__(
         self,

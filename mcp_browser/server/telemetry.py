@@ -1,7 +1,4 @@
-"""OpenTelemetry's spans go to an exporter where the environment names one, by OpenTelemetry's own variables.
-
-Without such a variable nothing is imported and nothing is done.
-"""
+"""OpenTelemetry's spans go to an exporter where the environment names one; else nothing is imported."""
 
 import logging
 import os

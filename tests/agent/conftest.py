@@ -20,8 +20,7 @@ from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.llm.messages import Message
-from mcp_browser.llm.model import ChatModel
+from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session

@@ -77,10 +77,7 @@ class MessageManager:
         images_kept: int = 1,
         state: MessageManagerState | None = None,
     ) -> None:
-        """Begin a conversation, or go on with a saved one, from which the head is then taken.
-
-        `window` is in tokens; `images_kept` counts the pictures that stay, this step's included.
-        """
+        """Begin a conversation, or go on with a saved one; `images_kept` counts this step's pictures, too."""
         self.window = window or DEFAULT_WINDOW
         self.state = state or MessageManagerState()
         self._images_kept = images_kept

@@ -118,10 +118,7 @@ class AgentHistory(BaseModel):
 
 
 class TaskFolder:
-    """The folder of one run: its history, its state for going on later, and a picture of each step.
-
-    Every file is whole at any time, and readable for its owner only.
-    """
+    """The folder of one run; every file in it is whole at any time, and readable for its owner only."""
 
     def __init__(self, path: Path, wrote: Callable[[str], None] | None = None) -> None:
         """Use a folder, made where it is missing. `wrote` is called with the name of each file written."""

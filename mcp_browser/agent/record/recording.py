@@ -50,10 +50,7 @@ def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
 async def record_elements(
     session: BrowserSession, arguments: Mapping[str, Any], *, hide: Callable[[Any], Any]
 ) -> tuple[ElementRecord, ...]:
-    """The elements that the arguments of an action mean, as they are now, as far as they can be told.
-
-    Its caller holds the session; `hide` takes secrets out of values of JSON.
-    """
+    """The elements that an action's arguments mean now, as far as is told; the caller holds the session."""
     records: list[ElementRecord] = []
     for argument, value in element_arguments(arguments):
         try:

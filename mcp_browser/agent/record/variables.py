@@ -16,10 +16,7 @@ ENTERED = ("text", "options", "value")  # The arguments that put a value into an
 
 
 def entered_values(history: AgentHistory) -> dict[str, list[str]]:
-    """The values that a run has entered, by the names of their fields: label, `name` and `id`, in order.
-
-    A value that comes from a secret stands there as `<secret>name</secret>`.
-    """
+    """The values that a run has entered, by their fields' names; a secret's is `<secret>name</secret>`."""
     found: dict[str, list[str]] = {}
     for action in history.actions():
         if action.error is not None:

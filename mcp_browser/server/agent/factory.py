@@ -28,7 +28,7 @@ from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, ModelError, NotActionable, SettingsError
-from mcp_browser.llm.model import ChatModel
+from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.sampling import ClientModel
 from mcp_browser.server.agent.saved import (

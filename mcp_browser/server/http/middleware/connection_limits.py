@@ -1,8 +1,4 @@
-"""Connections: how many there may be, and how long one may keep the server waiting.
-
-uvicorn waits for a request's head, and for a client to read its answer, as long as it takes. Here both have a
-limit, so that neither what trickles nor what never reads holds a connection or the memory behind it.
-"""
+"""How many connections there may be, and how long one may keep the server waiting: uvicorn limits neither."""
 
 import asyncio
 import contextlib
