@@ -203,10 +203,10 @@ class BrowserSettings(SettingsGroup):
         default=None,
         description="Run without a window. Default: headed where there is a display, else headless.",
     )
-    headless_shell: bool | None = Field(
-        default=None,
-        description="Use Chromium's headless shell where no window is shown: half the work for a session, no "
-        "PDF viewer. Default: for isolated and remote sessions, where it is installed.",
+    headless_shell: bool = Field(
+        default=False,
+        description="Use Chromium's headless shell, where it is installed, for isolated and remote sessions "
+        "without a window: half the work for a session; no PDF viewer, no notifications.",
     )
     sandbox: bool | None = Field(
         default=None, description="Use the browser's process sandbox. Default: on, except for root on Linux."

@@ -109,11 +109,11 @@ def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: P
 
 
 @linux_only
-def test_isolated_sessions_without_a_window_get_the_headless_shell(
+def test_isolated_sessions_without_a_window_get_the_headless_shell_where_it_is_wanted(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chromium = program(bare_machine / "chromium")
-    headless = BrowserSettings(headless=True)
+    headless = BrowserSettings(headless=True, headless_shell=True)
     assert find_browser(headless, isolated=True).executable == chromium, "there is no other"
 
     system = program(bare_machine / "of-debian" / "chromium-headless-shell")
@@ -125,13 +125,12 @@ def test_isolated_sessions_without_a_window_get_the_headless_shell(
 
     assert find_browser(headless).executable == chromium, "the profile is shared with windows"
     for other in (
-        BrowserSettings(headless=False),
-        BrowserSettings(headless=True, headless_shell=False),
-        BrowserSettings(headless=True, executable=chromium),
-        BrowserSettings(headless=True, browser_args=("--load-extension=/x",)),
+        BrowserSettings(headless=True),
+        BrowserSettings(headless=False, headless_shell=True),
+        BrowserSettings(headless=True, headless_shell=True, executable=chromium),
+        BrowserSettings(headless=True, headless_shell=True, browser_args=("--load-extension=/x",)),
     ):
         assert find_browser(other, isolated=True).executable == chromium
-    assert find_browser(BrowserSettings(headless=True, headless_shell=True)).executable == shell
 
 
 @linux_only

@@ -85,7 +85,7 @@ CONVERSATIONS: dict[str, tuple[list[str], int]] = {
 
 SMOKE = {"handshake", "modern"}
 PARAMETERS = [
-    pytest.param(*case, id=name, marks=[] if name in SMOKE else [pytest.mark.slow])
+    pytest.param(*case, id=name, marks=pytest.mark.smoke if name in SMOKE else ())
     for name, case in CONVERSATIONS.items()
 ]
 

@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 
 import httpx2
@@ -101,7 +101,7 @@ async def leave_while_opening(http: httpx2.AsyncClient, server: RemoteServer) ->
     await asyncio.wait({call})
 
 
-def message(method: str, params: dict[str, object], **number: int) -> dict[str, object]:
+def message(method: str, params: Mapping[str, object], **number: int) -> dict[str, object]:
     return {"jsonrpc": "2.0", "method": method, "params": params, **number}
 
 

@@ -186,13 +186,11 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
 def prefers_headless_shell(settings: BrowserSettings, *, isolated: bool) -> bool:
     """Whether the headless shell is used where there is one, rather than a browser that could show windows.
 
-    It opens a context for half the work and holds less memory, but has no extensions and no PDF viewer, and a
-    profile is shared with the browser in which a person logs in.
+    Never for a profile, which is shared with the browser in which a person logs in.
     """
     extended = any(argument.startswith("--load-extension") for argument in settings.browser_args)
-    if settings.browser != "chromium" or not runs_headless(settings) or extended:
-        return False
-    return isolated if settings.headless_shell is None else settings.headless_shell
+    wanted = settings.headless_shell and isolated and settings.browser == "chromium"
+    return wanted and runs_headless(settings) and not extended
 
 
 def headless_shells() -> Iterator[BrowserChoice]:
