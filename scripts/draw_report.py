@@ -28,8 +28,8 @@ from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel

@@ -22,7 +22,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, Route
 
 from mcp_browser.actions import default_registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.rendering.result import ImagePart, TextPart, render_result
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings

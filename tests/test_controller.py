@@ -8,7 +8,7 @@ import pytest
 
 from mcp_browser import ActionContext, ActionResult, Registry, Tab
 from mcp_browser.actions import default_registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.secrecy import Shot

@@ -5,16 +5,18 @@ goes through Playwright's mouse and keyboard, so that a page sees what it would 
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
+from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import ConfigDict
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
+from mcp_browser.dom.service import DomService, Purpose
 from mcp_browser.errors import (
     ActionError,
     DialogOpen,
@@ -24,10 +26,7 @@ from mcp_browser.errors import (
     StaleElement,
 )
 
-if TYPE_CHECKING:
-    from mcp_browser.browser.tab import Tab
-    from mcp_browser.dom.service import Purpose
-
+T = TypeVar("T")
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
@@ -75,10 +74,30 @@ class FieldValue(Frozen):
         return held.endswith(wanted) if as_end else held == wanted
 
 
+class _ElementTab(Protocol):
+    """What an element needs of its tab."""
+
+    page: Page
+    dom: DomService
+    cdp: CDPSession | None
+    cursor: tuple[float, float] | None
+
+    @property
+    def held(self) -> bool: ...
+
+    async def act(self, work: Awaitable[object]) -> None: ...
+
+    async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T: ...
+
+    async def element(self, index: int) -> "Element": ...
+
+    async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None: ...
+
+
 class Element:
     """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
 
-    def __init__(self, tab: "Tab", node: DomNode) -> None:
+    def __init__(self, tab: _ElementTab, node: DomNode) -> None:
         assert node.index is not None
         self.index = node.index
         self._tab = tab
@@ -325,7 +344,7 @@ class Element:
 
     async def _ready(
         self,
-        action: "Purpose",
+        action: Purpose,
         *,
         force: bool = False,
     ) -> ReadyElement:
@@ -452,7 +471,7 @@ def describe_element(node: DomNode) -> str:
 
 
 @contextlib.asynccontextmanager
-async def held(tab: "Tab", modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
+async def held(tab: _ElementTab, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
     """Hold modifier keys down, and let go of them whatever happens."""
     keyboard = tab.page.keyboard
     down: list[Modifier] = []
@@ -467,7 +486,7 @@ async def held(tab: "Tab", modifiers: Sequence[Modifier]) -> AsyncGenerator[None
                 await tab.act(keyboard.up(modifier))
 
 
-async def type_keys(tab: "Tab", text: str) -> None:
+async def type_keys(tab: _ElementTab, text: str) -> None:
     """Type a text key by key. It goes in pieces, so that a long one is not taken for a page that hangs."""
     for start in range(0, len(text), KEYS_AT_ONCE):
         if tab.held:

@@ -4,22 +4,22 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from playwright.async_api import CDPSession, Page, Response
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.page_activity import Activity
+from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, NavigationError
 from mcp_browser.settings import Settings
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.tab import Tab
 
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
@@ -35,11 +35,35 @@ class Arrival:
     downloaded: bool = False
 
 
+class _NavigatingTab(Protocol):
+    """What navigations need of their tab."""
+
+    id: int
+    page: Page
+    cdp: CDPSession | None
+    activity: Activity
+    block: PageBlock
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def status(self) -> int | None: ...
+
+    @property
+    def held(self) -> bool: ...
+
+    @property
+    def dialog(self) -> DialogInfo | None: ...
+
+    async def control(self, method: str) -> dict[str, Any] | None: ...
+
+
 class Navigation:
     """Takes one tab to other pages."""
 
     def __init__(
-        self, tab: "Tab", *, settings: Settings, downloads: Downloads, notice: Callable[[str], None]
+        self, tab: _NavigatingTab, *, settings: Settings, downloads: Downloads, notice: Callable[[str], None]
     ) -> None:
         self._tab = tab
         self._settings = settings
@@ -91,7 +115,7 @@ class Navigation:
         downloads = len(self._downloads)
         for last_try in (False, False, True):
             try:
-                await self._tab.guarded(start())
+                await self._tab.block.guarded(start())
             except DialogOpen as error:
                 if self._tab.dialog is not None and self._tab.dialog.kind == "beforeunload":
                     raise DialogOpen(
@@ -135,7 +159,7 @@ class Navigation:
 
     async def _await_dom(self) -> None:
         try:
-            await self._tab.guarded(
+            await self._tab.block.guarded(
                 self._tab.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
             )
         except (PlaywrightError, ActionError):
@@ -156,7 +180,7 @@ class Navigation:
             return
         try:
             async with asyncio.timeout(FREE_SECONDS):
-                await self._tab.guarded(send(self._tab.cdp, "Runtime.evaluate", expression="1"))
+                await self._tab.block.guarded(send(self._tab.cdp, "Runtime.evaluate", expression="1"))
         except TimeoutError:
             await self._tab.control("Runtime.terminateExecution")
         except (PlaywrightError, ActionError):

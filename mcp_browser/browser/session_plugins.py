@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -15,7 +15,6 @@ from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.session import BrowserSession
     from mcp_browser.browser.tab import Tab
 
 logger = logging.getLogger(__name__)
@@ -38,8 +37,8 @@ class SessionPlugin(Protocol):
     next result, and the session goes on.
     """
 
-    def __init__(self, session: "BrowserSession") -> None:
-        """Belong to a session, which may not be open yet."""
+    def __init__(self, session: Any) -> None:
+        """Belong to a `BrowserSession`, which may not be open yet."""
 
     async def opened(self, context: BrowserContext) -> None:
         """There is a context, the first one or another one after a crash: listen to it, put overrides back.
@@ -77,10 +76,22 @@ class _Member:
         return type(self.plugin).__name__
 
 
+class _PluginHost(Protocol):
+    """What the plugins of a session need of it."""
+
+    @property
+    def open_context(self) -> BrowserContext | None: ...
+
+    @property
+    def tabs(self) -> "Mapping[int, Tab]": ...
+
+    def notice(self, text: str) -> None: ...
+
+
 class SessionPlugins:
     """The plugins of one session."""
 
-    def __init__(self, session: "BrowserSession", groups: Iterable[str]) -> None:
+    def __init__(self, session: _PluginHost, groups: Iterable[str]) -> None:
         """Keep the plugins of a session.
 
         Args:

@@ -5,7 +5,7 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -18,9 +18,6 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 from mcp_browser.settings import Settings
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.session import BrowserSession
 
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
@@ -81,10 +78,33 @@ class ActionScope:
             self._breaking.cancel()
 
 
+class _SettlingSession(Protocol):
+    """What a settling needs of its session."""
+
+    @property
+    def current_tab(self) -> Tab: ...
+
+    @property
+    def tab_in_use(self) -> Tab | None: ...
+
+    @property
+    def opening_windows(self) -> bool: ...
+
+    @property
+    def holds_requests(self) -> bool: ...
+
+    @property
+    def attached(self) -> Callable[[], Awaitable[None]]: ...
+
+    async def finish_downloads(self, *, limit: float) -> None: ...
+
+    def notice(self, text: str) -> None: ...
+
+
 class Settler:
     """Waits for the end of what an action has started, and reads what became of the page."""
 
-    def __init__(self, session: "BrowserSession", settings: Settings) -> None:
+    def __init__(self, session: _SettlingSession, settings: Settings) -> None:
         self._session = session
         self._limits = settings.limits
         self._how = settings.observation.observe

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
@@ -20,7 +21,6 @@ from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.session import BrowserSession
     from mcp_browser.browser.settling import ActionScope
 
 ATTACHING_SECONDS = 2.0
@@ -38,6 +38,30 @@ FLOOD = 50
 """How many tabs beyond the limit a page may open before it is closed."""
 
 
+class _TabsOwner(Protocol):
+    """What the tabs of a session need of it."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def context(self) -> BrowserContext: ...
+
+    @property
+    def open_context(self) -> BrowserContext | None: ...
+
+    @property
+    def openings(self) -> asyncio.Semaphore: ...
+
+    @property
+    def hidden(self) -> dict[str, str]: ...
+
+    @property
+    def limits(self) -> SessionLimits: ...
+
+    def notice(self, text: str) -> None: ...
+
+
 class Tabs:
     """The open tabs of one session, and which of them actions work in.
 
@@ -46,7 +70,7 @@ class Tabs:
 
     def __init__(  # noqa: PLR0913 (the parts of a session that its tabs work with)
         self,
-        session: "BrowserSession",
+        session: _TabsOwner,
         *,
         settings: Settings,
         channel: str,

@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.process.driver import mend_driver
 from mcp_browser.browser.process.launch import find_browser, install_browser
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.cli.install import tell
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BrowserNotFound

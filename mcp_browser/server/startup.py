@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
 from mcp_browser.server.stdio import StdioWire

@@ -10,7 +10,7 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import load_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools

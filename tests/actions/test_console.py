@@ -9,7 +9,7 @@ from playwright.async_api import Page
 
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.collectors import KEPT, Console
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings

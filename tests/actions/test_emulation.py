@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.browser.emulation import Emulation
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.actions.hand import Hand

@@ -12,7 +12,7 @@ from PIL import Image
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.uploads import decode_data_uri
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DialogOpen, InvalidArguments
 from mcp_browser.settings import ScreenshotSettings, Settings

@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.routes import MOST
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import BlockedUrl, InvalidArguments, NotFound
 from tests.actions.hand import Hand

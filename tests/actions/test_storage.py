@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.result import Attachment
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand

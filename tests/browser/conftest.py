@@ -7,8 +7,8 @@ import anyio
 import pytest
 import pytest_asyncio
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.observation import Effect, Observation
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser, launch_options
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until

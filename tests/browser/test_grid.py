@@ -18,8 +18,8 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import early_driver as early
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.cli.doctor import doctor
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import LoadedSettings

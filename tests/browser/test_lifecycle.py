@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import BrowserContext
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import pool as pools
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab

@@ -18,7 +18,7 @@ SERVER = """
 import asyncio, sys
 import psutil
 from pathlib import Path
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.settings import BrowserSettings, Settings
 
 async def main(profile, url, what):

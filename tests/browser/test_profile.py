@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.profile import (
     CHROMIUM_LOCK,
     OWN_LOCK,

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings

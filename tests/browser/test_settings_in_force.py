@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site

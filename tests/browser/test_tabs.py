@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import BlockedUrl, NavigationError, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site

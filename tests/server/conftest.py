@@ -9,7 +9,7 @@ from mcp.server.lowlevel import Server
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession

@@ -9,7 +9,7 @@ import pytest_asyncio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.actions import default_registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.tools import AgentTools

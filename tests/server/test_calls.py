@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotFound
 from mcp_browser.server import tools

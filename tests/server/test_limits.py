@@ -19,7 +19,7 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifacts
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server

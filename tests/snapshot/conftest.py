@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.actions import load_registry
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.settings import BrowserSettings, LimitSettings, ObservationSettings, Settings, ToolSettings

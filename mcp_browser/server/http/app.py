@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import ActionError
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
 from mcp_browser.server.http.files import files_route

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.secret_forms import PATH

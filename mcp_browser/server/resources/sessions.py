@@ -5,7 +5,7 @@ from collections.abc import Callable
 import mcp_types as types
 
 from mcp_browser.browser.files.artifacts import URI, Artifact
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.calls import SessionSource

@@ -14,8 +14,8 @@ from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.own_task import finish
-from mcp_browser.browser.process.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from mcp_browser.browser.files.artifacts import Artifact
-from mcp_browser.browser.process.manager import BrowserManager
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.calls import OneSession
 from mcp_browser.server.http.files import files_route
