@@ -1,6 +1,8 @@
 """Serve MCP: standard output carries nothing but the protocol, logs go to standard error."""
 
 import logging
+import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -21,6 +23,9 @@ def serve(settings: Settings) -> NoReturn:
         level=settings.server.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    for name in {"SIGTERM", "SIGINT", "SIGHUP"} & signal.Signals.__members__.keys():
+        # Until the server has handlers of its own; what it has started by then ends with its input.
+        signal.signal(signal.Signals[name], lambda number, _frame: os._exit(128 + number))
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.
     wire = None if over_http else open_wire(settings)

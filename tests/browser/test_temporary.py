@@ -35,6 +35,7 @@ def left(temporary: Path, name: str = "left") -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_a_killed_server_has_left_is_removed_by_the_next_one(temporary: Path, site: Site) -> None:
     page = site.page("<p>Secret</p>")
     with RawServer() as killed, RawServer() as living:
