@@ -32,6 +32,7 @@ CONNECTION = "mcp_browser.connection"
 HANDLE_BYTES = 18  # How much of a handle is chance: 144 bits
 LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
 STATE_SECONDS = 5.0  # How long after a call its session's state is kept: once for quick calls, seconds
+OVER = "The session ended with its connection."
 ANEW = "Start anew: call without `session`, or call new_session."
 
 REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
@@ -78,6 +79,7 @@ class Sessions:
         self._held: dict[str, HeldSession] = {}
         self._defaults: dict[str, HeldSession] = {}
         self._ended: dict[str, str] = {}
+        self._over: dict[str, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._calls = 0
         self._no_calls = asyncio.Event()
@@ -215,8 +217,12 @@ class Sessions:
 
     async def end_connection(self, connection: str) -> None:
         """A protocol session is over: close the browser session that it had without naming it."""
+        # A call that the transport has taken before may still come to ask for its session.
+        self._over[connection] = None
+        while len(self._over) > REMEMBERED:
+            del self._over[next(iter(self._over))]
         if (held := self._defaults.get(connection)) is not None:
-            await self.end(held, "The session ended with its connection.")
+            await self.end(held, OVER)
 
     def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
         """The sessions of a caller, oldest first; of an anonymous one, those of its connection only."""
@@ -267,10 +273,16 @@ class Sessions:
         held = self._defaults.get(connection)
         if held is not None and held.owner.id == principal.id:
             return held, ()
-        known = f"{principal.id} {connection}"
+        if connection in self._over:
+            raise UnknownSession(OVER, hint="Connect again.")
         held = await self.open(principal, connection=connection)
+        first = self._defaults.get(connection)
+        if connection in self._over or (first is not None and first.owner.id == principal.id):
+            await self.end(held, OVER)
+            # Two first calls at once work in one session.
+            return await self._own_of(connection, principal)
         self._defaults[connection] = held
-        why = self._ended.pop(known, None)
+        why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
 
     def _count(self, held: HeldSession, change: int) -> None:
