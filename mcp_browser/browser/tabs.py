@@ -86,7 +86,7 @@ class Tabs:
             channel: name of the event by which the page script and the hooks find each other.
             downloads: where downloads go.
             plugins: are told of each tab.
-            losses: are told of tabs that close by themselves.
+            lost_tabs: is told of tabs that close by themselves.
         """
         self.current: Tab | None = None
         self._session = session
