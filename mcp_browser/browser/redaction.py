@@ -56,7 +56,7 @@ _QUOTED_PAIR = re.compile(
 _PAIR = re.compile(r"""(?P<name>[\w.-]{2,60})(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
 _TIGHT_PAIR = re.compile(r"(?P<name>[\w.-]{2,60})(?P<between>=)(?P<value>(?=[\w~+/-]*\d)[\w~+/-]{6,})")
 _IN_ADDRESS = re.compile(r"""(?P<head>[?&#](?P<name>[\w.%\[\]-]+)=)(?P<value>[^\s&#"'<>]+)""")
-_QUERY_PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
+_QUERY_PAIR = re.compile(r"(?<![^&;=])([^&;=]++)=([^&;]*)")
 _INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(name|id|type|property)\s*=\s*["']?([\w.:\[\]-]+)""", re.IGNORECASE)
 _VALUE = re.compile(r"""(\b(?:value|content)\s*=\s*)("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)

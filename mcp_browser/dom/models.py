@@ -11,7 +11,7 @@ NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "
 ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
-_LINE = re.compile(r'^(?=\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+")', re.MULTILINE)
+_LINE = re.compile(r'^(?=[^\S\n]*+(?:[-+~=]\s)?\*?[^\S\n]*+\[\d++\]\s++\S++\s++")', re.MULTILINE)
 
 
 class Frozen(BaseModel):

@@ -36,7 +36,7 @@ LONGEST_TITLE = 120
 LONGEST_NOTICE = 600
 LONGEST_ERROR = 8_000
 
-_FRAME = re.compile(r"<(?=\s*/?\s*page\b)", re.IGNORECASE)
+_FRAME = re.compile(r"<(?=\s*+(?:/\s*+)?page\b)", re.IGNORECASE)
 
 _SAFE = (
     "",

@@ -36,7 +36,7 @@ Scale = Literal["pixels", "thousandths", "unit"]
 sides, or parts of them from 0 to 1."""
 
 _ACTION = re.compile(r"(?<![A-Za-z_])Action\s*[:：]", re.IGNORECASE)  # noqa: RUF001 - a full-width colon
-_ACTION_LINE = re.compile(r"^\W*Action\s*[:：]", re.IGNORECASE | re.MULTILINE)  # noqa: RUF001 - the same
+_ACTION_LINE = re.compile(r"^[^\w\n]*+Action\s*+[:：]", re.IGNORECASE | re.MULTILINE)  # noqa: RUF001 - the same
 _THOUGHTS = (
     re.compile(r"<(?P<tag>thought|think|thinking)>(?P<text>.*?)</(?P=tag)>", re.IGNORECASE | re.DOTALL),
     re.compile(
@@ -59,7 +59,7 @@ _PARAMETER = re.compile(
     r"<parameter(?:=|\s+name=)[\"']?(?P<name>\w+)[\"']?>(?P<value>.*?)</parameter>", re.IGNORECASE | re.DOTALL
 )
 _CALL = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*\((?P<inside>.*)\)\s*;?\s*\Z", re.DOTALL)
-_CALL_STARTS = re.compile(r"(?m)^\s*(?:\d+[.)]\s*|[-*`]\s*)?(?=[A-Za-z_]\w*\s*\()")
+_CALL_STARTS = re.compile(r"(?m)^[^\S\n]*+(?:\d++[.)]\s*+|[-*`]\s*+)?(?=[A-Za-z_]\w*+\s*+\()")
 _NAMED = re.compile(r"(?:^|,)\s*(?P<name>[A-Za-z_]\w*)\s*=\s*")
 _MARKS = re.compile(r"</?(?:point|bbox)>|<\|(?:box|point)_(?:start|end)\|>", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
