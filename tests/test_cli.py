@@ -101,6 +101,31 @@ def test_an_action_file_that_fails_is_one_line_and_exit_code_2(
     assert re.fullmatch(r"mcp-browser: [^\n]*broken\.py[^\n]*ZeroDivisionError[^\n]*\n", error)
 
 
+@pytest.mark.parametrize(
+    ("content", "mode", "reason"),
+    [
+        (b'[login]\nvalue = "x"\ndomains = ["a.example"]\n', 0o644, "can be read by others"),
+        (b"[login\n", 0o600, "cannot read the secrets"),
+        (b"\xff", 0o600, "cannot read the secrets"),
+        (b'[login]\nvalue = "x"\n', 0o600, r"login\.domains"),
+        (None, 0, "No such file"),
+    ],
+    ids=["open", "no TOML", "no text", "incomplete", "missing"],
+)
+def test_secrets_that_cannot_be_used_are_one_line_and_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, mode: int, reason: str
+) -> None:
+    secrets = tmp_path / "secrets.toml"
+    if content is not None:
+        secrets.write_bytes(content)
+        secrets.chmod(mode)
+
+    code, _, error = run_here(capsys, "--secrets", str(secrets))
+
+    assert code == 2
+    assert re.fullmatch(rf"mcp-browser: [^\n]*{reason}[^\n]*\n", error)
+
+
 def test_the_server_prints_nothing_of_its_own_and_ends_with_its_input() -> None:
     done = run("--isolated", "--headless", "--log-level", "debug")
 

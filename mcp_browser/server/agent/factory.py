@@ -1,5 +1,6 @@
 """Making a run of what a call asks for, or of what an earlier server has left of one."""
 
+import logging
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -43,6 +44,8 @@ from mcp_browser.server.agent.tools import ReplayTaskParams, RunTaskParams
 from mcp_browser.server.ask import Mailbox, capabilities
 from mcp_browser.server.calls import Call, Lease
 from mcp_browser.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 HOW_TO_SET_UP = (
     "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
@@ -310,5 +313,10 @@ class RunMaker:
     def _all_secrets(self) -> Secrets:
         if self._secrets is None:
             path = self._settings.agent.secrets
-            self._secrets = load_secrets(path) if path is not None else Secrets()
+            try:
+                self._secrets = load_secrets(path) if path is not None else Secrets()
+            except SettingsError as error:
+                logger.warning("%s", error)
+                text = "The server's secrets could be read at its start and cannot be now."
+                raise ActionError(text, hint="The server's log says why.") from error
         return self._secrets
