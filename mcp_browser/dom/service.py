@@ -463,11 +463,16 @@ class DomService:
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
         """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
-        for parent, owner in reversed(self._frames.way_to(world)):
+        way = self._frames.way_to(world)
+        if not way and world is not (await self._frames.main()).world:
+            raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_, None)
+        for parent, owner in reversed(way):
             answer = await parent.world.run("framePoint", owner, x, y, for_)
             if answer.get("problem") == "covered":
                 by = self._references.shown(answer["by"], parent.world, answer["doc"])
                 raise not_actionable(node, answer, for_, by)
+            if answer.get("problem") == "hidden":
+                raise not_actionable(node, answer, for_, None)
             if "problem" in answer:
                 raise NotActionable(f"The frame of {node} is gone.", hint="Look with get_state.")
             x, y = answer["x"], answer["y"]

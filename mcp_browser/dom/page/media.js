@@ -69,7 +69,7 @@ function enterFrame(element, tag) {
   const box = rectOf(element);
   if (box.width < SMALLEST_FRAME || box.height < SMALLEST_FRAME) return null;
   const far = distance(element, box, false);
-  if (far !== far) return null;
+  if (far !== far || isTrap(element)) return null;
   const id = keep(element);
   const source = shortened(attribute(element, "src") || "");
   walk.lines.push(newLine("region", element, id, "iframe", cut(nameOf(element, tag, "iframe"), LONGEST_NAME), source ? [`→ ${source}`] : [], far));

@@ -36,7 +36,8 @@ function enterRegion(element, tag, role, frame) {
     flush();
     walk.depth--;
     walk.row = outerRow;
-    if (walk.lines.length === at + 1 && role !== "dialog" && role !== "alertdialog") walk.lines.length = at;
+    const shown = far === far && (role === "dialog" || role === "alertdialog");
+    if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
     else if (name) {
       for (let i = at + 1; i < Math.min(walk.lines.length, at + 4); i++) {
         const inner = /** @type {Line} */ (walk.lines[i]);
