@@ -109,7 +109,8 @@ class DomChange(Frozen):
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
     same line at another place among those that have stayed. `was` and `at` are its places among all lines of
     the page, before and now, counted from 0. Where a frame has another document, one `removed` line stands
-    for all the `lines` that were in it.
+    for all the `lines` that were in it; so does one for what went together, `within` holding the indexes
+    of the elements among it.
     """
 
     op: ChangeKind
@@ -117,6 +118,7 @@ class DomChange(Frozen):
     before: DomNode | None = None
     was: int | None = None
     at: int | None = None
+    within: tuple[int, ...] = ()
 
 
 class DomChanges(Frozen):

@@ -181,9 +181,10 @@ class PageReader:
             changes += self._gone(inner, was, depth)
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
-            for op, line, before, old, new in inner.answer["changes"]:
+            for change in inner.answer["changes"]:
+                op, line, before, old, new, within = change
                 node = (
-                    self._references.old(line, frame.world, frame.told.document)
+                    self._references.gone(change, frame.world, frame.told.document)
                     if op == "removed"
                     else self._references.node(line, frame.world, frame.read.document)
                 )
@@ -197,10 +198,11 @@ class PageReader:
                         op=op,
                         node=node,
                         before=self._references.old(before, frame.world, frame.told.document)
-                        if before
+                        if before and op != "removed"
                         else None,
                         was=was(old) if old >= 0 else None,
                         at=at(new) if new >= 0 else None,
+                        within=self._references.known_among(within, frame.told.document),
                     )
                 )
         kept: list[DomChange] = []

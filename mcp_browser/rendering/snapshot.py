@@ -6,11 +6,13 @@ else, matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told wit
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
+LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 
@@ -46,7 +48,7 @@ def render_changes(changes: DomChanges) -> str:
     lines: list[str] = []
     came = [change for change in changes.changes if change.op == "added"]
     base = min((change.node.depth for change in came), default=0)
-    redrawn: list[str] = []
+    redrawn: list[tuple[int, DomNode]] = []
     moved = 0
     for change in changes.changes:
         node = change.node
@@ -60,11 +62,11 @@ def render_changes(changes: DomChanges) -> str:
             case "replaced":
                 before = change.before
                 if node.index is not None and before is not None and before.index is not None:
-                    redrawn.append(f'[{before.index}]→[{node.index}] {node.role} "{node.name}"')
+                    redrawn.append((before.index, node))
             case "moved":
                 moved += 1
     if redrawn:
-        lines.append(f"= drawn anew, same otherwise: {', '.join(redrawn)}")
+        lines.append(f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}")
     if moved:
         lines.append(f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state.")
     if changes.omitted:
@@ -103,11 +105,26 @@ def _gone(node: DomNode) -> str:
     return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
 
 
+def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
+    """Old index and new; where many follow one another in both, the first and the last of them."""
+    for _, run in groupby(
+        enumerate(pairs), lambda one: (one[1][0] - one[0], (one[1][1].index or 0) - one[0])
+    ):
+        told = [pair for _, pair in run]
+        if len(told) >= LEAST_RUN:
+            (first, begin), (last, end) = told[0], told[-1]
+            yield f"[{first}]…[{last}]→[{begin.index}]…[{end.index}]"
+        else:
+            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in told)
+
+
 def _changed(change: DomChange) -> str:
-    node, before = change.node, change.before
-    now = str(node.model_copy(update={"is_new": False}))
+    node, before = change.node.model_copy(update={"is_new": False}), change.before
     if before is None:
-        return now
+        return str(node)
+    # A list of options that is as it was has been told.
+    same = [state for state in node.states if state.startswith("options=") and state in before.states]
+    now = str(node.model_copy(update={"states": tuple(state for state in node.states if state not in same)}))
     was: list[str] = []
     if before.role != node.role:
         was.append(before.role or "text")

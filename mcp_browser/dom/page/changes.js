@@ -182,7 +182,7 @@ function observe(wish) {
     const changes = compare(before, lines);
     const come = wish.strict ? [] : untold(lines, changes);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
-    const told = chooseChanges([...changes, ...come], room);
+    const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
       return { ...answer, changes: told.wire, omitted: told.omitted, room };
@@ -233,7 +233,9 @@ function snapshotOf(lines, folding, old, budget) {
 
 /**
  * @typedef {["added" | "removed" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
- *   what happened, the line, the line before, its place before and now, -1 for none
+ *   what happened, the line, the line before, its place before and now, -1 for none. Where several lines went that
+ *   stood one after the other, the first of them, the last where the first does not hold the others, its place, and
+ *   how many there are as a negative number.
  * @param {Line[]} before
  * @param {Line[]} after
  * @returns {Change[]}
@@ -305,9 +307,7 @@ function compare(before, after) {
       replacedFrom.set(j, i);
     }
   }
-  for (let i = 0; i < before.length; i++) {
-    if (!used[i]) changes.push(["removed", /** @type {Line} */ (before[i]), null, i, -1]);
-  }
+  changes.push(...goneFrom(before, used));
   for (const [j, i] of changedFrom) origin[j] = i;
   for (const [j, i] of replacedFrom) {
     origin[j] = i;
@@ -328,6 +328,47 @@ function compare(before, after) {
   }
   return changes;
 }
+
+/** More lines that went and stood side by side are told together. */
+const MOST_GONE = 5;
+/** So many lines that went with the one that holds them are told with it. */
+const LEAST_WITHIN = 2;
+
+/**
+ * What went: line by line, or all that stood in one together, and long runs together.
+ * @param {Line[]} before
+ * @param {Uint8Array} used which old lines are still there
+ * @returns {Change[]}
+ */
+function goneFrom(before, used) {
+  /** @type {Change[]} */
+  const changes = [];
+  for (let i = 0; i < before.length; ) {
+    /** @type {Change[]} */
+    const run = [];
+    let next = i;
+    // What stands in a frame is told by itself.
+    while (next < before.length && !used[next] && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
+      const line = /** @type {Line} */ (before[next]);
+      let end = next + 1;
+      if (line.kind === "interactive" || line.kind === "region") {
+        while (end < before.length && !used[end] && isWithin(/** @type {Line} */ (before[end]), line)) end++;
+      }
+      if (end - next <= LEAST_WITHIN) end = next + 1;
+      run.push(["removed", line, null, next, next - end]);
+      next = end;
+    }
+    const [first] = run;
+    const last = run[run.length - 1];
+    if (first && last && run.length > MOST_GONE) changes.push(["removed", first[1], last[1], i, i - next]);
+    else changes.push(...run);
+    i = Math.max(next, i + 1);
+  }
+  return changes;
+}
+
+/** @param {Line} line @param {Line} outer */
+const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "iframe" && outer.role !== "iframe";
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
@@ -390,8 +431,8 @@ function inOrder(origin) {
   return stayed;
 }
 
-/** @param {Change[]} changes @param {number} budget */
-function chooseChanges(changes, budget) {
+/** @param {Change[]} changes @param {Line[]} old what was there before @param {number} budget */
+function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
   const order = changes.map((_, i) => i);
   let total = 0;
@@ -417,7 +458,8 @@ function chooseChanges(changes, budget) {
   for (const i of chosen) {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     toldOnce.add(line.id);
-    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at]);
+    const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
+    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went]);
   }
   return { wire: wired, omitted: changes.length - chosen.length, cost };
 }
