@@ -216,7 +216,10 @@ async function tryReady(id, purpose, force) {
     if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea")) return { problem: "readonly", ...facts };
     if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
   }
-  if (inertAround(element)) return { problem: "inert", ...facts };
+  if (inertAround(element)) {
+    const layer = layerOver(element);
+    return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
+  }
   if (!isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const how = hiddenBy(element, false);
     if (how) return { problem: "hidden", how, ...facts };
@@ -262,10 +265,11 @@ async function tryReady(id, purpose, force) {
   if (point.hit) {
     const labelled = target === element ? labelPoint(control) : null;
     if (!labelled) {
-      if (styleOf(target).pointerEvents === "none") return { problem: "no-pointer", ...facts };
-      if (!holds(point.hit, element)) {
-        return { problem: "covered", by: wire(describe(coverOf(point.hit, element)), false), ...facts };
-      }
+      const through = styleOf(target).pointerEvents === "none";
+      const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
+      // A page may let the mouse through all of it while something is open.
+      if (over && (!through || matches(over, LAYERS))) return { ...coveredBy(over), ...facts };
+      if (through) return { problem: "no-pointer", ...facts };
       // A component's field that lies unseen under what the component draws: a click there is meant for it.
       const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
       if (!under) return { problem: "clipped", ...facts };
@@ -361,7 +365,7 @@ async function framePoint(id, x, y, purpose) {
     if (!WITHOUT_HIT.has(purpose)) {
       const hit = at(point.x, point.y);
       if (hit && hit !== element && !holds(hit, element)) {
-        return { problem: "covered", doc: documentKey, by: wire(describe(coverOf(hit, element)), false) };
+        return { ...coveredBy(inTheWay(hit, element) || hit), doc: documentKey };
       }
     }
   }
