@@ -281,19 +281,22 @@ function describe(element) {
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
-  let name = nameOf(element, tag, shown) || tidy(contentOf(element, element, 0, false));
-  if (!name || (!what && name.length > 80)) name = hintOf(element) || name;
+  let name = nameOf(element, tag, shown);
+  // A field's content is its value.
+  if (!name && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
+  if (!what && shown === tag) name = cut(name, 80);
   if (what === "region") {
     const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
     name = cut(title, 80);
   }
+  const states = what === "region" ? [] : statesOf(element, tag, shown, name);
   return {
     kind: what === "region" ? "region" : "interactive",
     depth: 0,
     id,
     role: shown,
     name: cut(name, LONGEST_NAME),
-    states: what === "region" ? [] : statesOf(element, tag, shown, name),
+    states: name || what === "region" ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states),
     marks: [],
     far: 0,
     node: element,

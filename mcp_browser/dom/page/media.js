@@ -13,7 +13,7 @@ function enterImage(element, tag, role) {
     if (frame && underHand() >= 0) discover(underHand());
     else {
       const far = farOf(element, false);
-      if (far === far) pushControl(element, "img", name || hintOf(element), statesOf(element, tag, "img", name), far, false);
+      if (far === far) pushControl(element, "img", name, statesOf(element, tag, "img", name), far, false);
       return null;
     }
   }
