@@ -121,16 +121,26 @@ class DomChange(Frozen):
     within: tuple[int, ...] = ()
 
 
+class DomLook(Frozen):
+    """An element that looks different, and in what: `class`, `style`, `picture`, `drawing`, `painted`."""
+
+    node: DomNode
+    what: str
+
+
 class DomChanges(Frozen):
     """What became of the page since the last observation, cut to a budget.
 
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
-    there is nothing to compare with.
+    there is nothing to compare with. Where no line changed, `looks` are the first elements that look
+    different and `other_looks` counts the others, as far as that is known.
     """
 
     changes: tuple[DomChange, ...] = ()
     omitted: int = 0
     new_page: bool = False
+    looks: tuple[DomLook, ...] = ()
+    other_looks: int = 0
 
 
 class SettleState(Frozen):

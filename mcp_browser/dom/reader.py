@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Scroll
 from mcp_browser.dom.readings import (
     NOTHING,
     QUIET,
@@ -211,7 +211,16 @@ class PageReader:
             if room < 0:
                 break
             kept.append(change)
-        return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
+        omitted += len(changes) - len(kept)
+        looks = () if changes or omitted else tuple(self._looks(reading))
+        others = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
+        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=others)
+
+    def _looks(self, reading: Reading) -> Iterator[DomLook]:
+        for inner in all_readings(reading):
+            for line, what in inner.answer.get("looks", ()):
+                frame = inner.state
+                yield DomLook(node=self._references.shown(line, frame.world, frame.read.document), what=what)
 
     def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
         changes: list[DomChange] = []

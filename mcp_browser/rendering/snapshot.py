@@ -10,6 +10,7 @@ from itertools import groupby
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 
+NO_CHANGE = "No text or control changed."
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
 LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
@@ -71,7 +72,12 @@ def render_changes(changes: DomChanges) -> str:
         lines.append(f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state.")
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
-    return "\n".join(lines) or "Nothing visible changed."
+    if changes.looks:
+        looks = [f"{look.node} ({look.what})" for look in changes.looks]
+        if changes.other_looks:
+            looks.append(f"{changes.other_looks} more")
+        lines.append(f"= no text or control changed, only looks: {', '.join(looks)}")
+    return "\n".join(lines) or NO_CHANGE
 
 
 def _nodes(nodes: Iterable[DomNode]) -> Iterator[str]:

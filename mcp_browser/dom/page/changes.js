@@ -169,6 +169,7 @@ function untold(lines, changes) {
 
 /** @param {Wish} wish */
 function observe(wish) {
+  turnLooks(wish.base === lastReading);
   const lines = read(null);
   markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
@@ -177,6 +178,7 @@ function observe(wish) {
   const old = before ? idsOf(before) : null;
   const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
+  if (!lookedTooMuch) watchLooks();
   const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
@@ -185,7 +187,7 @@ function observe(wish) {
     const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      return { ...answer, changes: told.wire, omitted: told.omitted, room };
+      return { ...answer, changes: told.wire, omitted: told.omitted, room, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
