@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_browser.text import clean_text
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
-ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
+ChangeKind = Literal["added", "removed", "unlisted", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
 _LINE = re.compile(r'^(?=\s*(?:[-+~=]\s)?\*?\s*\[\d+\]\s+\S+\s+")', re.MULTILINE)
@@ -107,9 +107,10 @@ class DomChange(Frozen):
 
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
-    same line at another place among those that have stayed. `was` and `at` are its places among all lines of
-    the page, before and now, counted from 0. Where a frame has another document, one `removed` line stands
-    for all the `lines` that were in it; so does one for what went together, `within` holding the indexes
+    same line at another place among those that have stayed; of what is `unlisted` the line went, and the
+    element is there. `was` and `at` are its places among all lines of the page, before and now, counted from
+    0. Where a frame has another document, one `removed` line stands for all the `lines` that were in it; so
+    does one for what went together, `within` holding the indexes
     of the elements among it.
     """
 

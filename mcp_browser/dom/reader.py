@@ -185,7 +185,7 @@ class PageReader:
                 op, line, before, old, new, within = change
                 node = (
                     self._references.gone(change, frame.world, frame.told.document)
-                    if op == "removed"
+                    if op in ("removed", "unlisted")
                     else self._references.node(line, frame.world, frame.read.document)
                 )
                 if op == "moved" and node.role == "iframe":

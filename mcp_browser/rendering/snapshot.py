@@ -49,8 +49,6 @@ def render_changes(changes: DomChanges) -> str:
     lines: list[str] = []
     came = [change for change in changes.changes if change.op == "added"]
     base = min((change.node.depth for change in came), default=0)
-    redrawn: list[tuple[int, DomNode]] = []
-    moved = 0
     for change in changes.changes:
         node = change.node
         match change.op:
@@ -60,24 +58,39 @@ def render_changes(changes: DomChanges) -> str:
                 lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
             case "changed":
                 lines.append(f"~ {_changed(change)}")
-            case "replaced":
-                before = change.before
-                if node.index is not None and before is not None and before.index is not None:
-                    redrawn.append((before.index, node))
-            case "moved":
-                moved += 1
-    if redrawn:
-        lines.append(f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}")
-    if moved:
-        lines.append(f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state.")
+            case _:
+                pass
+    lines += _beside(changes)
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
+    return "\n".join(lines) or NO_CHANGE
+
+
+def _beside(changes: DomChanges) -> Iterator[str]:
+    """What happened to the page without changing what it says."""
+    redrawn = [
+        (change.before.index, change.node)
+        for change in changes.changes
+        if change.op == "replaced"
+        and change.node.index is not None
+        and change.before is not None
+        and change.before.index is not None
+    ]
+    if redrawn:
+        yield f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}"
+    left = [
+        change.node.model_copy(update={"states": ()}) for change in changes.changes if change.op == "unlisted"
+    ]
+    if left:
+        yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
+    moved = sum(change.op == "moved" for change in changes.changes)
+    if moved:
+        yield f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state."
     if changes.looks:
         looks = [f"{look.node} ({look.what})" for look in changes.looks]
         if changes.other_looks:
             looks.append(f"{changes.other_looks} more")
-        lines.append(f"= no text or control changed, only looks: {', '.join(looks)}")
-    return "\n".join(lines) or NO_CHANGE
+        yield f"= no text or control changed, only looks: {', '.join(looks)}"
 
 
 def _nodes(nodes: Iterable[DomNode]) -> Iterator[str]:

@@ -333,6 +333,35 @@ async def test_the_options_of_a_select_are_not_told_again_when_one_is_chosen(han
     assert "options" not in text
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "d.onclick = null; d.removeAttribute('onclick')",
+        "d.innerHTML = '<button>One</button><button>Two</button><button>Three</button>'",
+    ],
+)
+async def test_an_element_that_only_lost_its_line_is_not_told_as_removed(hand: Hand, script: str) -> None:
+    board = "<div id=d onclick='0' aria-hidden=false style='width: 300px; height: 300px'></div>"
+    view = await hand.show(f"<p>Board</p>{board}{FILLER}")
+    (line,) = view.of_role("clickable")
+
+    lines = await changes(hand, script)
+
+    assert "removed" not in {change.op for change in lines}
+    text = render_changes(DomChanges(changes=tuple(lines)))
+    if not (await hand.look()).of_role("clickable"):
+        assert f'= still there, without a line of its own: [{line.index}] clickable ""' in text
+        await hand.click(line.index or 0)
+
+
+async def test_what_is_hidden_did_not_only_lose_its_line(hand: Hand) -> None:
+    await hand.show(f"<div id=d><div onclick='0'>Board</div></div>{FILLER}")
+
+    (line,) = await changes(hand, "d.style.cssText = 'height: 0; overflow: hidden'")
+
+    assert line.op == "removed"
+
+
 async def test_rows_that_go_one_by_one_are_told_one_by_one(hand: Hand) -> None:
     await hand.show("<ul id=u>" + "".join(f"<li>Item {number}</li>" for number in range(300)) + "</ul>")
 

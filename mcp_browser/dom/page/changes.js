@@ -234,7 +234,7 @@ function snapshotOf(lines, folding, old, budget) {
 }
 
 /**
- * @typedef {["added" | "removed" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
+ * @typedef {["added" | "removed" | "unlisted" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
  *   what happened, the line, the line before, its place before and now, -1 for none. Where several lines went that
  *   stood one after the other, the first of them, the last where the first does not hold the others, its place, and
  *   how many there are as a negative number.
@@ -350,7 +350,7 @@ function goneFrom(before, used) {
     const run = [];
     let next = i;
     // What stands in a frame is told by itself.
-    while (next < before.length && !used[next] && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
+    while (next < before.length && !used[next] && !isLeft(/** @type {Line} */ (before[next])) && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
       const line = /** @type {Line} */ (before[next]);
       let end = next + 1;
       if (line.kind === "interactive" || line.kind === "region") {
@@ -364,9 +364,21 @@ function goneFrom(before, used) {
     const last = run[run.length - 1];
     if (first && last && run.length > MOST_GONE) changes.push(["removed", first[1], last[1], i, i - next]);
     else changes.push(...run);
+    if (next === i && !used[i]) changes.push(["unlisted", /** @type {Line} */ (before[i]), null, i, -1]);
     i = Math.max(next, i + 1);
   }
   return changes;
+}
+
+/** What has a line only as long as it seems to be something to act on. */
+const SEEMING = set("clickable canvas img");
+
+/** Whether an element without a line is still there to be seen. @param {Line} line */
+function isLeft(line) {
+  const element = line.kind === "interactive" && SEEMING.has(line.role) ? byId(line.id) : null;
+  if (!element || !isSeen(element)) return false;
+  const box = rectOf(element);
+  return box.width > 1 && box.height > 1 && hiddenBy(element, true) === "";
 }
 
 /** @param {Line} line @param {Line} outer */
