@@ -87,8 +87,9 @@ class Scroll(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `above` and `below` count the lines left out before and after the nodes shown. A long page has `parts`, of
-    which this is number `part`: the first has what is in and near the view.
+    `above` and `below` count the lines left out before and after the nodes shown, `gaps` those between them:
+    before which node, counted from 0, and how many. A long page has `parts`, of which this is number `part`:
+    the first has what is in and near the view.
     """
 
     url: str
@@ -98,6 +99,7 @@ class DomSnapshot(Frozen):
     scroll: Scroll
     above: int = 0
     below: int = 0
+    gaps: tuple[tuple[int, int], ...] = ()
     part: int = 1
     parts: int = 1
 

@@ -143,7 +143,12 @@ class PageReader:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
         nodes = tuple(self._node(item) for item in shown)
         first = shown[0].place if shown else 0
-        told = sum(node.lines for node in nodes)
+        gaps: list[tuple[int, int]] = []
+        end = first
+        for number, (item, node) in enumerate(zip(shown, nodes, strict=True)):
+            if item.place > end:
+                gaps.append((number, item.place - end))
+            end = item.place + node.lines
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
@@ -158,7 +163,8 @@ class PageReader:
                 page_height=height,
             ),
             above=first,
-            below=reading.total - first - told,
+            below=reading.total - end,
+            gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
         )

@@ -14,6 +14,7 @@ NO_CHANGE = "No text or control changed."
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
 LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
+MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 
@@ -30,9 +31,17 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     below = max(
         0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
     )
+    # What is fixed to the view stands before all that was scrolled away.
+    longest = max([snapshot.above, *(count for _, count in snapshot.gaps)])
     if snapshot.above:
-        lines.append(f"… {_count(snapshot.above)} above{_screens(above)}")
-    lines += _nodes(snapshot.nodes)
+        lines.append(f"… {_count(snapshot.above)} above{_screens(above if snapshot.above == longest else 0)}")
+    gaps = dict(sorted(snapshot.gaps, key=lambda gap: -gap[1])[:MOST_GAPS])
+    for number, node in enumerate(snapshot.nodes):
+        if number in gaps:
+            lines.append(
+                f"… {_count(gaps[number])}{_screens(above if gaps[number] == longest else 0, ' above')}"
+            )
+        lines.append(render_node(node))
     if snapshot.below:
         lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
     elif not snapshot.above and max(above, below) >= LEAST_SCREENS:
@@ -93,17 +102,12 @@ def _beside(changes: DomChanges) -> Iterator[str]:
         yield f"= no text or control changed, only looks: {', '.join(looks)}"
 
 
-def _nodes(nodes: Iterable[DomNode]) -> Iterator[str]:
-    for node in nodes:
-        yield render_node(node)
-
-
 def _count(number: int) -> str:
     return f"{number:,} more line{'s' if number > 1 else ''}"
 
 
-def _screens(screens: float) -> str:
-    return f" ({screens:.1f} screens)" if screens >= LEAST_SCREENS else ""
+def _screens(screens: float, where: str = "") -> str:
+    return f" ({screens:.1f} screens{where})" if screens >= LEAST_SCREENS else ""
 
 
 def _how_to_go_on(snapshot: DomSnapshot) -> str:
