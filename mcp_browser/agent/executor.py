@@ -287,6 +287,8 @@ def _elements_have_changed(changes: DomChanges, wanted: set[Any]) -> str | None:
             return f"New elements have come up ({change.node})"
         replaced = change.op == "replaced" and change.before is not None
         old = change.before.index if replaced and change.before else change.node.index
-        if change.op in ("removed", "replaced") and old in wanted:
-            return f"[{old}] is gone"
+        gone = (old, *change.within) if change.op in ("removed", "replaced") else ()
+        for index in gone:
+            if index in wanted:
+                return f"[{index}] is gone"
     return None

@@ -464,10 +464,11 @@ def _find(options: Sequence[Option], wanted: str) -> Option | None:
 
 
 def describe_element(node: DomNode) -> str:
-    """An element as a snapshot names it, without its states: `[12] button "Buy now"`."""
+    """An element as a snapshot names it, without its states save a hint: `[4] button "" hint="trash"`."""
     name = " ".join(node.name.split())
     short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-    return f'[{node.index}] {node.role or node.kind} "{short}"'
+    hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
+    return f'[{node.index}] {node.role or node.kind} "{short}"{hint}'
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_browser.text import clean_text
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
-ChangeKind = Literal["added", "removed", "changed", "replaced", "moved"]
+ChangeKind = Literal["added", "removed", "unlisted", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
 _LINE = re.compile(r'^(?=[^\S\n]*+(?:[-+~=]\s)?\*?[^\S\n]*+\[\d++\]\s++\S++\s++")', re.MULTILINE)
@@ -87,8 +87,9 @@ class Scroll(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `above` and `below` count the lines left out before and after the nodes shown. A long page has `parts`, of
-    which this is number `part`: the first has what is in and near the view.
+    `above` and `below` count the lines left out before and after the nodes shown, `gaps` those between them:
+    before which node, counted from 0, and how many. A long page has `parts`, of which this is number `part`:
+    the first has what is in and near the view.
     """
 
     url: str
@@ -98,6 +99,7 @@ class DomSnapshot(Frozen):
     scroll: Scroll
     above: int = 0
     below: int = 0
+    gaps: tuple[tuple[int, int], ...] = ()
     part: int = 1
     parts: int = 1
 
@@ -107,9 +109,11 @@ class DomChange(Frozen):
 
     For `changed`, `before` is the line as it was; the other lines are as they are now (or last were).
     `replaced` is a re-render: the same line under a new index, `before` holding the old one. `moved` is the
-    same line at another place among those that have stayed. `was` and `at` are its places among all lines of
-    the page, before and now, counted from 0. Where a frame has another document, one `removed` line stands
-    for all the `lines` that were in it.
+    same line at another place among those that have stayed; of what is `unlisted` the line went, and the
+    element is there. `was` and `at` are its places among all lines of the page, before and now, counted from
+    0. Where a frame has another document, one `removed` line stands for all the `lines` that were in it; so
+    does one for what went together, `within` holding the indexes
+    of the elements among it.
     """
 
     op: ChangeKind
@@ -117,18 +121,29 @@ class DomChange(Frozen):
     before: DomNode | None = None
     was: int | None = None
     at: int | None = None
+    within: tuple[int, ...] = ()
+
+
+class DomLook(Frozen):
+    """An element that looks different, and in what: `class`, `style`, `picture`, `drawing`, `painted`."""
+
+    node: DomNode
+    what: str
 
 
 class DomChanges(Frozen):
     """What became of the page since the last observation, cut to a budget.
 
     `omitted` counts the changes left out; `new_page` is true where the document is another one, so that
-    there is nothing to compare with.
+    there is nothing to compare with. Where no line changed, `looks` are the first elements that look
+    different and `other_looks` counts the others, as far as that is known.
     """
 
     changes: tuple[DomChange, ...] = ()
     omitted: int = 0
     new_page: bool = False
+    looks: tuple[DomLook, ...] = ()
+    other_looks: int = 0
 
 
 class SettleState(Frozen):

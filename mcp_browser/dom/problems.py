@@ -43,16 +43,33 @@ _PROBLEMS = {
 }
 
 
-def not_actionable(node: DomNode, answer: dict[str, Any], purpose: str, by: DomNode | None) -> NotActionable:
-    """The error for a problem that the page script has named; `by` is what covers the element."""
+def not_actionable(
+    node: DomNode,
+    answer: dict[str, Any],
+    purpose: str,
+    by: DomNode | None = None,
+    close: DomNode | None = None,
+) -> NotActionable:
+    """The error for a problem that the page script has named.
+
+    Args:
+        node: the element.
+        answer: what the page script said.
+        purpose: what was to be done with the element.
+        by: what covers it.
+        close: the button by which that may be closed.
+    """
     what = node.model_copy(update={"states": (), "is_new": False, "depth": 0})
     problem = answer["problem"]
     if problem == "covered":
         cover = by.model_copy(update={"states": (), "is_new": False, "depth": 0}) if by else "another element"
-        return NotActionable(
-            f"{what} cannot {_TAKES[purpose]}: it is covered by {cover}.",
-            hint="Close or answer what covers it first.",
-        )
+        if close is not None:
+            hint = f"Close it first: click {close.model_copy(update={'states': (), 'depth': 0})}."
+        elif answer.get("layer"):
+            hint = 'Answer it, or close it with send_keys "Escape" or a click beside it.'
+        else:
+            hint = "Close or answer what covers it first."
+        return NotActionable(f"{what} cannot {_TAKES[purpose]}: it is covered by {cover}.", hint=hint)
     if problem == "hidden":
         return NotActionable(
             f"{what} is hidden ({answer['how']}).",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Scroll
 from mcp_browser.dom.readings import (
     NOTHING,
     QUIET,
@@ -143,7 +143,12 @@ class PageReader:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
         nodes = tuple(self._node(item) for item in shown)
         first = shown[0].place if shown else 0
-        told = sum(node.lines for node in nodes)
+        gaps: list[tuple[int, int]] = []
+        end = first
+        for number, (item, node) in enumerate(zip(shown, nodes, strict=True)):
+            if item.place > end:
+                gaps.append((number, item.place - end))
+            end = item.place + node.lines
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
@@ -158,7 +163,8 @@ class PageReader:
                 page_height=height,
             ),
             above=first,
-            below=reading.total - first - told,
+            below=reading.total - end,
+            gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
         )
@@ -181,10 +187,11 @@ class PageReader:
             changes += self._gone(inner, was, depth)
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
-            for op, line, before, old, new in inner.answer["changes"]:
+            for change in inner.answer["changes"]:
+                op, line, before, old, new, within = change
                 node = (
-                    self._references.old(line, frame.world, frame.told.document)
-                    if op == "removed"
+                    self._references.gone(change, frame.world, frame.told.document)
+                    if op in ("removed", "unlisted")
                     else self._references.node(line, frame.world, frame.read.document)
                 )
                 if op == "moved" and node.role == "iframe":
@@ -197,10 +204,11 @@ class PageReader:
                         op=op,
                         node=node,
                         before=self._references.old(before, frame.world, frame.told.document)
-                        if before
+                        if before and op != "removed"
                         else None,
                         was=was(old) if old >= 0 else None,
                         at=at(new) if new >= 0 else None,
+                        within=self._references.known_among(within, frame.told.document),
                     )
                 )
         kept: list[DomChange] = []
@@ -209,7 +217,16 @@ class PageReader:
             if room < 0:
                 break
             kept.append(change)
-        return DomChanges(changes=tuple(kept), omitted=omitted + len(changes) - len(kept))
+        omitted += len(changes) - len(kept)
+        looks = () if changes or omitted else tuple(self._looks(reading))
+        others = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
+        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=others)
+
+    def _looks(self, reading: Reading) -> Iterator[DomLook]:
+        for inner in all_readings(reading):
+            for line, what in inner.answer.get("looks", ()):
+                frame = inner.state
+                yield DomLook(node=self._references.shown(line, frame.world, frame.read.document), what=what)
 
     def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
         changes: list[DomChange] = []

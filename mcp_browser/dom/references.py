@@ -1,7 +1,7 @@
 """Which index stands for which element: unique in the tab, for the element's life, never used again."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)  # Places in a line as the page script sends it
 
 
+LONGEST_QUOTE = 60  # How much of a line that went is repeated where it stands for others, characters
 MOST_REMEMBERED = 2_000  # How many indexes are kept of documents that are gone, beside those of the last one
 
 
@@ -128,6 +129,31 @@ class References:
             is_new=False,
         )
 
+    def gone(self, change: list[Any], world: World, document: str) -> DomNode:
+        """A line that went, as the page script tells it; where it stands for several, with what they were.
+
+        Either all of them stood in the first, or they stood side by side up to the last.
+        """
+        _, line, last, _, negative, elements = change
+        count = -negative
+        node = self.old(line, world, document)
+        if count <= 1:
+            return node
+        if last is None:
+            # The one that holds the others is no element among them.
+            inner = len(elements) - (node.kind == "interactive")
+            held = f"{inner} element{'s' if inner > 1 else ''}" if inner else f"{count - 1} lines"
+            return node.model_copy(update={"states": (f"with {held}",), "lines": count})
+        begin, end = (_short(one) for one in (node, self.old(last, world, document)))
+        return DomNode(
+            kind="text", depth=node.depth, name=f"{count} lines, from {begin} to {end}", lines=count
+        )
+
+    def known_among(self, ids: Sequence[int], document: str) -> tuple[int, ...]:
+        """The indexes of those elements that have one."""
+        of_document = self._documents.get(document, {})
+        return tuple(of_document[element_id] for element_id in ids if element_id in of_document)
+
     def index(self, element_id: int, world: World, document: str) -> int:
         """The index of an element; the next free one where it has none."""
         of_document = self._documents.setdefault(document, {})
@@ -146,3 +172,10 @@ class References:
 
     def _with_indexes(self, text: str, world: World, document: str) -> str:
         return _REFERENCE.sub(lambda match: f"[{self.index(int(match[1]), world, document)}]", text)
+
+
+def _short(node: DomNode) -> str:
+    """A line that went, in a few words."""
+    name = node.name if len(node.name) <= LONGEST_QUOTE else f"{node.name[:LONGEST_QUOTE]}…"
+    index = f" (was [{node.index}])" if node.index is not None else ""
+    return f"{node.model_copy(update={'index': None, 'states': (), 'name': name})}{index}"

@@ -218,9 +218,7 @@ class DomService:
         answer = await self._ask(ref, "ready", ref.id, for_, force)
         node = self._references.shown(answer["node"], ref.world, ref.document)
         if "problem" in answer:
-            cover = answer.get("by")
-            by = self._references.shown(cover, ref.world, ref.document) if cover else None
-            raise not_actionable(node, answer, for_, by)
+            raise self._refusal(node, answer, for_, ref.world, ref.document)
         x, y = await self._in_page(ref.world, answer["x"], answer["y"], node, for_)
         return ReadyElement(
             node=node,
@@ -459,15 +457,24 @@ class DomService:
             hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."
         return StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)
 
+    def _refusal(
+        self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
+    ) -> NotActionable:
+        named = (answer.get(part) for part in ("by", "close"))
+        by, close = (line and self._references.shown(line, world, document) for line in named)
+        return not_actionable(node, answer, for_, by, close)
+
     async def _in_page(
         self, world: World, x: float, y: float, node: DomNode, for_: Purpose
     ) -> tuple[float, float]:
         """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
-        for parent, owner in reversed(self._frames.way_to(world)):
+        way = self._frames.way_to(world)
+        if not way and world is not (await self._frames.main()).world:
+            raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)
+        for parent, owner in reversed(way):
             answer = await parent.world.run("framePoint", owner, x, y, for_)
-            if answer.get("problem") == "covered":
-                by = self._references.shown(answer["by"], parent.world, answer["doc"])
-                raise not_actionable(node, answer, for_, by)
+            if answer.get("problem") in ("covered", "hidden"):
+                raise self._refusal(node, answer, for_, parent.world, answer.get("doc", ""))
             if "problem" in answer:
                 raise NotActionable(f"The frame of {node} is gone.", hint="Look with get_state.")
             x, y = answer["x"], answer["y"]

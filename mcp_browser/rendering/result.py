@@ -27,7 +27,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.snapshot import render_changes, render_snapshot
+from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_snapshot
 from mcp_browser.settings import Settings
 from mcp_browser.text import CHARACTERS_A_TOKEN, SURROGATES, clean_text, cut
 
@@ -161,10 +161,10 @@ def _observed(observation: Observation | None, limit: int, *, beside: bool) -> I
         case DomSnapshot() as snapshot, _:
             title, status = snapshot.title, snapshot.status
             lines.append(cut(render_snapshot(snapshot), limit))
-        case None, DomChanges() as changes if changes.changes or changes.omitted:
+        case None, DomChanges() as changes if changes.changes or changes.omitted or changes.looks:
             lines.append(cut(render_changes(changes), limit))
         case None, DomChanges() if not beside:
-            yield "Nothing visible changed."
+            yield NO_CHANGE
         case _:
             pass
     if lines:

@@ -6,11 +6,15 @@ else, matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told wit
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 
+NO_CHANGE = "No text or control changed."
 INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
+LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
+MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 
@@ -27,9 +31,17 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     below = max(
         0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
     )
+    # What is fixed to the view stands before all that was scrolled away.
+    longest = max([snapshot.above, *(count for _, count in snapshot.gaps)])
     if snapshot.above:
-        lines.append(f"… {_count(snapshot.above)} above{_screens(above)}")
-    lines += _nodes(snapshot.nodes)
+        lines.append(f"… {_count(snapshot.above)} above{_screens(above if snapshot.above == longest else 0)}")
+    gaps = dict(sorted(snapshot.gaps, key=lambda gap: -gap[1])[:MOST_GAPS])
+    for number, node in enumerate(snapshot.nodes):
+        if number in gaps:
+            lines.append(
+                f"… {_count(gaps[number])}{_screens(above if gaps[number] == longest else 0, ' above')}"
+            )
+        lines.append(render_node(node))
     if snapshot.below:
         lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
     elif not snapshot.above and max(above, below) >= LEAST_SCREENS:
@@ -46,8 +58,6 @@ def render_changes(changes: DomChanges) -> str:
     lines: list[str] = []
     came = [change for change in changes.changes if change.op == "added"]
     base = min((change.node.depth for change in came), default=0)
-    redrawn: list[str] = []
-    moved = 0
     for change in changes.changes:
         node = change.node
         match change.op:
@@ -57,32 +67,47 @@ def render_changes(changes: DomChanges) -> str:
                 lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
             case "changed":
                 lines.append(f"~ {_changed(change)}")
-            case "replaced":
-                before = change.before
-                if node.index is not None and before is not None and before.index is not None:
-                    redrawn.append(f'[{before.index}]→[{node.index}] {node.role} "{node.name}"')
-            case "moved":
-                moved += 1
-    if redrawn:
-        lines.append(f"= drawn anew, same otherwise: {', '.join(redrawn)}")
-    if moved:
-        lines.append(f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state.")
+            case _:
+                pass
+    lines += _beside(changes)
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
-    return "\n".join(lines) or "Nothing visible changed."
+    return "\n".join(lines) or NO_CHANGE
 
 
-def _nodes(nodes: Iterable[DomNode]) -> Iterator[str]:
-    for node in nodes:
-        yield render_node(node)
+def _beside(changes: DomChanges) -> Iterator[str]:
+    """What happened to the page without changing what it says."""
+    redrawn = [
+        (change.before.index, change.node)
+        for change in changes.changes
+        if change.op == "replaced"
+        and change.node.index is not None
+        and change.before is not None
+        and change.before.index is not None
+    ]
+    if redrawn:
+        yield f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}"
+    left = [
+        change.node.model_copy(update={"states": ()}) for change in changes.changes if change.op == "unlisted"
+    ]
+    if left:
+        yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
+    moved = sum(change.op == "moved" for change in changes.changes)
+    if moved:
+        yield f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state."
+    if changes.looks:
+        looks = [f"{look.node} ({look.what})" for look in changes.looks]
+        if changes.other_looks:
+            looks.append(f"{changes.other_looks} more")
+        yield f"= no text or control changed, only looks: {', '.join(looks)}"
 
 
 def _count(number: int) -> str:
     return f"{number:,} more line{'s' if number > 1 else ''}"
 
 
-def _screens(screens: float) -> str:
-    return f" ({screens:.1f} screens)" if screens >= LEAST_SCREENS else ""
+def _screens(screens: float, where: str = "") -> str:
+    return f" ({screens:.1f} screens{where})" if screens >= LEAST_SCREENS else ""
 
 
 def _how_to_go_on(snapshot: DomSnapshot) -> str:
@@ -103,11 +128,26 @@ def _gone(node: DomNode) -> str:
     return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
 
 
+def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
+    """Old index and new; where many follow one another in both, the first and the last of them."""
+    for _, run in groupby(
+        enumerate(pairs), lambda one: (one[1][0] - one[0], (one[1][1].index or 0) - one[0])
+    ):
+        told = [pair for _, pair in run]
+        if len(told) >= LEAST_RUN:
+            (first, begin), (last, end) = told[0], told[-1]
+            yield f"[{first}]…[{last}]→[{begin.index}]…[{end.index}]"
+        else:
+            yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in told)
+
+
 def _changed(change: DomChange) -> str:
-    node, before = change.node, change.before
-    now = str(node.model_copy(update={"is_new": False}))
+    node, before = change.node.model_copy(update={"is_new": False}), change.before
     if before is None:
-        return now
+        return str(node)
+    # A list of options that is as it was has been told.
+    same = [state for state in node.states if state.startswith("options=") and state in before.states]
+    now = str(node.model_copy(update={"states": tuple(state for state in node.states if state not in same)}))
     was: list[str] = []
     if before.role != node.role:
         was.append(before.role or "text")

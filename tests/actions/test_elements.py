@@ -28,7 +28,7 @@ async def test_a_click_tells_what_was_clicked_and_what_changed(hand: Hand) -> No
 async def test_a_click_that_changes_nothing_says_so(hand: Hand) -> None:
     await hand.open("<button>Idle</button>")
     text = await hand.do("click_element", index=hand.index("Idle"))
-    assert text.splitlines()[1:] == ["Nothing visible changed."]
+    assert text.splitlines()[1:] == ["No text or control changed."]
 
 
 async def test_a_link_leads_to_its_page(hand: Hand) -> None:

@@ -93,7 +93,7 @@ async def test_a_click_into_nothing_says_so(hand: Hand) -> None:
     told = await hand.do("mouse_click", at="700,500")
 
     assert "Clicked at 700,500: nothing interactive there, only" in told
-    assert "Nothing visible changed." in told
+    assert "No text or control changed." in told
 
 
 async def test_a_point_names_controls_in_frames_and_shadow_trees(hand: Hand) -> None:
@@ -206,7 +206,7 @@ async def test_a_drag_goes_through_the_points_between(hand: Hand) -> None:
 
     told = await hand.do("mouse_drag", start="50,50", via=["50,300"], end="400,300")
 
-    assert 'Dragged from 50,50 ([1] clickable "c") to 400,300.' in told
+    assert 'Dragged from 50,50 ([1] clickable "" hint="c") to 400,300.' in told
     inked = "(x, y) => pen.getImageData(x, y, 1, 1).data[3] > 0"
     assert await hand.js(f"[[50, 200], [200, 300], [200, 160]].map(([x, y]) => ({inked})(x, y))") == [
         *(True, True, False)

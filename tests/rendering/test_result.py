@@ -59,7 +59,7 @@ def test_a_snapshot_names_its_title_and_an_unusual_status() -> None:
 
 def test_no_change_is_said_in_few_words() -> None:
     result = ActionResult(extracted_content="Clicked it.", observation=observed(changes=DomChanges()))
-    assert text_of(result) == "Clicked it.\nNothing visible changed."
+    assert text_of(result) == "Clicked it.\nNo text or control changed."
 
 
 def test_content_of_the_page_is_framed_and_no_change_beside_it_is_no_news() -> None:

@@ -76,5 +76,5 @@ def test_elements_that_were_only_drawn_anew_take_one_line_together() -> None:
 
 
 def test_no_change_and_changes_left_out_are_said() -> None:
-    assert render_changes(DomChanges()) == "Nothing visible changed."
+    assert render_changes(DomChanges()) == "No text or control changed."
     assert "40 more changes" in render_changes(DomChanges(omitted=40))

@@ -115,7 +115,7 @@ def words_of(result: ActionResult) -> str:
     """What an observation says of the page's changes, one line each, with marks as in results."""
     observation = result.observation
     assert observation is not None
-    marks = {"added": "+", "removed": "-", "changed": "~", "replaced": "~"}
+    marks = {"added": "+", "removed": "-", "changed": "~", "replaced": "~", "unlisted": "="}
     changes = observation.changes.changes if observation.changes else ()
     lines = [f"{marks[change.op]} {change.node}" for change in changes]
     nodes = observation.snapshot.nodes if observation.snapshot else ()

@@ -11,9 +11,10 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.rendering.snapshot import render_snapshot
 from mcp_browser.settings import LimitSettings, ToolSettings
 from tests.snapshot.conftest import SETTINGS
-from tests.snapshot.hand import Hand
+from tests.snapshot.hand import Hand, number
 from tests.support.site import Site
 
 BUDGET = SETTINGS.observation.snapshot_budget * 4
@@ -184,3 +185,20 @@ async def test_long_addresses_are_shortened_but_stay_apart(hand: Hand) -> None:
     assert len(view.text) < 1500
     assert "id=1" in str(view.one("One"))
     assert "id=2" in str(view.one("Two"))
+
+
+async def test_the_count_of_what_is_left_out_is_true_under_a_fixed_header(hand: Hand) -> None:
+    header = "<header style='position: fixed; top: 0'><button>Home</button><button>Help</button></header>"
+    rows = "".join(f"<p>Line {line} of a long page, with some words to fill it.</p>" for line in range(6000))
+    await hand.show(f"<p>First</p>{header}{rows}")
+    await hand.script("scrollTo(0, document.body.scrollHeight * 0.8)")
+
+    snapshot = await hand.tab.dom.snapshot()
+    lines = render_snapshot(snapshot).splitlines()
+
+    left_out = [line for line in lines if line.startswith("…")]
+    assert sum(number(line) for line in left_out) + len(snapshot.nodes) == 6004
+    assert sum("screens above" in line for line in left_out) == 1
+    (before,) = (line for line in left_out if "screens above" in line)
+    assert number(before) > 4000
+    assert "above (" not in left_out[0]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
+from mcp_browser.rendering.snapshot import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 
@@ -272,6 +273,101 @@ async def test_the_value_of_a_field_typed_into_is_the_only_change(hand: Hand) ->
 
     assert words_of(result).count("\n") == 0
     assert 'value="Ann"' in words_of(result)
+
+
+PANE = (
+    "<div id=d role=dialog aria-label='Edit node'>"
+    + "".join(f"<p>Field {number}</p><input aria-label='Value {number}'>" for number in range(18))
+    + "</div>"
+)
+
+
+async def test_a_pane_that_closes_is_one_line(hand: Hand) -> None:
+    view = await hand.show(f"<button>Before</button>{PANE}{FILLER}")
+
+    (line,) = await changes(hand, "d.remove()")
+
+    gone = f'- dialog "Edit node" with 18 elements (was [{view.index("Edit node")}])'
+    assert render_changes(DomChanges(changes=(line,))) == gone
+    assert set(line.within) == {view.index(f"Value {number}") for number in range(18)}
+    assert line.node.lines == 37
+
+
+async def test_a_pane_without_a_line_of_its_own_that_closes_is_one_line(hand: Hand) -> None:
+    view = await hand.show(f"<button>Before</button><div id=d>{ROWS}</div>{FILLER}")
+
+    (line,) = await changes(hand, "d.remove()")
+
+    assert line.op == "removed"
+    assert str(line.node).startswith("400 lines, from ")
+    assert f'button "Edit 199" (was [{view.index("Edit 199")}])' in str(line.node)
+
+
+async def test_a_list_of_options_that_closes_is_one_line(hand: Hand) -> None:
+    options = "".join(f"<div role=option tabindex=0>Town {number}</div>" for number in range(30))
+    choose = "i.value = event.target.textContent; l.remove()"
+    view = await hand.show(
+        "<input role=combobox aria-label=Town id=i>"
+        f"<div role=listbox id=l onclick='{choose}'>{options}</div>{FILLER}"
+    )
+
+    result = await hand.click(view.index("Town 7"))
+
+    assert result.observation is not None
+    assert result.observation.changes is not None
+    text = render_changes(result.observation.changes).splitlines()
+    assert len(text) == 2
+    assert text[0].startswith('- listbox "" with 30 elements (was')
+    assert 'value="Town 7"' in text[1]
+
+
+async def test_the_options_of_a_select_are_not_told_again_when_one_is_chosen(hand: Hand) -> None:
+    view = await hand.show(f"<select aria-label=Kind><option>Green<option>Black</select>{FILLER}")
+
+    result = await hand.do("select_option", index=view.index("Kind"), options=["Black"])
+
+    assert result.observation is not None
+    assert result.observation.changes is not None
+    text = render_changes(result.observation.changes)
+    assert 'value="Black"' in text
+    assert "options" not in text
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "d.onclick = null; d.removeAttribute('onclick')",
+        "d.innerHTML = '<button>One</button><button>Two</button><button>Three</button>'",
+    ],
+)
+async def test_an_element_that_only_lost_its_line_is_not_told_as_removed(hand: Hand, script: str) -> None:
+    board = "<div id=d onclick='0' aria-hidden=false style='width: 300px; height: 300px'></div>"
+    view = await hand.show(f"<p>Board</p>{board}{FILLER}")
+    (line,) = view.of_role("clickable")
+
+    lines = await changes(hand, script)
+
+    assert "removed" not in {change.op for change in lines}
+    text = render_changes(DomChanges(changes=tuple(lines)))
+    if not (await hand.look()).of_role("clickable"):
+        assert f'= still there, without a line of its own: [{line.index}] clickable ""' in text
+        await hand.click(line.index or 0)
+
+
+async def test_what_is_hidden_did_not_only_lose_its_line(hand: Hand) -> None:
+    await hand.show(f"<div id=d><div onclick='0'>Board</div></div>{FILLER}")
+
+    (line,) = await changes(hand, "d.style.cssText = 'height: 0; overflow: hidden'")
+
+    assert line.op == "removed"
+
+
+async def test_rows_that_go_one_by_one_are_told_one_by_one(hand: Hand) -> None:
+    await hand.show("<ul id=u>" + "".join(f"<li>Item {number}</li>" for number in range(300)) + "</ul>")
+
+    lines = await told(hand, "for (const at of [90, 80, 70, 60, 50, 40, 30]) u.children[at].remove()")
+
+    assert lines == [f"removed Item {number}" for number in range(30, 100, 10)]
 
 
 async def test_changes_between_calls_are_told_with_the_next_result(hand: Hand) -> None:

@@ -169,6 +169,7 @@ function untold(lines, changes) {
 
 /** @param {Wish} wish */
 function observe(wish) {
+  turnLooks(wish.base === lastReading);
   const lines = read(null);
   markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
@@ -177,15 +178,16 @@ function observe(wish) {
   const old = before ? idsOf(before) : null;
   const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
+  if (!lookedTooMuch) watchLooks();
   const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = wish.strict ? [] : untold(lines, changes);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
-    const told = chooseChanges([...changes, ...come], room);
+    const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
     if (wish.strict || !changes.length || changed < costUpTo(folding ? folded(lines, folding).shown : lines, wish.budget)) {
-      return { ...answer, changes: told.wire, omitted: told.omitted, room };
+      return { ...answer, changes: told.wire, omitted: told.omitted, room, ...(changes.length ? undefined : looksChanged(lines)) };
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
@@ -232,8 +234,10 @@ function snapshotOf(lines, folding, old, budget) {
 }
 
 /**
- * @typedef {["added" | "removed" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
- *   what happened, the line, the line before, its place before and now, -1 for none
+ * @typedef {["added" | "removed" | "unlisted" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
+ *   what happened, the line, the line before, its place before and now, -1 for none. Where several lines went that
+ *   stood one after the other, the first of them, the last where the first does not hold the others, its place, and
+ *   how many there are as a negative number.
  * @param {Line[]} before
  * @param {Line[]} after
  * @returns {Change[]}
@@ -305,9 +309,7 @@ function compare(before, after) {
       replacedFrom.set(j, i);
     }
   }
-  for (let i = 0; i < before.length; i++) {
-    if (!used[i]) changes.push(["removed", /** @type {Line} */ (before[i]), null, i, -1]);
-  }
+  changes.push(...goneFrom(before, used));
   for (const [j, i] of changedFrom) origin[j] = i;
   for (const [j, i] of replacedFrom) {
     origin[j] = i;
@@ -328,6 +330,59 @@ function compare(before, after) {
   }
   return changes;
 }
+
+/** More lines that went and stood side by side are told together. */
+const MOST_GONE = 5;
+/** So many lines that went with the one that holds them are told with it. */
+const LEAST_WITHIN = 2;
+
+/**
+ * What went: line by line, or all that stood in one together, and long runs together.
+ * @param {Line[]} before
+ * @param {Uint8Array} used which old lines are still there
+ * @returns {Change[]}
+ */
+function goneFrom(before, used) {
+  /** @type {Change[]} */
+  const changes = [];
+  for (let i = 0; i < before.length; ) {
+    /** @type {Change[]} */
+    const run = [];
+    let next = i;
+    // What stands in a frame is told by itself.
+    while (next < before.length && !used[next] && !isLeft(/** @type {Line} */ (before[next])) && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
+      const line = /** @type {Line} */ (before[next]);
+      let end = next + 1;
+      if (line.kind === "interactive" || line.kind === "region") {
+        while (end < before.length && !used[end] && isWithin(/** @type {Line} */ (before[end]), line)) end++;
+      }
+      if (end - next <= LEAST_WITHIN) end = next + 1;
+      run.push(["removed", line, null, next, next - end]);
+      next = end;
+    }
+    const [first] = run;
+    const last = run[run.length - 1];
+    if (first && last && run.length > MOST_GONE) changes.push(["removed", first[1], last[1], i, i - next]);
+    else changes.push(...run);
+    if (next === i && !used[i]) changes.push(["unlisted", /** @type {Line} */ (before[i]), null, i, -1]);
+    i = Math.max(next, i + 1);
+  }
+  return changes;
+}
+
+/** What has a line only as long as it seems to be something to act on. */
+const SEEMING = set("clickable canvas img");
+
+/** Whether an element without a line is still there to be seen. @param {Line} line */
+function isLeft(line) {
+  const element = line.kind === "interactive" && SEEMING.has(line.role) ? byId(line.id) : null;
+  if (!element || !isSeen(element)) return false;
+  const box = rectOf(element);
+  return box.width > 1 && box.height > 1 && hiddenBy(element, true) === "";
+}
+
+/** @param {Line} line @param {Line} outer */
+const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "iframe" && outer.role !== "iframe";
 
 /**
  * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
@@ -390,8 +445,8 @@ function inOrder(origin) {
   return stayed;
 }
 
-/** @param {Change[]} changes @param {number} budget */
-function chooseChanges(changes, budget) {
+/** @param {Change[]} changes @param {Line[]} old what was there before @param {number} budget */
+function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
   const order = changes.map((_, i) => i);
   let total = 0;
@@ -417,7 +472,8 @@ function chooseChanges(changes, budget) {
   for (const i of chosen) {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     toldOnce.add(line.id);
-    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at]);
+    const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
+    wired.push([kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went]);
   }
   return { wire: wired, omitted: changes.length - chosen.length, cost };
 }

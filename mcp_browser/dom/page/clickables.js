@@ -113,18 +113,25 @@ function closeClickable(own, at) {
   if (own.name) return undefined;
   if (controls === 0 && length <= LONGEST_CLICKABLE) {
     let name = "";
-    for (let i = at + 1; i < walk.lines.length; i++) name += `${name ? " " : ""}${/** @type {Line} */ (walk.lines[i]).name}`;
+    for (let i = at + 1; i < walk.lines.length; i++) {
+      const inner = /** @type {Line} */ (walk.lines[i]);
+      name += `${name ? " " : ""}${inner.name}`;
+      if (inner.kind === "heading") sayHeading(own, levelOf(inner));
+    }
     own.name = name || tidy(around(element, ""));
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && listensForAll(element)) return drop();
-    own.name ||= cut(hintOf(element), LONGEST_NAME);
+    if (!own.name) own.states = withHint(element, "clickable", own.states);
     walk.lines.length = at + 1;
   } else {
     for (let i = at + 1; i < walk.lines.length; i++) {
       const inner = /** @type {Line} */ (walk.lines[i]);
       if (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image") {
         own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
-        if (own.name === inner.name) walk.lines.splice(i, 1);
+        if (own.name === inner.name) {
+          if (inner.kind === "heading") sayHeading(own, levelOf(inner));
+          walk.lines.splice(i, 1);
+        }
         break;
       }
     }

@@ -1,9 +1,15 @@
 /** Controls and their labels. */
 
 /** What is told by what its author may have called it where it has no name. */
-const HINTED = set("button link menuitem tab img checkbox radio switch");
+const HINTED = set("button link menuitem tab img checkbox radio switch clickable");
 const LONGEST_HINT = 40;
 const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[role=link],[tabindex],[onclick],[contenteditable]";
+
+/** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
+function withHint(element, role, states) {
+  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || calledBy(element) : "";
+  return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
+}
 
 /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
 function pushControl(element, role, name, states, far, focused) {
@@ -11,10 +17,7 @@ function pushControl(element, role, name, states, far, focused) {
   const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
   if (focused) own.marks = [...own.marks, "focused"];
   if (walk.heading) states.push(`h${walk.heading}`);
-  if (name === "" && HINTED.has(role)) {
-    const hint = hintOf(element);
-    if (hint) own.states = [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`];
-  }
+  if (name === "") own.states = withHint(element, role, states);
   if (walk.row) addToCell(reference(id));
   walk.lines.push(own);
 }

@@ -26,20 +26,25 @@ function reaches(element, hit) {
 }
 
 const MOST_COVER_TESTS = 200;
-/** How many lines name what covers them; the others only say that they are covered. */
+/** How many lines name what covers them; of more, what covers says it, or they only say that they are covered. */
 const FIRST_COVERED = 3;
+/** So few lines beside what covers all others are named as not covered. */
+const MOST_FREE = 4;
+const LONGEST_COVER = 40;
 /** Hit tests are slow where an element has thousands of children: milliseconds after which the rest goes untested. */
 const COVER_TIME = 6;
 
 /** Mark what lies in the view under something else. @param {Line[]} lines */
 function markCovered(lines) {
   let tests = 0;
-  /** @type {Map<Element, Element>} */
+  /** What an element that was hit belongs to. @type {Map<Element, Element>} */
   const covers = new Map();
-  /** How many lines say what covers them. @type {Map<Element, number>} */
-  const told = new Map();
-  /** The elements that have a line: asked for only where something covers. @type {Set<Element> | null} */
+  /** The lines under each thing that covers. @type {Map<Element, Line[]>} */
+  const under = new Map();
+  /** The elements that have a line: asked for only where something covers. @type {Map<Element, Line> | null} */
   let shown = null;
+  /** @type {Line[]} */
+  const free = [];
   const until = now() + COVER_TIME;
   const inView = [];
   for (const line of lines) if (line.far === 0 && line.kind === "interactive") inView.push(line);
@@ -55,6 +60,7 @@ function markCovered(lines) {
     if (right - left < 2 || bottom - top < 2) continue;
     const y = (top + bottom) / 2;
     let hit = at((left + right) / 2, y);
+    free.push(line);
     if (!hit || reaches(element, hit) || holds(hit, element)) continue;
     const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
     if (reaches(element, second) || (second && holds(second, element))) continue;
@@ -67,17 +73,50 @@ function markCovered(lines) {
       cover = coverOf(hit, element, shown);
       covers.set(hit, cover);
     }
-    const times = (told.get(cover) || 0) + 1;
-    told.set(cover, times);
-    line.marks = [...line.marks, times > FIRST_COVERED ? "covered" : `covered by ${reference(keep(cover))}`];
+    free.pop();
+    const beneath = under.get(cover);
+    if (beneath) beneath.push(line);
+    else under.set(cover, [line]);
   }
+  if (shown) for (const [cover, covered] of under) sayCovered(cover, covered, free, shown);
+}
+
+/**
+ * Say of lines that they are covered: once, where all that is in the view is.
+ * @param {Element} cover
+ * @param {Line[]} covered
+ * @param {Line[]} free what nothing covers
+ * @param {Map<Element, Line>} shown
+ */
+function sayCovered(cover, covered, free, shown) {
+  const own = shown.get(cover);
+  const by = own ? reference(keep(cover)) : coverName(cover, shown);
+  const beside = covered.length > FIRST_COVERED ? free.filter((line) => !line.node || !holds(cover, line.node)) : free;
+  if (covered.length > Math.max(FIRST_COVERED, 2 * beside.length) && beside.length <= MOST_FREE) {
+    const save = beside.length ? ` but ${beside.map((line) => reference(line.id)).join(" ")}` : "";
+    const first = own || /** @type {Line} */ (covered[0]);
+    first.marks = [...first.marks, own ? `covers the rest of the view${save}` : `covered by ${by}, like the rest of the view${save}`];
+    return;
+  }
+  covered.forEach((line, i) => {
+    line.marks = [...line.marks, i < FIRST_COVERED ? `covered by ${by}` : "covered"];
+  });
+}
+
+/** What something that has no line is called: what it is, and its name or the first thing in it that has one. @param {Element} cover @param {Map<Element, Line>} shown */
+function coverName(cover, shown) {
+  const { role, name } = describe(cover);
+  const text = cut(plainName(name), LONGEST_COVER);
+  if (text) return `${role} ${quoted(text)}`;
+  for (const element of shown.keys()) if (holds(cover, element)) return `${role} around ${reference(keep(element))}`;
+  return role;
 }
 
 /** The elements that have a line of their own. @param {Line[]} lines */
 function elementsOf(lines) {
-  /** @type {Set<Element>} */
-  const elements = new Set();
-  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.add(line.node);
+  /** @type {Map<Element, Line>} */
+  const elements = new Map();
+  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.set(line.node, line);
   return elements;
 }
 
@@ -111,7 +150,7 @@ function isOver(hit, element) {
  * that does not hold `element`.
  * @param {Element} hit
  * @param {Element} element
- * @param {Set<Element> | null} shown the elements that have a line
+ * @param {Map<Element, Line> | null} shown the elements that have a line
  * @returns {Element}
  */
 function coverOf(hit, element, shown = null) {
@@ -135,6 +174,53 @@ function coverOf(hit, element, shown = null) {
   // A backdrop stands beside the dialog it belongs to.
   const dialog = query(best, "dialog,[role=dialog],[role=alertdialog]") || beside(best);
   return dialog && isSeen(dialog) ? dialog : best;
+}
+
+/** What opens over a page and is closed again. */
+const LAYERS = "dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true],[popover],[role=menu],[role=listbox]";
+const CLOSING = /^(?:close|cancel|dismiss|no,? thanks|not now|got it|schlie(?:ß|ss)en|abbrechen|fermer|annuler|cerrar|cancelar|[×✕✖✗xX])(?:$|[\s,.:!])/i;
+const CLOSERS = "[data-dismiss],[data-bs-dismiss],.close,.btn-close,[class*=close-button],[class*=close-btn],[class*=CloseButton]";
+const MOST_BUTTONS = 60;
+
+/** What is open on top of the page, beside an element and not around it; null where nothing is. @param {Element} element @returns {Element | null} */
+function layerOver(element) {
+  /** @type {Element | null} */
+  let found = null;
+  for (const root of allRoots()) {
+    for (const layer of queryAll(root, LAYERS)) {
+      if (holds(layer, element) || (found && holds(found, layer)) || !isSeen(layer)) continue;
+      const box = rectOf(layer);
+      if (box.width < 2 || box.height < 2) continue;
+      const hit = at(box.left + box.width / 2, box.top + Math.min(box.height / 2, 40));
+      if (hit && holds(layer, hit)) found = layer;
+    }
+  }
+  return found;
+}
+
+/**
+ * What is in the way of an element: the thing that was hit, or what is open on top of the page and has put it there.
+ * @param {Element} hit
+ * @param {Element} element
+ */
+function inTheWay(hit, element) {
+  if (holds(hit, element)) return layerOver(element);
+  const cover = coverOf(hit, element);
+  if (matches(cover, LAYERS) || tidy(textContent(cover))) return cover;
+  return layerOver(element) || cover;
+}
+
+/** By which of its buttons something that is open may be closed. @param {Element} layer @returns {Element | null} */
+function closerOf(layer) {
+  const buttons = Array.from(queryAll(layer, "button,[role=button],a[href],input[type=button],input[type=submit]")).slice(0, MOST_BUTTONS);
+  const seen = buttons.filter(isSeen);
+  return seen.find((button) => CLOSING.test(plainName(describe(button).name))) || seen.find((button) => matches(button, CLOSERS)) || null;
+}
+
+/** A refusal that names what is in the way, and by what it may be closed. @param {Element} by @returns {Problem} */
+function coveredBy(by) {
+  const closer = closerOf(by);
+  return { problem: "covered", by: wire(describe(by), false), close: closer && wire(describe(closer), false), layer: matches(by, LAYERS) };
 }
 
 /** A dialog right after a backdrop. @param {Element} backdrop */
@@ -195,19 +281,22 @@ function describe(element) {
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
-  let name = nameOf(element, tag, shown) || tidy(contentOf(element, element, 0, false));
-  if (!name || (!what && name.length > 80)) name = hintOf(element) || name;
+  let name = nameOf(element, tag, shown);
+  // A field's content is its value.
+  if (!name && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
+  if (!what && shown === tag) name = cut(name, 80);
   if (what === "region") {
     const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
     name = cut(title, 80);
   }
+  const states = what === "region" ? [] : statesOf(element, tag, shown, name);
   return {
     kind: what === "region" ? "region" : "interactive",
     depth: 0,
     id,
     role: shown,
     name: cut(name, LONGEST_NAME),
-    states: what === "region" ? [] : statesOf(element, tag, shown, name),
+    states: name || what === "region" ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states),
     marks: [],
     far: 0,
     node: element,

@@ -47,6 +47,7 @@ const methods = {
   /** What is at a point of the view: the control there, or else the innermost element; whether it is a frame. */
   atPoint(/** @type {number} */ x, /** @type {number} */ y) {
     const hit = at(x, y);
+    beforeInput();
     if (!hit) return { doc: documentKey, node: null };
     const tag = localName(hit);
     const isFrame = tag === "iframe" || tag === "frame";

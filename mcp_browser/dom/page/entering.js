@@ -93,7 +93,6 @@ function enterElement(element, parent) {
       what = "interactive";
     }
   }
-  if (what === "interactive" && muted) what = "";
 
   const root = bits & HOST_TAG ? shadowOf(element) : null;
   const inner = tag === "input" ? 0 : childElementCount(element);
@@ -119,6 +118,8 @@ function enterElement(element, parent) {
       walk.inert = false;
     };
   }
+  // Of what is hidden only what is shown within it is told.
+  if (muted) return bits & LEAF_TAG || leaf ? null : frame;
   if (tag === "label" && !role) return enterLabel(element, frame);
   switch (what) {
     case "interactive":
@@ -143,7 +144,7 @@ function enterElement(element, parent) {
   }
   if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
   if (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow) return enterFrame(element, tag);
-  if (tag === "canvas") return muted ? null : enterCanvas(element, tag, frame);
+  if (tag === "canvas") return enterCanvas(element, tag, frame);
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
@@ -158,7 +159,7 @@ function enterElement(element, parent) {
     if (means & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
   }
   if (walk.inside === null || !parent) {
-    if (hasHandler(element) && !muted && element !== body() && element !== rootElement()) {
+    if (hasHandler(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }
@@ -183,7 +184,7 @@ function enterElement(element, parent) {
       }
     } else if (attributed && isCollapsed(element)) return null;
   }
-  if (leaf && walk.inside === null && !muted) {
+  if (leaf && walk.inside === null) {
     const text = (frame.text = textContent(element));
     if (isBlank(text) && !addsText(element)) {
       enterEmpty(element, tag, frame, parent);

@@ -40,19 +40,6 @@ function areaBox(area, image) {
   }
 }
 
-/** What the author may have called an element that shows no text. @param {Element} element */
-function hintOf(element) {
-  const title = attribute(element, "title") || attribute(element, "alt");
-  if (title) return tidy(title);
-  const inner = query(element, "[title],[alt],[aria-label],svg > title");
-  if (inner) {
-    const text = attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner);
-    if (text) return tidy(text);
-  }
-  const value = attribute(element, "data-value") || attribute(element, "data-id") || attribute(element, "data-action") || attribute(element, "name") || attribute(element, "id") || attribute(element, "class") || "";
-  return tidy(value).slice(0, 60);
-}
-
 /** The focused element, through shadow roots. @returns {Element | null} */
 function deepActive() {
   let element = /** @type {Element | null} */ (_activeElement.call(document));

@@ -13,7 +13,7 @@ function enterImage(element, tag, role) {
     if (frame && underHand() >= 0) discover(underHand());
     else {
       const far = farOf(element, false);
-      if (far === far) pushControl(element, "img", name || hintOf(element), statesOf(element, tag, "img", name), far, false);
+      if (far === far) pushControl(element, "img", name, statesOf(element, tag, "img", name), far, false);
       return null;
     }
   }
@@ -69,7 +69,7 @@ function enterFrame(element, tag) {
   const box = rectOf(element);
   if (box.width < SMALLEST_FRAME || box.height < SMALLEST_FRAME) return null;
   const far = distance(element, box, false);
-  if (far !== far) return null;
+  if (far !== far || isTrap(element)) return null;
   const id = keep(element);
   const source = shortened(attribute(element, "src") || "");
   walk.lines.push(newLine("region", element, id, "iframe", cut(nameOf(element, tag, "iframe"), LONGEST_NAME), source ? [`→ ${source}`] : [], far));

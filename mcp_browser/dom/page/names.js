@@ -25,6 +25,7 @@ const MEANINGS = new Map([
   ["title", TITLE],
   ["placeholder", HOLDER],
   ["aria-placeholder", HOLDER],
+  ["data-placeholder", HOLDER],
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
   ["style", STYLE],
@@ -169,7 +170,8 @@ function nameOf(element, tag, role) {
     if (name) return name;
   }
   if (tag === "input" && inputType(element) === "file") return "Choose File";
-  return means & HOLDER ? tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || "") : "";
+  if (!(means & HOLDER)) return "";
+  return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
 }
 
 /** @param {Element} element @param {string} tag @param {string} role */
@@ -234,6 +236,10 @@ function labelText(element) {
   for (const label of labelsOf(element)) name += ` ${textOf(label, element, 0, false)}`;
   return name && tidy(name);
 }
+
+/** Whether what a field holds is being read: neither added text nor what stands there while it is empty. */
+let valuing = false;
+const PLACEHOLDERS = "[class*=placeholder i],[data-slate-placeholder],[data-placeholder='']";
 
 /** Whether a name is being made of what aria-labelledby refers to: from there no other reference is followed. */
 let referring = false;
@@ -325,7 +331,8 @@ function contentOf(element, asking, deep, hidden) {
   const owns = (traits(element) & OWNS) !== 0;
   if (!root && !owns && childElementCount(element) === 0 && tag !== "slot") {
     const text = textContent(element);
-    return around(element, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
+    const read = text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
+    return valuing ? read : around(element, read);
   }
   let text = "";
   /** @type {Node[] | null} */
@@ -336,6 +343,7 @@ function contentOf(element, asking, deep, hidden) {
   }
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
+    if (valuing && matches(inner, PLACEHOLDERS)) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {
@@ -356,7 +364,7 @@ function contentOf(element, asking, deep, hidden) {
     for (const owned of referred(element, "aria-owns")) if (!holds(element, owned) && !holds(owned, element)) add(owned);
     owning.delete(element);
   }
-  return around(element, text);
+  return valuing ? text : around(element, text);
 }
 
 /** Whether an element that is not seen hides all that is in it from names too. @param {Element} element */

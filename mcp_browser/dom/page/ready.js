@@ -167,7 +167,10 @@ async function ready(id, purpose, force) {
     const answer = await tryReady(id, purpose, force);
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
-    if (!problem && purpose !== "read") ask("input");
+    if (!problem && purpose !== "read") {
+      ask("input");
+      beforeInput();
+    }
     if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
     await pause(50);
   }
@@ -216,11 +219,13 @@ async function tryReady(id, purpose, force) {
     if (attribute(control, "readonly") !== null && (tag === "input" || tag === "textarea")) return { problem: "readonly", ...facts };
     if (attribute(control, "aria-readonly") === "true") return { problem: "readonly", ...facts };
   }
-  if (inertAround(element)) return { problem: "inert", ...facts };
-  if (!isSeen(bodyOf(element))) {
-    const style = styleOf(element);
-    const away = style.display !== "contents" && !(isReplaceable(element, tag) && style.display !== "none" && style.visibility === "visible");
-    if (away) return { problem: "hidden", how: hiddenHow(element), ...facts };
+  if (inertAround(element)) {
+    const layer = layerOver(element);
+    return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
+  }
+  if (!isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+    const how = hiddenBy(element, false);
+    if (how) return { problem: "hidden", how, ...facts };
   }
   let box = boxOf(element);
   /** @type {Element} */
@@ -263,13 +268,16 @@ async function tryReady(id, purpose, force) {
   if (point.hit) {
     const labelled = target === element ? labelPoint(control) : null;
     if (!labelled) {
-      if (styleOf(target).pointerEvents === "none") return { problem: "no-pointer", ...facts };
-      if (!holds(point.hit, element)) {
-        return { problem: "covered", by: wire(describe(coverOf(point.hit, element)), false), ...facts };
-      }
+      const through = styleOf(target).pointerEvents === "none";
+      const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
+      // A page may let the mouse through all of it while something is open.
+      if (over && (!through || matches(over, LAYERS))) return { ...coveredBy(over), ...facts };
+      if (through) return { problem: "no-pointer", ...facts };
       // A component's field that lies unseen under what the component draws: a click there is meant for it.
       const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
       if (!under) return { problem: "clipped", ...facts };
+      const how = hiddenBy(element, true);
+      if (how) return { problem: "hidden", how, ...facts };
     } else point = labelled;
   }
   return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
@@ -293,22 +301,44 @@ function inertAround(element) {
   return false;
 }
 
-/** @param {Element} element */
-function hiddenHow(element) {
+/**
+ * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
+ * @param {Element} element
+ * @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
+ */
+function hiddenBy(element, clipping) {
+  const replaceable = isReplaceable(element, localName(element));
   for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
     if (!isElement(node)) continue;
-    const style = styleOf(/** @type {Element} */ (node));
+    const outer = /** @type {Element} */ (node);
+    const style = styleOf(outer);
     if (style.display === "none") return "display: none";
-    if (node === element && style.visibility !== "visible") return `visibility: ${style.visibility}`;
+    if (outer === element) {
+      if (style.visibility !== "visible") return `visibility: ${style.visibility}`;
+      if (replaceable) continue;
+    } else if (style.contentVisibility === "hidden") return "content-visibility: hidden";
     if (Number(style.opacity) === 0) return "opacity: 0";
+    if (clipping && (isTrap(outer) || (outer !== element && isCollapsed(outer)))) return "cut off to nothing";
   }
-  return "not shown";
+  return _checkVisibility.call(element) || styleOf(element).display === "contents" ? "" : "in something that is closed";
 }
 
-/** Where a point of a frame's page lies in this page, and whether anything covers it. @param {number} id @param {number} x @param {number} y @param {string} purpose */
+/** What keeps a frame from being seen; "" where nothing does. @param {Element} element */
+function frameHiddenBy(element) {
+  const box = rectOf(element);
+  if (box.width < SMALLEST_FRAME || box.height < SMALLEST_FRAME) return hiddenBy(element, true) || "without size";
+  if (box.bottom + scrollY <= 0 && !scrolledAway(element)) return "off the page";
+  const leftward = styleOf(/** @type {Element} */ (rootElement())).direction === "rtl";
+  if (box.right + scrollX <= 0 && !leftward && !scrolledAway(element)) return "off the page";
+  return hiddenBy(element, true);
+}
+
+/** Where a point of a frame's page lies in this page, whether the frame is shown, and whether anything covers the point. @param {number} id @param {number} x @param {number} y @param {string} purpose */
 async function framePoint(id, x, y, purpose) {
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
+  const how = frameHiddenBy(element);
+  if (how) return { problem: "hidden", how: `its frame is ${how}` };
   const place = () => {
     const box = rectOf(element);
     const owner = /** @type {HTMLElement} */ (element);
@@ -338,7 +368,7 @@ async function framePoint(id, x, y, purpose) {
     if (!WITHOUT_HIT.has(purpose)) {
       const hit = at(point.x, point.y);
       if (hit && hit !== element && !holds(hit, element)) {
-        return { problem: "covered", doc: documentKey, by: wire(describe(coverOf(hit, element)), false) };
+        return { ...coveredBy(inTheWay(hit, element) || hit), doc: documentKey };
       }
     }
   }

@@ -36,7 +36,8 @@ function enterRegion(element, tag, role, frame) {
     flush();
     walk.depth--;
     walk.row = outerRow;
-    if (walk.lines.length === at + 1 && role !== "dialog" && role !== "alertdialog") walk.lines.length = at;
+    const shown = far === far && (role === "dialog" || role === "alertdialog");
+    if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
     else if (name) {
       for (let i = at + 1; i < Math.min(walk.lines.length, at + 4); i++) {
         const inner = /** @type {Line} */ (walk.lines[i]);
@@ -79,7 +80,12 @@ function hush(frame) {
 function enterHeading(element, tag, frame) {
   const given = Number(attribute(element, "aria-level"));
   const level = given >= 1 && given <= 9 ? given : /^h[1-6]$/.test(tag) ? Number(tag[1]) : 2;
-  if (hasHandler(element) && walk.inside === null) return enterClickable(element, frame, "");
+  if (hasHandler(element) && walk.inside === null) {
+    const entered = enterClickable(element, frame, "");
+    const own = walk.lines[frame.start];
+    if (own && own.node === element) sayHeading(own, level);
+    return entered;
+  }
   const label = walk.inside === null && !walk.row ? attribute(element, "aria-label") : null;
   if (label && !query(element, CONTROLS)) {
     const far = farOf(element, false);
@@ -88,11 +94,23 @@ function enterHeading(element, tag, frame) {
   }
   const outer = walk.heading;
   const before = frame.close;
+  const from = walk.lines.length;
   walk.heading = level;
   frame.close = (at) => {
     flush();
     walk.heading = outer;
+    // A heading that only says what the control around it is called is told with that.
+    const around = walk.inside !== null && walk.lines.length === from ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
+    if (around && around.kind === "interactive") sayHeading(around, level);
     if (before) before(at);
   };
   return frame;
+}
+
+/** @param {Line} heading */
+const levelOf = (heading) => Number((heading.states[0] || "").slice(6)) || 2;
+
+/** Say of a control that it is or holds a heading. @param {Line} own @param {number} level */
+function sayHeading(own, level) {
+  if (!own.states.some((state) => /^h\d$/.test(state))) own.states = [...own.states, `h${level}`];
 }

@@ -107,7 +107,7 @@ function statesOf(element, tag, role, name) {
     const value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow");
     if (value && tag !== "input") states.push(`value=${quoted(tidy(value))}`);
   } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
-    const value = tidy(contentOf(element, element, 0, false));
+    const value = tidy(heldBy(element));
     if (value && value !== name) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   }
   if (isDisabled(element)) states.push("disabled");
@@ -128,6 +128,17 @@ function statesOf(element, tag, role, name) {
   if (attribute(element, "draggable") === "true") states.push("draggable");
   if (role === "link") linkState(element, name, states);
   return states;
+}
+
+/** The text that an element holds as a field, without what it only shows while it is empty. @param {Element} element */
+function heldBy(element) {
+  if (attribute(element, "data-placeholder") === "") return "";
+  valuing = true;
+  try {
+    return contentOf(element, element, 0, false);
+  } finally {
+    valuing = false;
+  }
 }
 
 /** @param {Element} element @param {string} name @param {string[]} states */

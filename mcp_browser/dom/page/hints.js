@@ -1,0 +1,128 @@
+/** Hints: what a control that has no name may be for, by its icon and by what its author calls it; never by its layout. */
+
+const TOOLTIPS = ["title", "alt", "data-tooltip", "data-original-title", "data-bs-original-title", "data-title", "data-tip", "data-tippy-content", "aria-description"];
+/** What icon libraries write on their elements. */
+const ICON_ATTRIBUTES = ["data-icon", "data-lucide", "data-feather", "icon", "icon-name"];
+const ICONS = "svg,use,i,img,span,[name],[data-icon],[data-lucide],[data-feather],[icon],[icon-name]";
+const MOST_ICONS = 8;
+/** Words before the name in the classes of icon fonts and icon sets. */
+const ICON_CLASS =
+  /^(?:fa|mdi|bi|lucide|icon|icons|ico|glyphicon|ti|tabler-icon|ri|pi|la|ph|bx|bxs|uil|octicon|codicon|anticon|feather|ion|el-icon|dx-icon|jstree-icon|k-i|ui-icon|i|heroicon|remixicon|material-symbols|iconify|typcn|oi|si|cil|ki|isax|fi|fi-rr|eva|zmdi|dashicons|wpicon|symbol|sprite)-+(?![\d-])([a-z][\w-]*)$/i;
+/** What such classes say of size, style and movement. */
+const ICON_STYLE = /^(?:\d?x[sl]|\d+x|s|m|l|xs|sm|md|lg|xl|fw|ul|li|spin\w*|pulse|beat|fade|flip\S*|rotate\S*|stack\S*|inverse|border|pull-\w+|solid|regular|light|thin|duotone|brands|sharp|outlined?|rounded|filled|fill|bold|base|set|icon|icons|wrapper|container|button|btn|only|left|right|size\S*|\d+)$/i;
+const LIGATURES = ".material-icons,.material-icons-outlined,.material-icons-round,.material-icons-sharp,[class*=material-symbols],.md-icon,.mat-icon,.q-icon,.v-icon,.notranslate";
+/** Words in a class of a control's own that say what it does. */
+const DEEDS = set(
+  "close delete remove trash edit add create next prev previous back forward menu hamburger search settings gear config more expand collapse toggle copy paste save download upload share like favorite play pause stop mute refresh reload undo redo zoom fullscreen minimize maximize filter pin unpin lock unlock help info user profile cart home handle drag drop resizer clear cancel send submit print calendar logout login dismiss reply archive star bookmark",
+);
+const LAYOUT_CLASS = /[:\d[\]/]|^(?:cursor|border|text|bg|overflow|flex|items|justify|self|content|object|align|float|clear|position|d|m[trblxy]?|p[trblxy]?|w|h|min|max|rounded|shadow|resize|select|pointer|transition|group|peer|sr|not|col|row|grid|table)(?:-|$)/;
+/** What bundlers put after a class of a module. */
+const MODULE_HASH = /__(?=\w*\d)\w+$/;
+/** Names that a program has given. */
+const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:/i;
+const NAMING = ["data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "name", "id", "data-id"];
+const PASSING = /^(?:is-|has-)?(?:active|selected|disabled|hover|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
+const LONGEST_WORD = 60;
+
+/** Words out of a name as programs write it. @param {string} name */
+const inWords = (name) => tidy(name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[-_./]+/g, " "));
+
+/**
+ * What a control without a name may be for; "" where nothing says so.
+ * @param {Element} element
+ * @returns {string}
+ */
+function hintOf(element) {
+  return cut(tipOf(element) || iconOf(element) || calledBy(element), LONGEST_WORD);
+}
+
+/** What a tooltip or description says, of the element or of what is in it. @param {Element} element */
+function tipOf(element) {
+  for (const name of TOOLTIPS) {
+    const tip = tidy(attribute(element, name) || "");
+    if (tip) return tip;
+  }
+  for (const target of referred(element, "aria-describedby")) {
+    const text = tidy(textContent(target));
+    if (text) return text;
+  }
+  const inner = query(element, "[title],[alt]:not([alt='']),[aria-label],svg > title");
+  return inner ? tidy(attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner)) : "";
+}
+
+/** What the icon in an element shows, by the name that its library gives it. @param {Element} element */
+function iconOf(element) {
+  const icons = [element, ...Array.from(queryAll(element, ICONS)).slice(0, MOST_ICONS)];
+  for (const icon of icons) {
+    for (const name of ICON_ATTRIBUTES) {
+      const value = attribute(icon, name);
+      if (value) return inWords(value.replace(/^[\w-]+:/, ""));
+    }
+    const tag = localName(icon);
+    if (icon !== element) {
+      const test = attribute(icon, "data-testid");
+      if (test && /Icon$/.test(test)) return inWords(test.slice(0, -4));
+      if (tag.includes("-")) {
+        const name = attribute(icon, "name");
+        if (name) return inWords(name);
+      }
+    }
+    if (tag === "use") {
+      const fragment = /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");
+      if (fragment && fragment[1]) return inWords(fragment[1]);
+    }
+    if (tag === "img") {
+      const name = fileName(attribute(icon, "src") || "");
+      if (name) return name;
+    }
+    for (const token of (attribute(icon, "class") || "").split(/\s+/)) {
+      const match = ICON_CLASS.exec(token);
+      if (match && match[1] && !ICON_STYLE.test(match[1])) return inWords(match[1]);
+    }
+    if (matches(icon, LIGATURES)) {
+      const word = tidy(textContent(icon));
+      if (/^[a-z][a-z\d_]+$/.test(word)) return inWords(word);
+    }
+  }
+  for (const icon of icons.slice(0, 3)) {
+    const drawn = styleOf(icon);
+    const name = fileName(/url\("([^"]+)"\)/.exec(`${drawn.backgroundImage} ${drawn.maskImage}`)?.[1] || "");
+    if (name) return name;
+  }
+  return "";
+}
+
+/** The name of a picture's file, where it is one that people give. @param {string} address */
+function fileName(address) {
+  const match = /([^/?#]+)\.(?:svg|png|gif|jpe?g|webp|avif|ico)(?:[?#]|$)/i.exec(address);
+  const name = match && match[1] ? match[1].replace(/[.-][0-9a-f]{8,}$/i, "") : "";
+  return name && !/^data:/i.test(address) && !GENERATED.test(name) ? inWords(name) : "";
+}
+
+/** What its author calls an element: by attributes that are there to find it by, or a class that says what it does. @param {Element} element */
+function calledBy(element) {
+  for (const name of NAMING) {
+    const value = tidy(attribute(element, name) || "");
+    if (value && value.length <= LONGEST_WORD && !GENERATED.test(value)) return value;
+  }
+  const tokens = (attribute(element, "class") || "").split(/\s+/).map((token) => token.replace(MODULE_HASH, "")).filter((token) => token && !LAYOUT_CLASS.test(token));
+  for (const token of tokens) {
+    for (const word of inWords(token).toLowerCase().split(" ")) if (DEEDS.has(word)) return word;
+  }
+  return ownWord(element, tokens);
+}
+
+/** The class that none of the elements beside an element has. @param {Element} element @param {string[]} tokens */
+function ownWord(element, tokens) {
+  const parent = parentNode(element);
+  if (!tokens.length || !parent) return "";
+  const others = new Set();
+  let beside = 0;
+  for (let other = firstChild(parent); other && beside < 30; other = nextSibling(other)) {
+    if (other === element || !isElement(other) || localName(/** @type {Element} */ (other)) !== localName(element)) continue;
+    beside++;
+    for (const token of (attribute(/** @type {Element} */ (other), "class") || "").split(/\s+/)) others.add(token);
+  }
+  const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
+  return beside && tokens.length > own.length ? own[0] || "" : "";
+}

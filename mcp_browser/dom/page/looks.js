@@ -1,0 +1,146 @@
+/** What changes in looks alone: styles, pictures, drawings. None of it is a line's, so that no line tells of it. */
+
+/** What is told of an attribute that changed. */
+const LOOKS = new Map(
+  /** @type {[string, string][]} */ ([
+    ["class", "class"],
+    ["style", "style"],
+    ...["src", "srcset", "poster"].map((name) => [name, "picture"]),
+    ...["d", "points", "transform", "viewBox", "fill", "stroke", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "x2", "y1", "y2", "href", "xlink:href"].map((name) => [name, "drawing"]),
+  ]),
+);
+/** So many elements are kept; where more change by themselves nobody could say what an action did. */
+const MOST_LOOKS = 300;
+const FIRST_LOOKS = 3;
+const MOST_CANVASES = 3;
+const LARGEST_CANVAS = 4e6;
+/** Sides of the picture that a canvas is shrunk to before it is compared. */
+const SHRUNK = 64;
+const DRAWN = set("path rect circle ellipse line polyline polygon use image text tspan g");
+
+/** First values of attributes that have changed since the last reading, "" standing for what has been drawn. @typedef {Map<Element, Map<string, string | null>>} Looks */
+/** @type {Looks} */
+let lookedSince = new Map();
+/** The same since what was told last. @type {Looks} */
+let lookedBefore = new Map();
+let lookedTooMuch = false;
+const onlooker = new MutationObserver(noteLooks);
+
+/** @param {Element} element @param {string} name @param {string | null} value */
+function noteLook(element, name, value) {
+  const known = lookedSince.get(element);
+  if (!known) lookedSince.set(element, new Map([[name, value]]));
+  else if (!known.has(name)) known.set(name, value);
+}
+
+/** @param {MutationRecord[]} records */
+function noteLooks(records) {
+  for (const record of records) {
+    const target = /** @type {Element} */ (record.target);
+    if (record.type === "attributes") noteLook(target, /** @type {string} */ (record.attributeName), record.oldValue);
+    else if (target instanceof SVGElement) for (const node of record.addedNodes) if (isElement(node) && DRAWN.has(localName(/** @type {Element} */ (node)))) noteLook(target, "", null);
+    if (lookedSince.size > MOST_LOOKS) {
+      onlooker.disconnect();
+      lookedSince = new Map();
+      lookedTooMuch = true;
+      return;
+    }
+  }
+}
+
+function watchLooks() {
+  lookedTooMuch = false;
+  for (const root of allRoots()) onlooker.observe(root, { subtree: true, childList: true, attributeFilter: [...LOOKS.keys()], attributeOldValue: true });
+}
+
+/** What canvases looked like before the last input. @type {Map<Element, number>} */
+let painted = new Map();
+let paintedNow = false;
+
+/** What a canvas looks like, as a number; NaN where that cannot be known. @param {HTMLCanvasElement} canvas */
+function fingerprint(canvas) {
+  if (canvas.width * canvas.height > LARGEST_CANVAS) return NaN;
+  try {
+    const small = new OffscreenCanvas(SHRUNK, SHRUNK).getContext("2d", { willReadFrequently: true });
+    if (!small) return NaN;
+    // With mipmaps every pixel counts.
+    small.imageSmoothingQuality = "medium";
+    small.drawImage(canvas, 0, 0, SHRUNK, SHRUNK);
+    let print = 0;
+    for (const byte of small.getImageData(0, 0, SHRUNK, SHRUNK).data) print = (Math.imul(print, 31) + byte) | 0;
+    return print;
+  } catch {
+    return NaN; // Without size, or with pictures of another origin.
+  }
+}
+
+/** Something is about to be done to the page: from here on its looks are compared. */
+function beforeInput() {
+  if (lookedTooMuch) watchLooks();
+  painted = new Map();
+  paintedNow = true;
+  for (const canvas of queryAll(document, "canvas")) {
+    const box = rectOf(canvas);
+    if (box.width < 20 || box.height < 20 || box.bottom <= 0 || box.top >= innerHeight) continue;
+    painted.set(canvas, fingerprint(/** @type {HTMLCanvasElement} */ (canvas)));
+    if (painted.size >= MOST_CANVASES) break;
+  }
+}
+
+/** A reading begins: what was noted before the one told last is forgotten. @param {boolean} afresh whether the last reading was told */
+function turnLooks(afresh) {
+  noteLooks(onlooker.takeRecords());
+  if (afresh) {
+    lookedBefore = new Map();
+    if (!paintedNow) painted = new Map();
+  }
+  paintedNow = false;
+  for (const [element, values] of lookedSince) lookedBefore.set(element, new Map([...values, ...(lookedBefore.get(element) || [])]));
+  lookedSince = new Map();
+}
+
+/**
+ * The elements that look different from what was told, the first of them with what is different.
+ * @param {Line[]} lines
+ * @returns {{looks: [WireLine, string][], others: number} | undefined}
+ */
+function looksChanged(lines) {
+  /** @type {Map<number, Line>} */
+  const byId = new Map();
+  for (const line of lines) if (line.kind === "interactive" || line.kind === "region" || line.kind === "image") byId.set(line.id, line);
+  /** @type {Map<Element, Set<string>>} */
+  const found = new Map();
+  const add = (/** @type {Element} */ element, /** @type {string} */ what) => {
+    const owner = ownerOf(element, byId);
+    found.set(owner, (found.get(owner) || new Set()).add(what));
+  };
+  for (const [element, values] of lookedBefore) {
+    if (!isConnected(element) || !isSeen(element)) continue;
+    for (const [name, value] of values) if (name === "" || (attribute(element, name) || "") !== (value || "")) add(element, LOOKS.get(name) || "drawing");
+  }
+  for (const [canvas, before] of painted) {
+    const after = fingerprint(/** @type {HTMLCanvasElement} */ (canvas));
+    if (before === before && after === after && before !== after) add(canvas, "painted");
+  }
+  if (!found.size) return undefined;
+  /** @type {[WireLine, string][]} */
+  const looks = [];
+  for (const [element, what] of [...found].slice(0, FIRST_LOOKS)) {
+    const line = byId.get(idOf(element)) || describe(element);
+    looks.push([wire({ ...line, depth: 0, states: [], marks: [] }, false), [...what].join(", ")]);
+  }
+  return { looks, others: found.size - looks.length };
+}
+
+const NEAREST_OWNER = 4;
+
+/** What is told of an element: the next thing around it that has a line, or itself. @param {Element} element @param {Map<number, Line>} byId */
+function ownerOf(element, byId) {
+  let node = /** @type {Node | null} */ (element);
+  for (let up = 0; up < NEAREST_OWNER && isElement(node); up++, node = flatParent(/** @type {Node} */ (node))) {
+    const line = byId.get(idOf(/** @type {Element} */ (node)));
+    // A region holds much else.
+    if (line && (line.kind !== "region" || up === 0)) return /** @type {Element} */ (node);
+  }
+  return /** @type {Element} */ (element);
+}

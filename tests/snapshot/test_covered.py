@@ -1,0 +1,73 @@
+"""What lies under something else is told as that, once; a refusal says what is in the way and how it goes."""
+
+import pytest
+
+from mcp_browser.errors import NotActionable
+from tests.snapshot.hand import Hand
+
+BUTTONS = "".join(f"<button>Act {number}</button>" for number in range(12))
+VEIL = "<div style='position: fixed; inset: 0; background: #0008'>{0}</div>"
+BOX = "style='position: fixed; left: 100px; top: 200px; width: 300px; height: 200px; background: white'"
+DIALOG = f"<div role=dialog aria-label=Edit {BOX}><button aria-label=Close>×</button> Words</div>"
+
+
+async def test_the_dialog_says_once_that_it_covers_the_rest_of_the_view(hand: Hand) -> None:
+    view = await hand.show(BUTTONS + VEIL.format("") + DIALOG)
+
+    (dialog,) = view.of_role("dialog")
+    assert "covers the rest of the view" in dialog.states
+    assert view.text.count("cover") == 1
+
+
+async def test_what_is_not_covered_by_it_is_named(hand: Hand) -> None:
+    above = "<button style='position: fixed; z-index: 9; top: 0; right: 0'>Help</button>"
+    view = await hand.show(BUTTONS + VEIL.format("") + DIALOG + above)
+
+    (dialog,) = view.of_role("dialog")
+    assert f"covers the rest of the view but [{view.index('Help')}]" in dialog.states
+    assert view.text.count("cover") == 1
+
+
+async def test_a_cover_without_a_line_is_told_by_what_it_is(hand: Hand) -> None:
+    view = await hand.show(f"<button>Save</button>{VEIL.format('Loading the page')}")
+
+    assert 'covered by div "Loading the page"' in view.one("Save").states
+
+
+async def test_a_cover_without_words_is_told_by_what_stands_in_it(hand: Hand) -> None:
+    inner = "<div style='padding: 300px'><p></p><button style='width: 50px'></button></div>"
+    view = await hand.show(f"<button>Save</button>{VEIL.format(inner)}")
+
+    (state,) = (state for state in view.one("Save").states if "covered" in state)
+    assert state == f"covered by div around [{view.one('', role='button').index}]"
+
+
+OPEN = {
+    "a dialog with a backdrop": VEIL.format("") + DIALOG,
+    "a backdrop apart": f"<div>{VEIL.format('')}</div><div><div>{DIALOG}</div></div>",
+    "a page that lets the mouse through": f"<style>body {{ pointer-events: none }}</style>"
+    f"<div style='pointer-events: auto'>{DIALOG}</div>",
+    "a page that is inert": f"<script>m.inert = true</script>{DIALOG}",
+    "a native dialog": "<dialog id=d aria-label=Edit><button>Close</button> Words</dialog>"
+    "<script>d.showModal()</script>",
+}
+
+
+@pytest.mark.parametrize("layer", OPEN.values(), ids=OPEN.keys())
+async def test_the_refusal_behind_a_dialog_names_it_and_how_to_close_it(hand: Hand, layer: str) -> None:
+    view = await hand.show(f"<main id=m>{BUTTONS}</main>{layer}")
+    close = view.index("Close", role="button")
+
+    with pytest.raises(NotActionable) as caught:
+        await hand.click(view.index("Act 3"))
+
+    assert f'covered by [{view.index("Edit", role="dialog")}] dialog "Edit"' in str(caught.value)
+    assert f'click [{close}] button "Close"' in str(caught.value)
+
+
+async def test_the_refusal_behind_a_menu_names_it_and_the_key_that_closes_it(hand: Hand) -> None:
+    menu = f"<div role=menu aria-label=File {BOX}><div role=menuitem tabindex=0>Open</div></div>"
+    view = await hand.show(f"{BUTTONS}{VEIL.format('')}<div>{menu}</div>")
+
+    with pytest.raises(NotActionable, match=r'covered by \[\d+\] menu "File"\. .*send_keys "Escape"'):
+        await hand.click(view.index("Act 3"))

@@ -1,0 +1,144 @@
+"""A control without a name is hinted at by its icon or its author's word for it, the same everywhere."""
+
+import pytest
+
+from mcp_browser.errors import NotActionable
+from tests.snapshot.hand import Hand
+
+LAYOUT = "rounded-full shadow-xs items-center px-2 text-right ui-widget-content"
+ICONS = {
+    "<svg class='lucide lucide-trash-2'><path d='M0 0h9'/></svg>": "trash 2",
+    "<i class='fa-solid fa-trash fa-fw'></i>": "trash",
+    "<span class='mdi mdi-account-plus'></span>": "account plus",
+    "<i class='bi bi-arrow-left'></i>": "arrow left",
+    "<span class='glyphicon glyphicon-ok'></span>": "ok",
+    "<svg><use href='/icons.svg#icon-download'/></svg>": "download",
+    "<svg data-testid='DeleteIcon'><path d='M0 0h9'/></svg>": "Delete",
+    "<span class='anticon'><svg data-icon='edit'></svg></span>": "edit",
+    "<i class='material-icons' aria-hidden=true>shopping_cart</i>": "shopping cart",
+    "<img alt='' src='/static/icons/zoom-in.svg'>": "zoom in",
+    "<x-icon name='gear'></x-icon>": "gear",
+    "<span style=\"background-image: url('/i/print.png')\"></span>": "print",
+    "<svg><title>Lock</title></svg>": "Lock",
+}
+
+
+@pytest.mark.parametrize(("icon", "hint"), ICONS.items(), ids=ICONS.values())
+async def test_a_hint_comes_from_the_icon(hand: Hand, icon: str, hint: str) -> None:
+    view = await hand.show(
+        f"<button class='{LAYOUT}'>{icon}</button><div style='cursor: pointer'>{icon}</div>"
+    )
+
+    for line in view.elements:
+        told = line.name or next(state for state in line.states if state.startswith("hint="))
+        assert told in (hint, f'hint="{hint}"')
+
+
+WORDS = {
+    "data-tooltip='Undo it'": "Undo it",
+    "data-bs-original-title='Bold'": "Bold",
+    "aria-describedby=d": "Opens a file",
+    "data-testid=save-draft": "save-draft",
+    "id=clear-all": "clear-all",
+    "name=submitter": "submitter",
+    f"class='{LAYOUT} btn-close'": "close",
+    "class='Panel_closeButton__x3f1'": "close",
+}
+
+
+@pytest.mark.parametrize(("attributes", "hint"), WORDS.items(), ids=WORDS.values())
+async def test_a_hint_comes_from_what_its_author_calls_it(hand: Hand, attributes: str, hint: str) -> None:
+    view = await hand.show(f"<button {attributes}></button><p hidden id=d>Opens a file</p>")
+
+    assert f'hint="{hint}"' in view.of_role("button")[0].states
+
+
+@pytest.mark.parametrize(
+    "attributes", [f"class='{LAYOUT}'", "id=radix-:r1:", "id=mui-12", "data-id=4f9c2a7b1d"]
+)
+async def test_layout_and_generated_names_are_no_hints(hand: Hand, attributes: str) -> None:
+    view = await hand.show(f"<button {attributes}><svg></svg></button>")
+
+    assert view.of_role("button")[0].states == ()
+
+
+async def test_look_alikes_are_told_apart_by_the_class_that_only_one_has(hand: Hand) -> None:
+    view = await hand.show(
+        "<p><button class='tool ql-bold'></button><button class='tool ql-italic'></button></p>"
+    )
+
+    assert [line.states for line in view.elements] == [('hint="ql-bold"',), ('hint="ql-italic"',)]
+
+
+async def test_a_field_without_a_label_is_hinted_at_by_its_name(hand: Hand) -> None:
+    view = await hand.show("<input name=email><input id=phone>")
+
+    assert [line.states for line in view.elements] == [('hint="email"',), ('hint="phone"',)]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<div contenteditable class='{LAYOUT}'></div>",
+        f"<input class='{LAYOUT}'>",
+        f"<div role=textbox tabindex=0 class='{LAYOUT}'>Words in it</div>",
+        f"<div style='cursor: pointer; width: 50px; height: 50px' class='{LAYOUT}'></div>",
+        f"<button class='{LAYOUT}'></button>",
+    ],
+)
+async def test_an_element_has_the_same_name_in_every_message(hand: Hand, html: str) -> None:
+    (line,) = (await hand.show(html)).elements
+    assert line.index is not None
+
+    assert str(await hand.tab.dom.describe(line.index)) == str(line)
+
+
+async def test_a_field_typed_into_is_called_as_in_the_snapshot(hand: Hand) -> None:
+    (line,) = (await hand.show(f"<input class='{LAYOUT}'>")).elements
+
+    result = await hand.do("input_text", index=line.index, text="Hello")
+
+    assert f'[{line.index}] textbox ""' in (result.extracted_content or "")
+
+
+PLACEHOLDERS = {
+    "of a style": "<style>.e:before { content: attr(data-placeholder) }</style>"
+    "<div contenteditable class=e data-placeholder='Write here'></div>",
+    "of a style within": "<style>p:before { content: 'Write here' }</style>"
+    "<div contenteditable><p><br></p></div>",
+    "in an element": "<div contenteditable><span class=cm-placeholder>Write here</span></div>",
+    "of a combobox": "<div role=combobox tabindex=0><span class=Select-placeholder>Write here</span></div>",
+    "of a trigger": "<button role=combobox data-placeholder><span>Write here</span></button>",
+    "of an attribute": "<input placeholder='Write here'>",
+}
+
+
+@pytest.mark.parametrize("html", PLACEHOLDERS.values(), ids=PLACEHOLDERS.keys())
+async def test_a_placeholder_is_no_value(hand: Hand, html: str) -> None:
+    (line,) = (await hand.show(html)).elements
+
+    assert not [state for state in line.states if state.startswith("value=")]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a href=/x><h3>Title</h3></a>",
+        "<button><h3>Title</h3></button>",
+        "<div style='cursor: pointer'><h3>Title</h3></div>",
+        "<h3 onclick='0'>Title</h3>",
+        "<h3><a href=/x>Title</a></h3>",
+    ],
+)
+async def test_a_heading_in_something_to_click_keeps_its_level(hand: Hand, html: str) -> None:
+    (line,) = (await hand.show(html)).elements
+
+    assert line.name == "Title"
+    assert "h3" in line.states
+
+
+async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> None:
+    (line,) = (await hand.show(f"<button disabled class='{LAYOUT}'></button>")).elements
+
+    with pytest.raises(NotActionable, match=rf'^\[{line.index}\] button "" is disabled'):
+        await hand.click(line.index or 0)
