@@ -1,6 +1,7 @@
 """Watches what an action starts, waits for its end, and reads what became of the page."""
 
 import asyncio
+import contextlib
 import itertools
 import time
 from collections.abc import Awaitable, Callable
@@ -138,6 +139,8 @@ class Settler:
                 part = None if on_its_way else await self._read(tab, 0, again=read_from is tab)
                 break
             if tab.activity.begun_since(since) or self._session.opening_windows:
+                if tab.activity.doubtful(since):
+                    await self._learn_readings(tab, min(left, GLANCE))
                 await tab.activity.change(limit=min(left, GLANCE))
                 continue
             if news_is_late:
@@ -230,8 +233,13 @@ class Settler:
                 raise
             return None
 
+    async def _learn_readings(self, tab: Tab, limit: float) -> None:
+        """Ask how the page reads its answers: what it reads piece by piece is not waited for."""
+        with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+            tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
+
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
-        requests = tab.activity.in_flight(since)
+        requests = tab.activity.give_up(since)
         if tab.activity.navigating(since):
             self._session.notice(
                 f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."

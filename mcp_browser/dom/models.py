@@ -131,6 +131,10 @@ class DomChanges(Frozen):
     new_page: bool = False
 
 
+AnswerReading = Literal["pieces", "whole", "elsewhere"]
+"""How a page reads an answer: as its pieces come, once all of it is there, or in a shared worker."""
+
+
 class SettleState(Frozen):
     """Whether the page has come to rest, as far as the page itself can tell, and what kept it going.
 

@@ -11,6 +11,7 @@ from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.models import (
+    AnswerReading,
     Box,
     DomChanges,
     DomNode,
@@ -143,6 +144,13 @@ class DomService:
         """
         main = await self._frames.main()
         return state_of(await main.world.run("settle", limit * 1000))
+
+    async def answers_read(self) -> dict[str, AnswerReading]:
+        """How the page and its frames read the answers to their requests, by URL without its query."""
+        read: dict[str, AnswerReading] = {}
+        async for _, answer in self._frames.each("answersRead"):
+            read |= dict(answer["answers"])
+        return read
 
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.

@@ -11,6 +11,12 @@ const methods = {
     const state = await settle(limit);
     return { state, ...observe(wish) };
   },
+  /** How the answers of which addresses are read. */
+  answersRead() {
+    const lines = readings.get(lastReading) || [];
+    const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
+    return { doc: documentKey, answers: answersRead(), frames };
+  },
   ready,
   framePoint,
   find,
