@@ -40,6 +40,8 @@ class Activity:
         self._answered: Response | None = None
         self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
+        self._came_number = 0
+        self.changed_at = 0.0  # When something began or ended last
         self._watched = False
         self._watched_from = 0
         self.windows_opening = 0  # How many windows the page has asked for that are not there yet
@@ -75,6 +77,10 @@ class Activity:
             for request in self._in_flight.values()
             if request.number > since and request.kind in AWAITED and not self._endless.is_endless(request)
         ]
+
+    def came_since(self, since: int) -> bool:
+        """Whether scripts or answers have come after the mark: what they bring is yet to be drawn."""
+        return self._came_number > since
 
     def doubtful(self, since: int) -> bool:
         """Whether it depends on how the page reads an answer whether that is waited for."""
@@ -120,6 +126,7 @@ class Activity:
 
     def wake(self) -> None:
         """Tell those who wait that something has changed."""
+        self.changed_at = time.monotonic()
         self._wakeup.wake()
 
     def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
@@ -234,6 +241,8 @@ class Activity:
         known = self._in_flight.pop(request, None)
         if known is not None:
             self._endless.ended(known)
+            if known.kind in ("fetch", "script", "xhr"):
+                self._came_number = next(self._numbers)
         self.wake()
 
     def _on_failed(self, request: Request) -> None:

@@ -8,7 +8,7 @@ const methods = {
   observe,
   settle,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
-    const state = await settle(limit);
+    const state = await settle(limit, wish.came);
     return { state, ...observe(wish) };
   },
   /** How the answers of which addresses are read. */
