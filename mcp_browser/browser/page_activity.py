@@ -1,52 +1,27 @@
 """What a tab has going on, from the browser's own events: even while a script holds the page."""
 
 import asyncio
+import hashlib
 import itertools
 import time
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page, Request, Response
 
+from mcp_browser.browser.endless import EndlessRequests, InFlight
 from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.dom.models import AnswerReading
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 """Kinds of requests whose end is waited for; pictures, media, pings and sockets go on by themselves."""
-
-POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it
-POLLS_MEANWHILE = 5  # So is one asked this often in all, if on its own at all, during an action too
-LONGEST_PATH = 60
 
 REQUEST_GRACE = 0.5  # How long the request of a navigation that a page asked for may take, seconds
 RUN_SECONDS = 0.05  # How long a script that has come takes to begin, seconds; the browser does not tell
 SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
 NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
-
-
-@dataclass(slots=True, eq=False)
-class InFlight:
-    """A request without an answer yet; `number` tells what began before what."""
-
-    number: int
-    method: str
-    url: str
-    kind: str
-    of_page: bool
-    since: float = field(default_factory=time.monotonic)
-
-    @property
-    def address(self) -> str:
-        """What is asked, whatever the question: method and URL without its query."""
-        return f"{self.method} {self.url.partition('?')[0]}"
-
-    def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        path = parts.path or "/"
-        return f"{self.method} {path if len(path) <= LONGEST_PATH else path[:28] + '…' + path[-28:]}"
 
 
 class Activity:
@@ -56,8 +31,7 @@ class Activity:
         self._page = page
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
-        self._asked_alone: Counter[str] = Counter()
-        self._asked_watched: Counter[str] = Counter()
+        self._endless = EndlessRequests()
         self._wakeup = Wakeup()
         self._requested_at = 0.0
         self._requested_number = 0
@@ -66,7 +40,10 @@ class Activity:
         self._answered: Response | None = None
         self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
-        self.watched = False  # Whether an action is under way; else what a page asks for is its own doing
+        self._came_number = 0
+        self.changed_at = 0.0  # When something began or ended last
+        self._watched = False
+        self._watched_from = 0
         self.windows_opening = 0  # How many windows the page has asked for that are not there yet
         self.document_number = 0  # Grows with each new document in the tab
         self.frames_number = 0  # Grows with each new document in a frame of the page
@@ -79,21 +56,45 @@ class Activity:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_dom_content)
 
+    @property
+    def watched(self) -> bool:
+        """Whether an action is under way; else what a page asks for is its own doing."""
+        return self._watched
+
+    @watched.setter
+    def watched(self, watched: bool) -> None:
+        self._watched = watched
+        self._watched_from = self.document_number
+
     def mark(self) -> int:
         """A number between what has begun so far and what begins from now on."""
         return next(self._numbers)
 
     def in_flight(self, since: int) -> list[InFlight]:
-        """The awaited requests that began after the mark `since` and are not answered, oldest first."""
+        """The awaited requests that began after the mark `since` and may end, oldest first."""
         return [
             request
             for request in self._in_flight.values()
-            if request.number > since and request.kind in AWAITED and not self._is_polled(request.address)
+            if request.number > since and request.kind in AWAITED and not self._endless.is_endless(request)
         ]
 
-    def _is_polled(self, address: str) -> bool:
-        alone = self._asked_alone[address]
-        return alone >= POLLS or (alone > 0 and alone + self._asked_watched[address] >= POLLS_MEANWHILE)
+    def came_since(self, since: int) -> bool:
+        """Whether scripts or answers have come after the mark: what they bring is yet to be drawn."""
+        return self._came_number > since
+
+    def doubtful(self, since: int) -> bool:
+        """Whether it depends on how the page reads an answer whether that is waited for."""
+        return any(self._endless.is_doubtful(request) for request in self.in_flight(since))
+
+    def learn(self, readings: Mapping[str, AnswerReading]) -> None:
+        """How the page reads the answers of which URLs, without their queries."""
+        self._endless.learn(readings)
+
+    def give_up(self, since: int) -> list[InFlight]:
+        """The requests that were waited for in vain; those without an answer are not waited for again."""
+        requests = self.in_flight(since)
+        self._endless.given_up(requests)
+        return requests
 
     def navigating(self, since: int) -> bool:
         """Whether the tab is on its way to another document, by something that began after the mark."""
@@ -125,6 +126,7 @@ class Activity:
 
     def wake(self) -> None:
         """Tell those who wait that something has changed."""
+        self.changed_at = time.monotonic()
         self._wakeup.wake()
 
     def navigation_requested(self, event: dict[str, Any], main_frame: str | None) -> None:
@@ -217,7 +219,9 @@ class Activity:
         )
         self._in_flight[request] = asked
         if kind in ("fetch", "xhr"):
-            (self._asked_watched if self.watched else self._asked_alone)[asked.address] += 1
+            asked.body = _body_of(request)
+            is_load = self._watched and self.document_number > self._watched_from
+            self._endless.begun(asked, watched=self._watched, is_load=is_load)
         self.wake()
 
     def _redirected_from(self, request: Request) -> Iterator[Request]:
@@ -234,7 +238,11 @@ class Activity:
             self._end(request)
 
     def _end(self, request: Request) -> None:
-        self._in_flight.pop(request, None)
+        known = self._in_flight.pop(request, None)
+        if known is not None:
+            self._endless.ended(known)
+            if known.kind in ("fetch", "script", "xhr"):
+                self._came_number = next(self._numbers)
         self.wake()
 
     def _on_failed(self, request: Request) -> None:
@@ -245,12 +253,22 @@ class Activity:
                 # An answer that becomes no page is a file; the news of the download is on its way.
                 self._requested_at = time.monotonic()
                 self._requested_number = known.number
-        self._on_end(request)
+        if known is not None and known.answered is None:
+            # It has no end of its own: the page was left, or nothing answers.
+            del self._in_flight[request]
+            self.wake()
+        else:
+            self._on_end(request)
 
     def _on_response(self, response: Response) -> None:
         if response.request.resource_type == "document" and self._is_of_page(response.request):
             self._answered = response
             self._last_status = response.status
+        known = self._in_flight.get(response.request)
+        if known is not None:
+            self._endless.answered(known, response.headers)
+            if known.streams:
+                self.wake()
 
     def _on_navigated(self, frame: Frame) -> None:
         if frame.parent_frame is not None:
@@ -274,8 +292,7 @@ class Activity:
     def _begin_document(self) -> None:
         self.document_number += 1
         self.loading = True
-        self._asked_alone.clear()
-        self._asked_watched.clear()
+        self._endless.begin_document()
         # The requests of the document before are nobody's any more; not all of them are told to have failed.
         for request in [request for request, known in self._in_flight.items() if not known.of_page]:
             del self._in_flight[request]
@@ -290,3 +307,8 @@ class Activity:
         except PlaywrightError:
             # The frame of a navigation request may not be known yet: only a new page's is so.
             return True
+
+
+def _body_of(request: Request) -> str | None:
+    body = request.post_data_buffer
+    return hashlib.sha1(body, usedforsecurity=False).hexdigest() if body else None

@@ -1,6 +1,7 @@
 """Watches what an action starts, waits for its end, and reads what became of the page."""
 
 import asyncio
+import contextlib
 import itertools
 import time
 from collections.abc import Awaitable, Callable
@@ -29,6 +30,7 @@ HOLD_GRACE = 1.0  # How long an action may go on after something has begun to ho
 GLANCE = 0.25  # How often it is looked whether a requested navigation has come to nothing, seconds
 READINGS_FOR_FRAMES = 5  # How often a page is read again because a frame got another document
 HELD_SECONDS = 0.1  # How long news of a request may take where requests are answered from here
+UNSHOWN_SECONDS = 1.0  # How long after the last news a page with scripts may show nothing at all
 READING_TRIES = 3
 QUOTED = 4  # How many requests are named in a sentence
 
@@ -119,7 +121,8 @@ class Settler:
         limit = self._limits.settle_timeout
         if scope.effect == "navigation":
             limit = min(limit, PAGE_SECONDS)
-        deadline = time.monotonic() + limit
+        begun = time.monotonic()
+        deadline = begun + limit
         read_from: Tab | None = None
         part: PageReading | None = None
         news_is_late = self._session.holds_requests
@@ -133,11 +136,13 @@ class Settler:
                 part = None
                 break
             if left <= 0:
-                self._tell_unfinished(tab, since, limit)
                 on_its_way = tab.activity.navigating(since)
                 part = None if on_its_way else await self._read(tab, 0, again=read_from is tab)
+                self._tell_unfinished(tab, since, limit)
                 break
             if tab.activity.begun_since(since) or self._session.opening_windows:
+                if tab.activity.doubtful(since):
+                    await self._learn_readings(tab, min(left, GLANCE))
                 await tab.activity.change(limit=min(left, GLANCE))
                 continue
             if news_is_late:
@@ -145,13 +150,18 @@ class Settler:
                 await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
             document, frames = tab.activity.document_number, tab.activity.frames_number
-            part = await self._read(tab, left, again=read_from is tab)
+            part = await self._read(tab, left, again=read_from is tab, came=tab.activity.came_since(since))
             read_from = tab if part is not None else None
             # A frame may keep the answer back until all of the next document is there.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
             if is_last and readings_left and tab.activity.frames_number != frames:
                 readings_left -= 1
                 is_last = False
+            if is_last and not tab.held and self._may_show(tab, begun):
+                limit = self._limits.settle_timeout
+                deadline = begun + limit
+                await tab.activity.change(limit=min(max(0.0, deadline - time.monotonic()), GLANCE / 2))
+                continue
             if tab is self._session.tab_in_use and (tab.held or is_last):
                 break
         await self._session.finish_downloads(limit=deadline - time.monotonic())
@@ -175,7 +185,15 @@ class Settler:
             DialogOpen: a dialog holds it.
         """
         tab = self._session.current_tab
-        return await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
+        begun = time.monotonic()
+        while True:
+            snapshot = await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
+            if region is not None or not self._may_show(tab, begun):
+                return snapshot
+            if time.monotonic() - begun > self._limits.settle_timeout:
+                self._tell_unfinished(tab, 0, self._limits.settle_timeout)
+                return snapshot
+            await tab.activity.change(limit=GLANCE / 2)
 
     async def ask(self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None) -> T:
         """The answer to a question to the page script; asked again where a navigation came in between."""
@@ -194,14 +212,23 @@ class Settler:
             await tab.activity.change(limit=GLANCE)
         raise AssertionError
 
-    async def _read(self, tab: Tab, limit: float, *, again: bool) -> PageReading | None:
+    def _may_show(self, tab: Tab, begun: float) -> bool:
+        """Whether a page that shows nothing is likely to show something soon."""
+        if not tab.dom.may_show:
+            return False
+        news = max(begun, tab.activity.changed_at)
+        return tab.activity.begun_since(0) or time.monotonic() - news < UNSHOWN_SECONDS
+
+    async def _read(self, tab: Tab, limit: float, *, again: bool, came: bool = False) -> PageReading | None:
         longest = min(limit + READING_GRACE, self._reading_limit)
         if self._how == "changes":
             asked = itertools.chain([again], itertools.repeat(True))
             told = await self._or_nothing(
                 tab,
                 lambda: self.ask(
-                    tab, lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked)), limit=longest
+                    tab,
+                    lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked), came=came),
+                    limit=longest,
                 ),
             )
             return told[1] if told is not None else None
@@ -230,8 +257,13 @@ class Settler:
                 raise
             return None
 
+    async def _learn_readings(self, tab: Tab, limit: float) -> None:
+        """Ask how the page reads its answers: what it reads piece by piece is not waited for."""
+        with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+            tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
+
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
-        requests = tab.activity.in_flight(since)
+        requests = tab.activity.give_up(0 if tab.dom.may_show else since)
         if tab.activity.navigating(since):
             self._session.notice(
                 f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
@@ -240,8 +272,9 @@ class Settler:
             named = ", ".join(str(request) for request in requests[:QUOTED])
             more = ", …" if len(requests) > QUOTED else ""
             plural = "s" if len(requests) > 1 else ""
+            nothing = ", and nothing shown yet" if tab.dom.may_show else ""
             self._session.notice(
-                f"Still loading after {limit:g} s: {len(requests)} request{plural} ({named}{more})."
+                f"Still loading after {limit:g} s{nothing}: {len(requests)} request{plural} ({named}{more})."
             )
         elif tab.activity.loading:
             self._session.notice(f"The page is still loading after {limit:g} s.")

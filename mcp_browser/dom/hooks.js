@@ -1,6 +1,6 @@
 /**
- * What only the page's own world can see: closed shadow roots, elements with listeners, timers that an action
- * or the page's beginning has started. Runs before the page's scripts and answers, in the same tick, to an
+ * What only the page's own world can see: closed shadow roots, elements with listeners, timers and answers that an
+ * action or the page's beginning has started, and which answers are read piece by piece. Runs before the page's scripts and answers, in the same tick, to an
  * event that only the page script knows by name.
  *
  * Elements cross from this world to the other one in events whose fields hold nodes.
@@ -18,11 +18,16 @@
   /** What is left of that wait at least when the page is looked at again, because something else has ended. */
   const LAST_ANSWER = 60;
   const DEEPEST_TIMER = 3;
+  /** How much deeper than the request the code is that gets its answer. */
+  const ANSWER = 1 / 4;
+  /** Of how many addresses it is kept how their answers are read. */
+  const MOST_ADDRESSES = 300;
   const BACKGROUND = Infinity;
   /** How often it is looked whether what has no time of its own has come, milliseconds. */
   const GLANCE = 10;
 
   const { apply } = Reflect;
+  const { stringify } = JSON;
   const { max, min } = Math;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
@@ -33,6 +38,7 @@
   const Channel = MessageChannel;
   const post = MessagePort.prototype.postMessage;
   const open = MessagePort.prototype.start;
+  const then = Promise.prototype.then;
   const onloadOf = Object.getOwnPropertyDescriptor(globalThis, "onload")?.get;
   const stateOf = /** @type {() => string} */ (
     /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "readyState")).get
@@ -60,6 +66,8 @@
   /** @type {MessagePort | null} */
   let bell = null;
   let ringing = false;
+  /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere">} */
+  const read = new Map();
 
   /** The callback and all that it had left to promises have run. */
   function calm() {
@@ -100,7 +108,7 @@
    * @param {(native: Function, self: any, args: any[]) => unknown} instead
    */
   function wrap(owner, name, instead) {
-    const native = owner[name];
+    const native = owner && owner[name];
     if (typeof native !== "function") return;
     owner[name] = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
   }
@@ -273,6 +281,140 @@
   expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
   expectAnswers(globalThis.WebSocket, ["send"], ["message", "close"], (socket) => socket);
 
+  /** The getter of a class's property. @param {any} owner @param {string} name @returns {Function | undefined} */
+  const getterOf = (owner, name) => owner && Object.getOwnPropertyDescriptor(owner.prototype, name)?.get;
+  /** @param {any} owner @param {string} name @param {(self: any) => void} seen */
+  function watchGetter(owner, name, seen) {
+    const own = owner && Object.getOwnPropertyDescriptor(owner.prototype, name);
+    if (!own || !own.get) return;
+    const get = new Proxy(own.get, {
+      apply(target, self, args) {
+        const given = apply(target, self, args);
+        seen(self);
+        return given;
+      },
+    });
+    Object.defineProperty(owner.prototype, name, { ...own, get });
+  }
+
+  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere"} how */
+  function noteReading(url, how) {
+    const address = String(url).replace(/[?#].*$/s, "");
+    if (!address) return;
+    if (read.size >= MOST_ADDRESSES) read.clear();
+    read.set(address, how);
+  }
+
+  /** An answer has come to the page: what follows from it runs a little deeper. @param {unknown} key @param {number} depth */
+  function arrived(key, depth) {
+    if (expected.delete(key)) patience = 0;
+    at(depth, () => undefined);
+  }
+
+  /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise */
+  function expectPromise(promise) {
+    const depth = level + ANSWER;
+    if (depth <= DEEPEST_TIMER) expected.add(promise);
+    return apply(then, promise, [
+      (/** @type {unknown} */ value) => {
+        arrived(promise, depth);
+        return value;
+      },
+      (/** @type {unknown} */ error) => {
+        arrived(promise, depth);
+        throw error;
+      },
+    ]);
+  }
+  wrap(globalThis, "fetch", (native, self, args) => expectPromise(apply(native, self, args)));
+  const answerOf = globalThis.Response;
+  const urlOf = getterOf(answerOf, "url");
+  for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
+    wrap(answerOf?.prototype, name, (native, self, args) => {
+      const given = apply(native, self, args);
+      if (urlOf && self instanceof answerOf) noteReading(apply(urlOf, self, []), "whole");
+      return expectPromise(given);
+    });
+  }
+  watchGetter(answerOf, "body", (answer_) => {
+    const url = urlOf && apply(urlOf, answer_, []);
+    // Many look at the body only to see that there is one, or in a copy.
+    if (url && read.get(String(url).replace(/[?#].*$/s, "")) !== "whole") noteReading(url, "pieces");
+  });
+
+  const asking = globalThis.XMLHttpRequest;
+  const stateOfAsking = getterOf(asking, "readyState");
+  const urlOfAsking = getterOf(asking, "responseURL");
+  const HEADERS = 2;
+  const LOADING = 3;
+  const DONE = 4;
+  wrap(asking?.prototype, "send", (native, self, args) => {
+    const depth = level + ANSWER;
+    const follow = () => {
+      const state = stateOfAsking && apply(stateOfAsking, self, []);
+      if (state === HEADERS && urlOfAsking) noteReading(apply(urlOfAsking, self, []), "whole");
+      if (state === DONE) at(depth, () => undefined);
+    };
+    const end = () => {
+      apply(remove, self, ["readystatechange", follow]);
+      apply(remove, self, ["loadend", end]);
+      arrived(self, depth);
+    };
+    apply(add, self, ["readystatechange", follow]);
+    apply(add, self, ["loadend", end]);
+    if (depth <= DEEPEST_TIMER) expected.add(self);
+    try {
+      return apply(native, self, args);
+    } catch (error) {
+      expected.delete(self);
+      throw error;
+    }
+  });
+  for (const name of ["response", "responseText"]) {
+    watchGetter(asking, name, (self) => {
+      const comes = stateOfAsking && apply(stateOfAsking, self, []) === LOADING;
+      if (comes && urlOfAsking) noteReading(apply(urlOfAsking, self, []), "pieces");
+    });
+  }
+
+  const sharedWorker = globalThis.SharedWorker;
+  if (sharedWorker) {
+    const worker = new Proxy(sharedWorker, {
+      construct(target, args, made) {
+        const given = Reflect.construct(target, args, made);
+        noteReading(new URL(String(args[0]), document.baseURI), "elsewhere");
+        return given;
+      },
+    });
+    sharedWorker.prototype.constructor = worker;
+    globalThis.SharedWorker = worker;
+  }
+
+  /**
+   * Wait for a connection, and for what comes with it: two frames later that is there.
+   * @param {string} name of the class
+   */
+  function expectOpening(name) {
+    const native = /** @type {any} */ (globalThis)[name];
+    if (!native) return;
+    const opening = new Proxy(native, {
+      construct(target, args, made) {
+        const connection = Reflect.construct(target, args, made);
+        if (level + 1 <= DEEPEST_TIMER) {
+          const end = () => expected.delete(connection);
+          expected.add(connection);
+          apply(add, connection, ["open", () => frame(() => frame(end)), { once: true }]);
+          apply(add, connection, ["error", end, { once: true }]);
+        }
+        return connection;
+      },
+    });
+    native.prototype.constructor = opening;
+    /** @type {any} */ (globalThis)[name] = opening;
+  }
+  expectOpening("EventSource");
+  expectOpening("WebSocket");
+
   /** The page does something once it has loaded; pictures that never come must not keep it from being shown. */
   function expectLoad() {
     if (apply(stateOf, document, []) !== "complete") expected.add("load");
@@ -362,6 +504,10 @@
       settled = true;
       patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
       impatient = NaN;
+      return;
+    }
+    if (asked === "readings") {
+      send(new CustomEvent(`${channel}:readings`, { detail: stringify([...read]) }));
       return;
     }
     if (asked === "timers") {

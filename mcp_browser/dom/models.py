@@ -146,6 +146,10 @@ class DomChanges(Frozen):
     other_looks: int = 0
 
 
+AnswerReading = Literal["pieces", "whole", "elsewhere"]
+"""How a page reads an answer: as its pieces come, once all of it is there, or in a shared worker."""
+
+
 class SettleState(Frozen):
     """Whether the page has come to rest, as far as the page itself can tell, and what kept it going.
 

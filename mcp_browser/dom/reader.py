@@ -36,16 +36,25 @@ class PageReader:
         self._frames = frames
         self._references = references
         self._changes_budget = changes_budget
+        self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
 
-    async def observe(self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0) -> Reading:
-        """Read all frames at once; those that are new are read after the ones they stand in."""
+    async def observe(
+        self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0, came: bool = False
+    ) -> Reading:
+        """Read all frames at once; those that are new are read after the ones they stand in.
+
+        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`.
+        """
         wish = {
             "folded": folded,
             "whole": whole,
             "budget": room * CHARACTERS_A_TOKEN,
             "changes": self._changes_budget * CHARACTERS_A_TOKEN,
+            "came": came,
         }
-        return await self._read(await self._frames.main(), wish, settle, 0)
+        reading = await self._read(await self._frames.main(), wish, settle, 0)
+        self.may_show = bool(reading.answer.get("unshown"))
+        return reading
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()

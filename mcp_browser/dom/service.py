@@ -11,6 +11,7 @@ from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.models import (
+    AnswerReading,
     Box,
     DomChanges,
     DomNode,
@@ -117,17 +118,18 @@ class DomService:
         return told
 
     async def settle_and_changes(
-        self, *, limit: float, again: bool = False
+        self, *, limit: float, again: bool = False, came: bool = False
     ) -> tuple[SettleState, DomChanges | DomSnapshot]:
         """Wait for the page to come to rest, then tell what has changed, in one evaluation a frame.
 
         Args:
             limit: longest wait in seconds; 0 for none.
             again: what the last call gave was thrown away, so compare with what was told before it.
+            came: scripts or answers have come meanwhile, which take the page a moment to draw.
         """
         if not again:
             self._reader.confirm()
-        reading = await self._reader.observe(whole=False, room=self._budget, settle=limit)
+        reading = await self._reader.observe(whole=False, room=self._budget, settle=limit, came=came)
         state = settled(reading)
         changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
         if changes is not None:
@@ -136,6 +138,11 @@ class DomService:
             reading = await self._reader.observe(whole=True, room=self._budget)
         return state, self._reader.as_snapshot(reading, self._budget, 1)
 
+    @property
+    def may_show(self) -> bool:
+        """Whether the page showed nothing when it was last read, but may be about to."""
+        return self._reader.may_show
+
     async def settle(self, *, limit: float) -> SettleState:
         """Wait until the page has done what the last input started, `limit` seconds at most.
 
@@ -143,6 +150,13 @@ class DomService:
         """
         main = await self._frames.main()
         return state_of(await main.world.run("settle", limit * 1000))
+
+    async def answers_read(self) -> dict[str, AnswerReading]:
+        """How the page and its frames read the answers to their requests, by URL without its query."""
+        read: dict[str, AnswerReading] = {}
+        async for _, answer in self._frames.each("answersRead"):
+            read |= dict(answer["answers"])
+        return read
 
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.

@@ -1,9 +1,10 @@
 """A local web site whose pages a test makes up as it goes."""
 
+import contextlib
 import itertools
 import mimetypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +21,7 @@ class Reply:
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict[str, str])
+    pieces: Iterator[bytes] | None = None  # What comes after `body`, so that its length is not told
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Site:
     """Pages by path, folders and handlers by prefix, and some fixed addresses.
 
     * `/slow?s=0.4&text=late`: answers `text` after `s` seconds
+    * `/stream?every=0.1&text=tick&type=text/plain`: that text again and again, until the site is stopped
     * `/hang`: answers nothing until the site is stopped
     * `/status/404`: a page with that status
     * `/download/name.txt?text=…`: an attachment
@@ -126,6 +129,9 @@ class Site:
                 self._stopping.wait(float(request.first("s", "0.4")))
                 kind = request.first("type", "text/html; charset=utf-8")
                 reply = Reply(request.first("text", "late").encode(), kind)
+            case ["stream"]:
+                pieces = self._ticks(float(request.first("every", "0.1")), request.first("text", "tick"))
+                reply = Reply(b"", request.first("type", "text/plain"), pieces=pieces)
             case ["hang"]:
                 self._stopping.wait(120)
                 reply = None
@@ -146,6 +152,10 @@ class Site:
             case _:
                 pass
         return reply
+
+    def _ticks(self, every: float, text: str) -> Iterator[bytes]:
+        while not self.wait_stopping(every):
+            yield f"data: {text}\n\n".encode()
 
     def wait_stopping(self, seconds: float) -> bool:
         return self._stopping.wait(seconds)
@@ -190,12 +200,20 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 return
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.content_type)
-            self.send_header("Content-Length", str(len(reply.body)))
+            if reply.pieces is None:
+                self.send_header("Content-Length", str(len(reply.body)))
+            else:
+                self.send_header("Connection", "close")
             self.send_header("Access-Control-Allow-Origin", "*")
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(reply.body)
+            if reply.pieces is not None:
+                self.close_connection = True
+                with contextlib.suppress(OSError):  # Nobody reads any more
+                    for piece in reply.pieces:
+                        self.wfile.write(piece)
 
         def log_message(self, format: str, *args: object) -> None:
             """Keep the test output clean."""

@@ -11,6 +11,7 @@ const knownRoots = new WeakSet();
 const listening = new WeakSet();
 let heardListeners = false;
 let timers = "";
+let readingsHeard = "";
 
 /** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
 let hosts = [];
@@ -63,6 +64,11 @@ function onTimers(event) {
   timers = String(/** @type {CustomEvent} */ (event).detail);
 }
 
+/** @param {Event} event */
+function onReadings(event) {
+  readingsHeard = String(/** @type {CustomEvent} */ (event).detail);
+}
+
 /** Ask the hook in the page's world; it answers before this returns, or is not there. @param {string} what */
 function ask(what) {
   if (!channel) return;
@@ -71,6 +77,7 @@ function ask(what) {
   _addEventListener.call(document, `${channel}:element`, onElement);
   _addEventListener.call(document, `${channel}:elements`, onElements);
   _addEventListener.call(document, `${channel}:timers`, onTimers);
+  _addEventListener.call(document, `${channel}:readings`, onReadings);
   _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
 }
 
@@ -80,6 +87,13 @@ function pendingTimers() {
   ask("timers");
   const [count, left] = timers.split(" ");
   return { count: Number(count), left: Number(left) };
+}
+
+/** How the page reads the answers of which addresses. @returns {[string, "pieces" | "whole" | "elsewhere"][]} */
+function answersRead() {
+  readingsHeard = "[]";
+  ask("readings");
+  return JSON.parse(readingsHeard);
 }
 
 /** @param {Element} element */

@@ -143,6 +143,7 @@ function view() {
  * @property {number} changes characters of changes
  * @property {boolean} strict changes, even where the snapshot is shorter
  * @property {boolean} folded long lists are told in short
+ * @property {boolean} came scripts or answers have come since the action began
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
@@ -179,7 +180,7 @@ function observe(wish) {
   const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
+  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, unshown: lines.length ? undefined : mayShow(), hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = wish.strict ? [] : untold(lines, changes);

@@ -8,8 +8,14 @@ const methods = {
   observe,
   settle,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
-    const state = await settle(limit);
+    const state = await settle(limit, wish.came);
     return { state, ...observe(wish) };
+  },
+  /** How the answers of which addresses are read. */
+  answersRead() {
+    const lines = readings.get(lastReading) || [];
+    const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
+    return { doc: documentKey, answers: answersRead(), frames };
   },
   ready,
   framePoint,

@@ -5,6 +5,10 @@ const LONGEST_RESTLESS = 300;
 const LONGEST_ANIMATION = 700;
 /** Longest wait for frames of a page that has just come, milliseconds: one in a process of its own is late. */
 const LONGEST_FRAMES = 300;
+/** A frame that takes longer than this had to wait for a script, milliseconds. */
+const LATE_FRAME = 60;
+/** How many such frames are waited for after something has come over the network: it is being drawn. */
+const MOST_LATE_FRAMES = 4;
 const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
 
 /** The next frame, or a moment where none comes because the page is not drawn. @returns {Promise<void>} */
@@ -56,6 +60,9 @@ function framesComing() {
   return now() < framesUntil;
 }
 
+/** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
+const mayShow = () => _readyState.call(document) !== "complete" || document.scripts.length > 0;
+
 /** The document and the shadow roots in it that are known. */
 function allRoots() {
   /** @type {(Document | ShadowRoot)[]} */
@@ -71,8 +78,9 @@ function allRoots() {
 /**
  * Wait until the page has done what the last input started.
  * @param {number} limit milliseconds
+ * @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
  */
-async function settle(limit) {
+async function settle(limit, came = false) {
   const start = now();
   let mutations = 0;
   const observer = new MutationObserver((records) => {
@@ -83,10 +91,13 @@ async function settle(limit) {
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0 };
   try {
     let restless = start;
-    let stirred = false;
+    let stirred = came;
+    let late = came ? MOST_LATE_FRAMES : 0;
     for (;;) {
       mutations = 0;
+      const asked = now();
       await frame();
+      const isLate = now() - asked > LATE_FRAME;
       const waited = now() - start;
       const pending = pendingTimers();
       const moving = animating(roots);
@@ -106,7 +117,7 @@ async function settle(limit) {
         stirred = true;
         continue;
       }
-      if (framesComing()) continue;
+      if (framesComing() || (isLate && late-- > 0)) continue;
       if (stirred) {
         // What a component has drawn in one frame it often begins to animate in the next.
         stirred = false;

@@ -1,0 +1,133 @@
+"""What never ends is known for that: it is not waited for, and no note tells of it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.snapshot.hand import Hand, words_of
+from tests.support.site import Reply, Request
+
+READER = (
+    "fetch('{url}').then(async r => {{"
+    " const reader = r.body.getReader(), decoder = new TextDecoder();"
+    " for (;;) {{ const {{ value, done }} = await reader.read(); "
+    " if (done) break; got(decoder.decode(value)) }}"
+    " }})"
+)
+GOT = "const got = t => { out.textContent = 'got ' + t };"
+
+STREAMS = {
+    "an event source": "new EventSource('/stream?type=text/event-stream').onmessage = e => got(e.data)",
+    "named events only": "new EventSource('/stream?type=text/event-stream').addEventListener('x', got)",
+    "an event stream that is fetched": READER.format(url="/stream?type=text/event-stream"),
+    "lines of JSON": READER.format(url="/stream?type=application/x-ndjson"),
+    "text that keeps coming": READER.format(url="/stream"),
+    "text that comes rarely": READER.format(url="/stream?every=0.7"),
+    "a body that is piped": "fetch('/stream').then(r => r.body.pipeThrough(new TextDecoderStream())"
+    ".pipeTo(new WritableStream({ write: got })))",
+    "an old style request read as it comes": "const x = new XMLHttpRequest(); x.open('GET',"
+    " '/stream?type=application/x-ndjson');"
+    " x.onprogress = () => got(x.responseText.length); x.send()",
+    "a body that nobody reads": "fetch('/stream').then(r => got(r.status))",
+    "a stream in a worker": "new Worker('/reader.js').onmessage = e => got(e.data)",
+    "a stream in a shared worker": "new SharedWorker('/reader.js').port.onmessage = e => got(e.data)",
+    "a worker that polls": "new Worker('/poller.js').onmessage = e => got(e.data)",
+    "heartbeats that overlap": "setInterval(() => fetch('/slow?s=0.2').then(() => got('beat')), 100)",
+    "heartbeats one after the other": "(async () => { for (;;) {"
+    " await fetch('/slow?s=0.1'); got('beat') } })()",
+    "heartbeats with a stamp": "let stamp = 1e12; setInterval(() => fetch('/slow?s=0.2&_=' + stamp++), 100)",
+    "a socket that nobody answers": "const s = new WebSocket("
+    "location.origin.replace('http', 'ws') + '/hang');"
+    " setInterval(() => s.readyState === 1 && s.send('ping'), 50)",
+}
+
+
+def publish(hand: Hand) -> None:
+    reader = READER.format(url="/stream").replace("got(", "tell(")
+    tell = "onconnect = e => { globalThis.port = e.ports[0] }; const tell = t => (globalThis.port || self)"
+    hand.site.publish(
+        f"{tell}.postMessage?.(t); {reader}".encode(), path="/reader.js", content_type="text/javascript"
+    )
+    hand.site.publish(
+        b"(async () => { for (;;) { await fetch('/slow?s=0.1'); postMessage('beat') } })()",
+        path="/poller.js",
+        content_type="text/javascript",
+    )
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize("what", STREAMS)
+async def test_what_a_page_begins_without_end_is_not_waited_for_at_its_load(hand: Hand, what: str) -> None:
+    publish(hand)
+    page = hand.site.page(f"<p id=out>nothing</p><script>{GOT}{STREAMS[what]}</script>Here")
+    told = words_of(await hand.do("go_to_url", url=page))
+    assert "Here" in told
+    assert "Still loading" not in told
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize("what", STREAMS)
+async def test_what_a_click_begins_without_end_is_not_waited_for(hand: Hand, what: str) -> None:
+    publish(hand)
+    script = f"{GOT} go.onclick = () => {{ n.textContent = 'clicked'; {STREAMS[what]} }}"
+    view = await hand.show(f"<p id=n></p><p id=out></p><button id=go>Go</button><script>{script}</script>")
+    told = words_of(await hand.click(view.index("Go")))
+    assert "clicked" in told
+    assert "Still loading" not in told
+
+
+@pytest.mark.fresh
+async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None:
+    poll = "(async () => { for (;;) await fetch('/hang?poll').catch(() => 0) })()"
+    page = hand.site.page(f"<p>Here</p><script>{poll}</script>")
+    assert "GET /hang" in words_of(await hand.do("go_to_url", url=page))
+
+    told = words_of(await hand.do("go_to_url", url=page + "?again"))
+
+    assert "Here" in told
+    assert "Still loading" not in told
+
+
+@pytest.mark.fresh
+async def test_an_address_that_is_polled_later_is_waited_for_when_the_page_begins(hand: Hand) -> None:
+    poll = "(async () => { for (;;) { out.textContent = await (await fetch('/figures')).text();"
+    poll += (
+        " await new Promise(r => setTimeout(r, window.pause)); window.asked = (window.asked || 0) + 1 } })()"
+    )
+    page = hand.site.page(f"<p id=out>nothing</p><script>{poll}</script>")
+
+    def answer(_: Request) -> Reply:
+        hand.site.wait_stopping(0.4)
+        return Reply(b"figures", "text/plain")
+
+    hand.site.route("/figures", answer)
+    await hand.do("go_to_url", url=page)
+    await hand.tab.page.wait_for_function("asked > 4")
+
+    assert "figures" in words_of(await hand.do("go_to_url", url=page + "?again"))
+
+
+SLOW = {
+    "whose body is late": "fetch('/late').then(r => r.text()).then(got)",
+    "whose body is late, asked in the old style": "const x = new XMLHttpRequest(); x.open('GET', '/late');"
+    " x.onload = () => got(x.responseText); x.send()",
+    "whose body is late and read from a copy": "fetch('/late').then(r => { r.clone().body; return r.text() })"
+    ".then(got)",
+    "that is asked thrice at once": "Promise.all([1, 2, 3].map(() => fetch('/slow?s=0.6&text=late')))"
+    ".then(all => all[2].text()).then(got)",
+    "in three pages": "(async () => { let all = ''; for (const n of [1, 2, 3])"
+    " all += await (await fetch('/slow?s=0.4&text=late&page=' + n)).text(); got(all) })()",
+}
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize("what", SLOW)
+async def test_an_ordinary_answer_is_waited_for(hand: Hand, what: str) -> None:
+    def late() -> Iterator[bytes]:
+        for piece in (b"la", b"te"):
+            hand.site.wait_stopping(0.9)
+            yield piece
+
+    hand.site.route("/late", lambda _: Reply(b"", "text/plain", pieces=late()))
+    page = hand.site.page(f"<p id=out>nothing</p><script>{GOT}{SLOW[what]}</script>")
+    assert "late" in words_of(await hand.do("go_to_url", url=page))

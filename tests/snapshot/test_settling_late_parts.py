@@ -1,0 +1,109 @@
+"""What a page's own requests bring is told with the page or the action, on a slow machine too."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.snapshot.hand import Hand, words_of
+from tests.support.site import Reply, Request
+
+pytestmark = pytest.mark.fresh
+
+# What a framework does while it draws: long tasks between an answer and what is seen of it.
+WORK = "const work = ms => { const end = performance.now() + ms; while (performance.now() < end); };"
+PARTS = {
+    "a route": "fetch('/api/page').then(r => r.json()).then(page => { work(120); main.innerHTML ="
+    " '<h1>' + page.title + '</h1>' })",
+    "a table in two steps": "fetch('/api/ids').then(r => r.json()).then(ids => { work(80);"
+    " return fetch('/api/rows?ids=' + ids) }).then(r => r.json()).then(rows => { work(80);"
+    " main.innerHTML = '<table>' + rows.map(row => '<tr><td>' + row).join('') + '</table>' })",
+    "a table in four steps": "(async () => { let id = 0; for (let n = 0; n < 4; n++) { work(40);"
+    " id = (await (await fetch('/api/next?id=' + id)).json()).id }"
+    " main.innerHTML = '<p>the 4th row</p>'.replace('4th', id + 'th') })()",
+    "a table in two steps of the old style": "const get = (url, then) => { const x = new XMLHttpRequest();"
+    " x.open('GET', url); x.responseType = 'json'; x.onload = () => { work(80); then(x.response) };"
+    " x.send() };"
+    " get('/api/ids', ids => get('/api/rows?ids=' + ids, rows => main.textContent = rows))",
+    "chunks that are loaded lazily": "import('/chunk-1.js')",
+    "a script that loads a script": "const s = document.createElement('script'); s.src = '/chunk-a.js';"
+    " document.head.append(s)",
+    "what is drawn some frames later": "fetch('/api/ids').then(() => requestAnimationFrame(() => { work(60);"
+    " setTimeout(() => { work(60); requestAnimationFrame(() => main.textContent = 'the 4th row') }) }))",
+}
+SHELL = f"<header>Shop</header><main id=main></main><script>{WORK}"
+
+
+def publish(hand: Hand) -> None:
+    def answer(request: Request) -> Reply:
+        hand.site.wait_stopping(0.15)
+        if request.path == "/api/next":
+            return Reply(json.dumps({"id": int(request.first("id")) + 1}).encode(), "application/json")
+        told = {
+            "/api/page": {"title": "the 4th row"},
+            "/api/ids": [3, 4],
+            "/api/rows": ["a row", "the 4th row"],
+        }
+        return Reply(json.dumps(told[request.path]).encode(), "application/json")
+
+    hand.site.route("/api", answer)
+    for path, body in {
+        "/chunk-1.js": "work(80); import('/chunk-2.js').then(chunk => { work(80); chunk.draw() })",
+        "/chunk-2.js": "import { words } from '/chunk-3.js'; work(80);"
+        " export const draw = () => { main.textContent = words }",
+        "/chunk-3.js": "export const words = 'the 4th row'; work(80)",
+        "/chunk-a.js": "work(80); const s2 = document.createElement('script'); s2.src = '/chunk-b.js';"
+        " document.head.append(s2)",
+        "/chunk-b.js": "work(80); fetch('/api/ids').then(() => { main.textContent = 'the 4th row' })",
+    }.items():
+        hand.site.publish(body.encode(), path=path, content_type="text/javascript")
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=[1, 6], ids=["", "slow"])
+async def slow(hand: Hand, request: pytest.FixtureRequest) -> AsyncIterator[Hand]:
+    """The hand, on a machine that is as fast as it is, and on one of a sixth of that."""
+    cdp = await hand.tab.page.context.new_cdp_session(hand.tab.page)
+    await cdp.send("Emulation.setCPUThrottlingRate", {"rate": request.param})
+    publish(hand)
+    yield hand
+    await cdp.detach()
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_the_main_part_of_a_page_is_told_with_it(slow: Hand, part: str) -> None:
+    page = slow.site.page(f"{SHELL}{PARTS[part]}</script>")
+    assert "the 4th row" in words_of(await slow.do("go_to_url", url=page))
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_the_main_part_of_a_route_is_told_with_the_click(slow: Hand, part: str) -> None:
+    script = f"go.onclick = () => {{ history.pushState({{}}, '', '/route/2'); work(50); {PARTS[part]} }}"
+    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
+    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+
+
+TOASTS = {
+    "fetch": "fetch('/slow?s=0.3', { method: 'POST' }).then(toast)",
+    "a fetch whose body is read": "fetch('/slow?s=0.3').then(r => r.text()).then(toast)",
+    "two fetches": "fetch('/slow?s=0.2').then(() => fetch('/slow?s=0.2&b')).then(toast)",
+    "an old style request": "const x = new XMLHttpRequest(); x.open('POST', '/slow?s=0.3');"
+    " x.onload = toast; x.send('a')",
+    "fetch, after a pause for typing": "setTimeout(() => fetch('/slow?s=0.3').then(toast), 250)",
+    "fetch, drawn in a frame": "fetch('/slow?s=0.3').then(() => requestAnimationFrame(toast))",
+    "a worker": "const w = new Worker('/asking.js'); w.onmessage = toast; w.postMessage(1)",
+}
+
+
+@pytest.mark.parametrize("way", TOASTS)
+async def test_a_toast_a_moment_after_an_answer_is_told_with_the_click(slow: Hand, way: str) -> None:
+    slow.site.publish(
+        b"onmessage = async () => { await fetch('/slow?s=0.3'); postMessage(1) }",
+        path="/asking.js",
+        content_type="text/javascript",
+    )
+    show = "document.body.insertAdjacentHTML('beforeend', '<div role=status>Saved</div>')"
+    script = f"const toast = () => {{ work(30); setTimeout(() => {show}, 150) }};"
+    script += f" go.onclick = () => {{ {TOASTS[way]} }}"
+    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
+    assert "Saved" in words_of(await slow.click(view.index("Go")))
