@@ -31,8 +31,7 @@ class Line:
     role: str
     name: str
     inert: bool = False
-    inline: bool = False
-    """Whether it has no line of its own: a cell of a row."""
+    """Whether it is told as what cannot be used."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from mcp_browser.errors import ActionError, NotFound
 from mcp_browser.rendering.result import TextPart, render_result
 
 MOST_FOUND = 200
+DEEPEST = 1_000_000
+UNUSABLE = frozenset({"inert", "disabled"})
 MARKS = "mcpBrowserMeasured"
 _INLINE = re.compile(r"\[(\d+)\](?: ([^|\[\]]*?))?(?= ?(?:\||\[|$))")
 _ELEMENT = re.compile(r'^\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"(.*)$')
@@ -41,8 +43,7 @@ class Ours:
             assert result.observation is not None
             snapshot = result.observation.snapshot
             assert snapshot is not None
-            for node in snapshot.nodes:
-                self.listed |= lines_of(node)
+            self.listed |= lines_of(snapshot.nodes)
             self.text += self._told(result)
             part, parts = part + 1, snapshot.parts
 
@@ -94,23 +95,28 @@ class Ours:
         return "".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def lines_of(node: DomNode) -> dict[int, Line]:
-    """The elements that a line of a snapshot lists, by their indexes."""
-    if node.kind == "fold":
-        return {}
-    if node.index is not None:
-        inert = bool({"inert", "disabled"} & set(node.states))
-        return {node.index: Line(node.role, node.name, inert)}
-    return _inline(node.name)
+def lines_of(nodes: Iterable[DomNode]) -> dict[int, Line]:
+    """The elements that a snapshot lists, by their indexes; what is told to be inert holds for all within."""
+    lines: dict[int, Line] = {}
+    inert_above = DEEPEST
+    for node in nodes:
+        if node.depth <= inert_above:
+            inert_above = node.depth if "inert" in node.states else DEEPEST
+        inert = node.depth > inert_above or bool(UNUSABLE & set(node.states))
+        if node.index is None:
+            lines |= _inline(node.name, inert)
+        elif node.kind != "fold":
+            lines[node.index] = Line(node.role, node.name, inert)
+    return lines
 
 
 def _lines_of_text(text: str) -> dict[int, Line]:
     element = _ELEMENT.match(text)
     if element is None:
-        return _inline(text)
-    role, name, states = element[2], re.sub(r"\\(.)", r"\1", element[3]), element[4].split()
-    return {int(element[1]): Line(role, name, bool({"inert", "disabled"} & set(states)))}
+        return _inline(text, inert=False)
+    name = re.sub(r"\\(.)", r"\1", element[3])
+    return {int(element[1]): Line(element[2], name, bool(UNUSABLE & set(element[4].split())))}
 
 
-def _inline(text: str) -> dict[int, Line]:
-    return {int(index): Line("clickable", name or "", inline=True) for index, name in _INLINE.findall(text)}
+def _inline(text: str, inert: bool) -> dict[int, Line]:
+    return {int(index): Line("clickable", name or "", inert) for index, name in _INLINE.findall(text)}

@@ -4,7 +4,6 @@
  * @typedef {object} Sight
  * @property {string} hidden why nobody can see or use it, whatever is scrolled or hovered; "" where one can
  * @property {string} unseen the same, and why it is not seen as the page is now: no ink, clipped away
- * @property {boolean} native whether it is a form control of HTML that takes a value
  * @property {string} html how it begins
  *
  * @this {unknown}
@@ -33,11 +32,13 @@ function sight(...elements) {
     while (at && at !== outer) at = above(at);
     return at === outer;
   };
-  /** @param {Element} element */
+  /** Whether it may be drawn by others. @param {Element} element */
   const takesValue = (element) =>
     element instanceof HTMLSelectElement ||
     element instanceof HTMLTextAreaElement ||
-    (element instanceof HTMLInputElement && !["hidden", "button", "submit", "reset", "image"].includes(element.type));
+    (element instanceof HTMLInputElement && !["hidden", "button", "submit", "reset", "image"].includes(element.type)) ||
+    // An editor that draws its text itself takes what is typed in an element of its own.
+    Boolean("editContext" in element && element.editContext);
 
   /** Its boxes with any area, those of its content where it has none itself. @param {Element} element @returns {DOMRect[]} */
   const boxes = (element) => {
@@ -164,6 +165,6 @@ function sight(...elements) {
     let unseen = hidden;
     if (unseen === "" && native) unseen = (isClear(element) && clipped(element) === "") || hasFace(element) ? "" : "clipped";
     else if (unseen === "") unseen = isClear(element) ? clipped(element) : "opacity";
-    return { hidden, unseen, native, html: element.outerHTML.replace(/\s+/g, " ").slice(0, HTML_CHARACTERS) };
+    return { hidden, unseen, html: element.outerHTML.replace(/\s+/g, " ").slice(0, HTML_CHARACTERS) };
   });
 }

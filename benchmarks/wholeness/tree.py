@@ -40,7 +40,6 @@ class Sight:
 
     hidden: str
     unseen: str
-    native: bool
     html: str
 
 
