@@ -73,6 +73,10 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
+# Measure what is listed and found of what a person could operate, on pages of packages; writes docs/snapshot.md.
+wholeness *arguments:
+    python -m benchmarks.wholeness {{ arguments }}
+
 # Many clients over HTTP: `load`, `soak`, `chaos`, `replicas`; each writes its section of docs/reliability.md.
 remote *arguments:
     python -m benchmarks.remote {{ arguments }}

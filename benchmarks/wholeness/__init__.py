@@ -1,0 +1,1 @@
+"""What a person could operate, by Chromium's accessibility tree, beside what this server lists and finds."""

@@ -1,0 +1,6 @@
+"""`python -m benchmarks.wholeness` measures the pages and writes the table into docs/snapshot.md."""
+
+from benchmarks.wholeness.run import main
+
+if __name__ == "__main__":
+    main()

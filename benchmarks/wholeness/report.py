@@ -1,0 +1,111 @@
+"""The table of docs/snapshot.md."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks import servers
+from benchmarks.report import markdown_table
+from benchmarks.wholeness.judge import Verdict
+
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "snapshot.md"
+HEAD = [
+    "page",
+    "operable",
+    "listed",
+    "found",
+    "missing",
+    "roles short",
+    "hidden",
+    "twice",
+    "characters",
+    "playwright-mcp lists",
+    "its characters",
+    "ratio",
+]
+
+
+def in_short(verdict: Verdict) -> str:
+    """One page in one line."""
+    told = verdict.listed + verdict.found
+    kinds = ("missing", "role", "hidden", "twice", "script error", "not measured")
+    counts = ", ".join(f"{kind} {verdict.count(kind)}" for kind in kinds if verdict.count(kind))
+    theirs = f"; playwright-mcp {verdict.their_listed}, {verdict.their_characters:,}"
+    return (
+        f"{verdict.page}: {told} of {verdict.operable} ({verdict.listed} listed), "
+        f"{verdict.characters:,} characters{theirs if verdict.their_characters else ''}"
+        f"{f' — {counts}' if counts else ''}"
+    )
+
+
+def tables(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> str:
+    """A table for each half."""
+    parts: list[str] = []
+    for half in ("first", "second"):
+        some = [verdict for verdict in verdicts if halves[verdict.page] == half]
+        if some:
+            parts.append(f"### The {half} half\n\n{_table(some)}")
+    return "\n\n".join(parts)
+
+
+def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
+    """Put the tables into docs/snapshot.md, each in its place; a half that was not measured keeps its own."""
+    document = DOCUMENT.read_text(encoding="utf-8")
+    for half in ("first", "second"):
+        some = [verdict for verdict in verdicts if halves[verdict.page] == half]
+        if some:
+            document = replaced(document, half, _table(some))
+    DOCUMENT.write_text(document, encoding="utf-8")
+
+
+def replaced(document: str, half: str, table: str) -> str:
+    """A document with the table of a half replaced.
+
+    Raises:
+        ValueError: it has no place for it.
+    """
+    pattern = rf"(<!-- generated: wholeness {half} -->\n).*?(<!-- end: wholeness {half} -->)"
+    new, count = re.subn(pattern, lambda found: f"{found[1]}{table}\n{found[2]}", document, flags=re.S)
+    if not count:
+        raise ValueError(f"the document has no place for the {half} half")
+    return new
+
+
+def _table(verdicts: Sequence[Verdict]) -> str:
+    rows = [HEAD, *(_row(verdict) for verdict in verdicts)]
+    total = Verdict("all")
+    for verdict in verdicts:
+        total.operable += verdict.operable
+        total.listed += verdict.listed
+        total.found += verdict.found
+        total.characters += verdict.characters
+        total.their_listed += verdict.their_listed
+        total.their_characters += verdict.their_characters
+        total.faults += verdict.faults
+    rows.append([f"**{cell}**" for cell in _row(total)])
+    told = _share(total.listed + total.found, total.operable)
+    peer = f"playwright-mcp {servers.PEERS['playwright-mcp'][1]}"
+    sum_up = (
+        f"Listed or found: {told} of {total.operable:,} nodes on {len(verdicts)} pages; "
+        f"{peer} lists {_share(total.their_listed, total.operable)}."
+    )
+    return f"{sum_up}\n\n{markdown_table(rows)}"
+
+
+def _row(verdict: Verdict) -> list[str]:
+    theirs = verdict.their_characters
+    return [
+        verdict.page,
+        f"{verdict.operable:,}",
+        f"{verdict.listed:,}",
+        f"{verdict.found:,}",
+        *(str(verdict.count(kind)) for kind in ("missing", "role", "hidden", "twice")),
+        f"{verdict.characters:,}",
+        f"{verdict.their_listed:,}" if theirs else "-",
+        f"{theirs:,}" if theirs else "-",
+        f"{verdict.characters / theirs:.2f}" if theirs else "-",
+    ]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
