@@ -4,7 +4,9 @@ const FRAME_FALLBACK = 60;
 const LONGEST_RESTLESS = 300;
 const LONGEST_ANIMATION = 700;
 /** Longest wait for frames of a page that has just come, milliseconds: one in a process of its own is late. */
-const LONGEST_FRAMES = 300;
+const LONGEST_FRAMES = 2500;
+/** The same where something else, too, may keep the load event from coming. */
+const LONGEST_LOAD = 300;
 /** A frame that takes longer than this had to wait for a script, milliseconds. */
 const LATE_FRAME = 60;
 /** How many such frames are waited for after something has come over the network: it is being drawn. */
@@ -48,16 +50,17 @@ function animating(roots) {
   return left;
 }
 
-/** Until when the frames that the document comes with are waited for; NaN before the first look at it. */
-let framesUntil = NaN;
+/** Since when the frames that the document comes with are waited for; NaN before the first look at it. */
+let framesSince = NaN;
 
-/** Whether frames of the page may still be on their way; its load event comes after theirs, but pictures hold it back, too. */
+/** Whether frames of the page may still be on their way: its load event comes after theirs, and after its pictures. */
 function framesComing() {
   const root = rootElement();
   if (!root || _readyState.call(document) !== "interactive") return false;
   if (!_querySelector.call(root, "iframe:not([loading=lazy])")) return false;
-  framesUntil ||= now() + LONGEST_FRAMES;
-  return now() < framesUntil;
+  framesSince ||= now();
+  const loading = [..._querySelectorAll.call(root, "img, video, audio, object, embed")].some((element) => !(element instanceof HTMLImageElement && element.complete));
+  return now() - framesSince < (loading ? LONGEST_LOAD : LONGEST_FRAMES);
 }
 
 /** Whether a page that shows nothing may do so yet: it is still coming, or has scripts. */
