@@ -12,7 +12,7 @@ from tests.actions.hand import Hand
 from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Reply, Request, Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SCREEN = "[innerWidth, innerHeight, devicePixelRatio]"
 META = "<meta name=viewport content='width=device-width, initial-scale=1'>"
@@ -217,7 +217,6 @@ async def test_what_the_browser_was_started_with_is_said_to_stay(
     assert language == "fr-FR"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_turns_a_page_into_a_phones(era: Era, site: Site) -> None:
     url = site.page(

@@ -19,7 +19,7 @@ from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import click, clicking, done, make_agent, output, script
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
 <p id=out>Count 0</p><script>let n = 0</script>"""

@@ -19,7 +19,7 @@ from mcp_browser.llm.messages import Message
 from tests.agent.conftest import click, done, fill, filling, index_of, make_agent, output
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "agent-history.schema.json").read_text())
 

@@ -23,7 +23,7 @@ from tests.agent.conftest import click, done, fill, filling, index_of, make_agen
 from tests.agent.test_history import written
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SHOP = resources.files("mcp_browser").joinpath("assets", "try.html").read_text()
 

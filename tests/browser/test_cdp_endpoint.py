@@ -19,7 +19,10 @@ from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="starts Chromium by hand as on POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="starts Chromium by hand as on POSIX"),
+]
 
 
 @contextmanager
@@ -85,7 +88,6 @@ async def test_the_tabs_that_are_open_are_taken_over_and_left_open(
                 assert "Opened by its owner" in shown(told)
 
 
-@pytest.mark.slow
 async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, endpoint: str) -> None:
     url = site.page("Left open")
     async with attached(endpoint) as manager:
@@ -96,7 +98,6 @@ async def test_what_one_has_done_in_it_is_there_when_one_comes_back(site: Site, 
         assert "Left open" in shown(await hand.look())
 
 
-@pytest.mark.slow
 async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str) -> None:
     url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
     async with attached(endpoint) as manager:
@@ -109,7 +110,6 @@ async def test_an_isolated_session_sees_nothing_of_it(site: Site, endpoint: str)
         assert "mark 1" in shown(await owner.open(url))
 
 
-@pytest.mark.slow
 async def test_a_connection_that_drops_is_made_again_with_the_same_browser_address(
     site: Site, tmp_path: Path
 ) -> None:

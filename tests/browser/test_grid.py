@@ -31,7 +31,10 @@ from tests.support.packages import debian_package
 from tests.support.process import RawServer
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="chromedriver comes from Debian")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="chromedriver comes from Debian"),
+]
 
 
 class Grid:
@@ -107,7 +110,6 @@ async def test_the_default_session_works_in_a_browser_of_the_grid_and_gives_it_b
     assert "SELENIUM_REMOTE_URL" not in os.environ
 
 
-@pytest.mark.slow
 async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
     early.start_driver()
     started = early.waiting()
@@ -119,7 +121,6 @@ async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_
         assert len(grid.sessions()) == 1
 
 
-@pytest.mark.slow
 async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None:
     with running_grid() as first:
         hand_over = managing(first.address)
@@ -138,7 +139,6 @@ async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None
         assert not second.sessions()
 
 
-@pytest.mark.slow
 async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: Site, grid: Grid) -> None:
     async with managing(grid.address) as manager:
         hand = Hand(await manager.default_session())
@@ -152,7 +152,6 @@ async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: 
     assert not grid.sessions()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_server_that_is_ended_leaves_the_grid_no_session_and_here_no_process(
     number: signal.Signals, site: Site, grid: Grid
@@ -208,7 +207,6 @@ def hub(grid: Grid, *, authorization: str) -> Generator[str]:
         server.server_close()
 
 
-@pytest.mark.slow
 async def test_a_hub_is_told_the_credentials_in_its_address_and_nobody_else_is(
     site: Site, grid: Grid
 ) -> None:
@@ -252,7 +250,6 @@ async def test_an_address_that_is_none_of_a_grid_is_told(site: Site) -> None:
             await manager.ready()
 
 
-@pytest.mark.slow
 async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> None:
     class Proxy(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -274,7 +271,6 @@ async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> No
         server.server_close()
 
 
-@pytest.mark.slow
 def test_the_doctor_asks_the_grid_whether_it_is_ready(
     site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,10 @@ from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
 from tests.support.family import Process, family
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find what is left over")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find what is left over"),
+]
 
 
 class Stepped:
@@ -109,12 +112,12 @@ async def close_at(manager: BrowserManager, monkeypatch: pytest.MonkeyPatch, num
     return steps[0].reached
 
 
-async def every(work: Callable[[int], Coroutine[Any, Any, bool]], *, stride: int = 1, most: int = 400) -> int:
+async def every(work: Callable[[int], Coroutine[Any, Any, bool]], *, most: int = 400) -> int:
     """Do something at each wait until there are no more of them; how often it was done."""
-    for done, number in enumerate(range(1, most, stride), 1):
+    for number in range(1, most):
         async with asyncio.timeout(60):
             if not await work(number):
-                return done
+                return number
     raise AssertionError("it never ended")
 
 
@@ -125,7 +128,6 @@ async def test_a_session_closed_at_each_wait_of_its_opening_leaves_no_context(
     assert await every(lambda number: close_at(own_manager, monkeypatch, number)) > 3
 
 
-@pytest.mark.slow
 async def test_a_profile_closed_at_each_wait_of_its_opening_is_free_again(
     monkeypatch: pytest.MonkeyPatch, folders: Path, tmp_path: Path
 ) -> None:
@@ -157,9 +159,8 @@ async def cancel_at(work: Coroutine[Any, Any, Any], number: int) -> bool:
     return step.reached
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
 async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_works(
-    own_manager: BrowserManager, site: Site, folders: Path, stride: int
+    own_manager: BrowserManager, site: Site, folders: Path
 ) -> None:
     hand = Hand(await own_manager.open_session())
     there = site.page("<a target=_blank href='about:blank' style='position:fixed;inset:0'>Open</a>")
@@ -171,7 +172,7 @@ async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_wor
         click = hand.do(lambda tab: tab.act(tab.page.mouse.click(20, 20)))
         return reached | await cancel_at(click, number)
 
-    await every(act_and_cancel, stride=stride)
+    await every(act_and_cancel)
     assert "Open" in shown(await hand.open(there))
     assert own_manager.pool.contexts == 1
     assert not hand.session.lock.locked()
@@ -180,10 +181,7 @@ async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_wor
     await until(lambda: not list(folders.glob("mcp-browser*")))
 
 
-@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
-async def test_an_end_cancelled_at_waits_comes_about_all_the_same(
-    own_manager: BrowserManager, stride: int
-) -> None:
+async def test_an_end_cancelled_at_waits_comes_about_all_the_same(own_manager: BrowserManager) -> None:
     async def end_and_cancel(number: int) -> bool:
         session = await own_manager.open_session()
         await cancel_at(session.ensure_open(), number)
@@ -192,7 +190,7 @@ async def test_an_end_cancelled_at_waits_comes_about_all_the_same(
         assert contexts(own_manager) == own_manager.pool.contexts == 0
         return reached
 
-    await every(end_and_cancel, stride=stride)
+    await every(end_and_cancel)
 
 
 async def test_contexts_that_cannot_be_opened_are_not_counted(own_manager: BrowserManager) -> None:
@@ -351,7 +349,6 @@ async def busy_manager(folders: Path) -> AsyncIterator[BrowserManager]:
     await manager.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sessions", [500])
 async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
     busy_manager: BrowserManager, folders: Path, sessions: int

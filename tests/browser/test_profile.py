@@ -27,7 +27,10 @@ from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Chromium's lock is a link on POSIX only")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Chromium's lock is a link on POSIX only"),
+]
 
 DEAD = 4194999
 
@@ -85,7 +88,6 @@ async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: P
         assert "mark kept" in shown(await hand.open(url))
 
 
-@pytest.mark.slow
 async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as first:
         await first.open(site.page("First"))
@@ -102,7 +104,6 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
     assert profile_holder(tmp_path) is None
 
 
-@pytest.mark.slow
 async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as first, browsing(tmp_path, profile_in_use="temporary") as second:
         await first.open(site.page("First"))
@@ -111,7 +112,6 @@ async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: S
         assert "Second" in shown(told)
 
 
-@pytest.mark.slow
 async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_clean_context(
     site: Site, tmp_path: Path
 ) -> None:
@@ -125,7 +125,6 @@ async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_cle
         assert "Second" in shown(await clean.open(site.page("Second")))
 
 
-@pytest.mark.slow
 async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
     (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
     (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")
@@ -133,7 +132,6 @@ async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path)
         assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
 
 
-@pytest.mark.slow
 async def test_a_profile_is_free_again_once_its_browser_was_killed(site: Site, tmp_path: Path) -> None:
     async with browsing(tmp_path) as hand:
         await hand.open(site.page("First"))

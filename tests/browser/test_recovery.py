@@ -15,7 +15,10 @@ from tests.browser.conftest import Hand, shown, until
 from tests.support.family import Process, family
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes"),
+]
 
 
 def browsers() -> list[Process]:
@@ -53,7 +56,6 @@ async def test_a_killed_browser_is_started_again_and_what_was_lost_is_told(
     assert "Two" in shown(await hand.open(second))
 
 
-@pytest.mark.slow
 async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserManager, site: Site) -> None:
     before = {process.pid for process in browsers()}
     hand = Hand(await own_manager.open_session())
@@ -66,7 +68,6 @@ async def test_input_meant_for_a_lost_page_is_refused_once(own_manager: BrowserM
     await hand.do(lambda tab: tab.page.mouse.click(5, 5))
 
 
-@pytest.mark.slow
 async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
     own_manager: BrowserManager, site: Site
 ) -> None:
@@ -82,7 +83,6 @@ async def test_a_browser_killed_during_a_call_ends_it_and_the_next_one_goes_on(
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-@pytest.mark.slow
 async def test_all_sessions_of_a_killed_browser_come_back_apart(
     own_manager: BrowserManager, site: Site
 ) -> None:
@@ -96,7 +96,6 @@ async def test_all_sessions_of_a_killed_browser_come_back_apart(
     assert executor[0].session.context is not executor[1].session.context
 
 
-@pytest.mark.slow
 async def test_a_killed_driver_is_started_again(own_manager: BrowserManager, site: Site) -> None:
     before = set(family(os.getpid()))
     hand = Hand(await own_manager.open_session())
@@ -137,7 +136,6 @@ async def test_a_page_that_crashes_during_an_action_is_told_as_crashed(hand: Han
 
 
 @pytest.mark.fresh
-@pytest.mark.slow
 async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Crashing"))
     other = hand.tab
@@ -172,7 +170,6 @@ async def test_a_call_given_up_while_the_browser_starts_leaves_it_starting(
     assert "Here" in shown(await Hand(session).open(site.page("Here")))
 
 
-@pytest.mark.slow
 async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: BrowserManager, site: Site) -> None:
     await own_manager.warm()
     session = await own_manager.default_session()

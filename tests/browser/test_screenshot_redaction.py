@@ -17,7 +17,7 @@ from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 VALUE = "Correct horse 42"
 STYLE = "<style>body{margin:0;font:20px/30px monospace;background:#fff} .box{height:60px}</style>"

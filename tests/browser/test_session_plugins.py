@@ -22,7 +22,7 @@ from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
 from tests.support.family import family
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 class Diary(SessionPlugin):

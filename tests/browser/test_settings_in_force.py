@@ -13,7 +13,7 @@ from mcp_browser.settings import BrowserSettings, Settings
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 WHAT_A_PAGE_SEES = """() => ({
     size: `${innerWidth}x${innerHeight}`,
@@ -94,7 +94,6 @@ def proxy(asked: list[tuple[str, str | None]]) -> Generator[str]:
         server.server_close()
 
 
-@pytest.mark.slow
 async def test_requests_go_through_the_proxy_whose_password_is_in_no_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

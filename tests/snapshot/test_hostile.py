@@ -11,7 +11,7 @@ from mcp_browser.rendering.result import TextPart, render_result
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 LIMIT = SETTINGS.limits.call_timeout + 5
 LONGEST = SETTINGS.observation.snapshot_budget * 4 * 3 // 2
@@ -103,7 +103,6 @@ async def test_huge_attributes_are_cut(hand: Hand) -> None:
     assert len(text) < 5000
 
 
-@pytest.mark.slow
 async def test_a_text_of_ten_megabytes_is_cut(hand: Hand) -> None:
     text = await answer(
         hand,
@@ -116,7 +115,6 @@ async def test_a_text_of_ten_megabytes_is_cut(hand: Hand) -> None:
     await lives(hand)
 
 
-@pytest.mark.slow
 async def test_a_word_of_two_megabytes_in_a_button_is_cut(hand: Hand) -> None:
     text = await answer(hand, "<button id=p></button><script>p.textContent = 'x'.repeat(2e6)</script>")
 
@@ -277,7 +275,6 @@ async def test_a_thousand_nested_elements_are_read(hand: Hand) -> None:
     await lives(hand)
 
 
-@pytest.mark.slow
 async def test_five_thousand_nested_elements_give_an_answer_or_a_clear_error(hand: Hand) -> None:
     # Chromium's own layout does not survive them everywhere.
     try:
@@ -293,7 +290,6 @@ async def test_five_thousand_nested_elements_give_an_answer_or_a_clear_error(han
     await lives(hand)
 
 
-@pytest.mark.slow
 async def test_nested_lists_and_shadow_roots_do_not_indent_for_ever(hand: Hand) -> None:
     text = await answer(
         hand,
@@ -433,9 +429,7 @@ async def twice(act: Callable[..., Awaitable[object]], *arguments: object, **nam
     "loop",
     [
         pytest.param("for (;;);", id="loop"),
-        pytest.param(
-            "(function f() { Promise.resolve().then(f) })()", id="microtasks", marks=pytest.mark.slow
-        ),
+        pytest.param("(function f() { Promise.resolve().then(f) })()", id="microtasks"),
     ],
 )
 async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(hand: Hand, loop: str) -> None:
@@ -448,7 +442,6 @@ async def test_an_endless_loop_ends_in_a_clear_error_and_the_tab_can_be_left(han
         await lives(hand)
 
 
-@pytest.mark.slow
 async def test_a_page_that_loops_while_it_loads_is_given_up(hand: Hand) -> None:
     url = hand.site.page("<h1>Never</h1><script>for (;;);</script>")
 
@@ -463,7 +456,6 @@ async def test_a_page_that_loops_while_it_loads_is_given_up(hand: Hand) -> None:
     assert url in told or "busy" in told, told
 
 
-@pytest.mark.slow
 async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> None:
     inner = hand.site.page("<script>onmessage = () => { for (;;); }</script><p>Frame</p>").replace(
         hand.site.url, hand.site.other
@@ -480,7 +472,6 @@ async def test_a_frame_that_loops_does_not_take_the_page_with_it(hand: Hand) -> 
     await lives(hand)
 
 
-@pytest.mark.slow
 async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back(hand: Hand) -> None:
     inner = hand.site.page(
         "<script>onmessage = () => { const end = Date.now() + 8000; while (Date.now() < end); }</script>"
@@ -499,7 +490,6 @@ async def test_a_frame_that_is_busy_for_a_while_is_told_as_gone_and_then_as_back
     assert "Filler" not in told
 
 
-@pytest.mark.slow
 async def test_a_storm_of_frames_is_read(hand: Hand) -> None:
     text = await answer(
         hand,

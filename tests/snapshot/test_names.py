@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.snapshot.hand import Hand
 from tests.snapshot.oracle import Pair, pairs, same_words
+
+pytestmark = pytest.mark.slow
 
 CASES = Path(__file__).parent / "naming.html"
 
