@@ -72,7 +72,7 @@ async def test_several_files_of_every_source_are_uploaded_at_once(hand: Hand, up
         paths=[str(upload_dir / "local.txt"), kept.uri, "data:text/plain;name=given.txt,gi%20ven"],
     )
     assert (
-        await shown(hand, "local")
+        await shown(hand, "gi ven")
         == "local.txt|text/plain|local;kept.txt|text/plain|kept;given.txt|text/plain|gi ven"
     )
 
@@ -152,7 +152,7 @@ async def test_files_are_dropped_on_an_element_as_a_person_does(hand: Hand, uplo
         paths=[str(upload_dir / "local.txt"), data_uri("given.txt", b"given")],
     )
     assert 'Dropped local.txt, given.txt on [1] button "Drop here".' in text
-    assert await shown(hand, "local") == "true true,true local.txt|local;given.txt|given"
+    assert await shown(hand, "gi ven") == "true true,true local.txt|local;given.txt|given"
 
 
 async def test_files_are_dropped_within_a_frame_of_another_site(hand: Hand, site: Site) -> None:
