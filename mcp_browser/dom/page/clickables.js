@@ -87,6 +87,7 @@ function closeClickable(own, at) {
   let length = 0;
   for (let i = at + 1; i < walk.lines.length; i++) {
     const inner = /** @type {Line} */ (walk.lines[i]);
+    if (inner.parts) controls += inner.parts.length;
     if (inner.kind === "interactive") controls++;
     else if (inner.kind !== "region") {
       texts++;
@@ -98,6 +99,12 @@ function closeClickable(own, at) {
     walk.lines.splice(at, 1);
     for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
     walk.ignoredHand = element;
+    // In a table its text and controls stand in the cell.
+    for (const inner of walk.row ? walk.lines.splice(at) : []) {
+      if (inner.kind === "interactive") addToCell(reference(inner.id));
+      if (inner.kind === "text") addToCell(cellText(inner.name));
+      else walk.lines.push(inner);
+    }
   };
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
@@ -171,7 +178,7 @@ function hasPlainHandler(element, role) {
   if (role === "listitem" || role === "article") return hasHandler(element);
   if (role !== "group" && role !== "figure" && role !== "region") return false;
   // A tab stop alone is there to scroll them by keys.
-  return (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+  return listensItself(element);
 }
 
 /** @param {Element} element */

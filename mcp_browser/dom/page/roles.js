@@ -170,6 +170,9 @@ function isEditor(element, tag) {
   return tag === "body" && inDesign();
 }
 
+/** Whether it listens to clicks itself. @param {Element} element */
+const listensItself = (element) => (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+
 /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
 function hasHandler(element) {
   if (heardListeners && listening.has(element)) return true;

@@ -24,9 +24,12 @@ var channel;
  * @property {string[]} marks states that pass by (focused, covered): shown, but no change
  * @property {number} far distance from the view, in pixels: negative above, 0 in it
  * @property {Element | null} node only while a call is being answered
+ * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, told within it
+ * @property {Element[] | null} cells of a row, in the order of its text; only while a call is being answered
  *
- * @typedef {[Kind, number, number, string, string, string[], number, number]} WireLine
- *   kind, depth, id, role, name, states, is new, far
+ * @typedef {[Kind, number, number, string, string, string[], number, number]
+ *   | [Kind, number, number, string, string, string[], number, number, Array<unknown>]} WireLine
+ *   kind, depth, id, role, name, states, is new, far, and of a row with parts these, as lines
  *
  * @typedef {object} Open an element whose children are being read
  * @property {Element} element
