@@ -127,6 +127,9 @@ class Element:
         ready = await self._ready("click", force=force)
         if button == "left" and not modifiers:
             self._refuse_native_popups(ready)
+        if not ready.reached:
+            await self.press("Space")
+            return
         mouse = self._tab.page.mouse
         self._tab.cursor = (ready.x, ready.y)
         async with held(self._tab, modifiers):
@@ -228,8 +231,11 @@ class Element:
             raise NotActionable(
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
-        self._tab.cursor = (ready.x, ready.y)
-        await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+        if ready.reached:
+            self._tab.cursor = (ready.x, ready.y)
+            await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+        else:
+            await self.press("Space")
         if not self._tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
             raise NotActionable(

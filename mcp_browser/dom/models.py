@@ -208,7 +208,7 @@ class ReadyElement(Frozen):
 
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
     view. `kind` tells how a value gets into it: typed (`text`, `rich`), set (`picker`), chosen (`select`),
-    ticked (`check`) or given as a file (`file`).
+    ticked (`check`) or given as a file (`file`). `reached` is False where keys reach it and no mouse does.
     """
 
     node: DomNode
@@ -222,6 +222,7 @@ class ReadyElement(Frozen):
     checked: bool | None = None
     multiple: bool = False
     focused: bool = False
+    reached: bool = True
 
 
 class Scrolled(Frozen):

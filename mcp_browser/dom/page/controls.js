@@ -79,7 +79,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (replaceable && !canBeReached(element, tag)) return null;
+  if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
+  if (replaceable) walk.told.add(element);
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
@@ -97,7 +98,7 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
-  if ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element)) {
+  if (!walk.told.has(control) && ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element))) {
     if (role !== "checkbox" && role !== "radio" && role !== "switch" && !(controlTag === "input" && inputType(control) === "file")) {
       return frame;
     }
@@ -106,6 +107,7 @@ function enterLabel(element, frame) {
     const name = nameOf(control, controlTag, role);
     const far = farOf(element, false);
     if (far !== far) return null;
+    walk.told.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
     return enterInside(name, frame);
   }
@@ -130,15 +132,17 @@ function isReplaceable(element, tag) {
   return (traits(element) & SPECIAL) !== 0 && explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
 }
 
-/** Whether a hidden or tiny control can be reached all the same: by its own box or by a label that is seen. @param {Element} element @param {string} tag */
+/** Whether a hidden or tiny control can be reached all the same: by its own box, by a label that is seen, or by keys. @param {Element} element @param {string} tag */
 function canBeReached(element, tag) {
-  if (!isReplaceable(element, tag)) return false;
+  if (!isReplaceable(element, tag)) return isFieldOnTop(element, tag);
   const style = styleOf(element);
   if (style.display === "none" || style.visibility !== "visible") return false;
   const box = rectOf(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
-  return box.width > 1 && box.height > 1;
+  if (box.width > 1 && box.height > 1) return true;
+  // A component's own means against a doubled control are these two.
+  return box.width > 0 && attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
 }
 
 /** @param {Element} element @param {string} tag */

@@ -20,6 +20,7 @@ function frameFor(element, parent) {
     used.hand = undefined;
     used.kind = "";
     used.zone = parent ? parent.zone : null;
+    used.faint = parent ? parent.faint : "";
     return used;
   }
   /** @type {Open} */
@@ -36,6 +37,7 @@ function frameFor(element, parent) {
     muted: false,
     pointed: false,
     hand: undefined,
+    faint: parent ? parent.faint : "",
     suspect: false,
     far: null,
     run: 0,
@@ -58,16 +60,22 @@ function frameFor(element, parent) {
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
   if (bits & SKIPPED_TAG) return null;
-  let muted = false;
+  let faint = parent ? parent.faint : "";
+  let muted = faint === "fields";
   let unseen = false;
   if (!isSeen(element)) {
     const style = styleOf(element);
     if (style.display === "none") return null;
     if (style.display === "contents") muted = style.visibility !== "visible";
     else if (style.visibility !== "visible") muted = true;
-    else if (Number(style.opacity) === 0 && isReplaceable(element, tag)) unseen = true;
-    else return null;
+    else {
+      if (!faint && Number(style.opacity) === 0) faint = faintness(element);
+      unseen = isReplaceable(element, tag) || isFieldOnTop(element, tag);
+      if (!faint && !unseen) return null;
+      muted = faint !== "hover";
+    }
   }
+  if (muted && (unseen || (faint && isReplaceable(element, tag)))) muted = false;
   const inline = (bits & INLINE_TAG) !== 0;
   if (tag === "br") {
     if (walk.run !== "") {
@@ -102,7 +110,8 @@ function enterElement(element, parent) {
   frame.root = root;
   frame.leaf = leaf;
   frame.block = !inline;
-  frame.muted = muted || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
+  frame.faint = faint;
+  frame.muted = muted || faint === "hover" || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
   frame.pointed = pointing(element);
   frame.suspect = (parent !== null && parent.suspect) || (surveyed && walk.shadows === 0 && suspicious(element));
   if (inline) {
@@ -155,7 +164,11 @@ function enterElement(element, parent) {
     if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
-    if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) return null;
+    if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
+      if (!isWrapperOfField(element)) return null;
+      frame.faint = "fields";
+      frame.muted = true;
+    }
     if (means & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
   }
   if (walk.inside === null || !parent) {

@@ -267,6 +267,8 @@ async function tryReady(id, purpose, force) {
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit) {
     const labelled = target === element ? labelPoint(control) : null;
+    // No mouse reaches a box that is clipped to nothing, keys do.
+    if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
       const through = styleOf(target).pointerEvents === "none";
       const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
@@ -281,6 +283,13 @@ async function tryReady(id, purpose, force) {
     } else point = labelled;
   }
   return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
+}
+
+/** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
+function isClippedAway(element) {
+  let node = /** @type {Node | null} */ (element);
+  for (let up = 0; up < 4 && node && isElement(node); up++, node = flatParent(node)) if (isTrap(/** @type {Element} */ (node))) return true;
+  return false;
 }
 
 /** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
@@ -307,7 +316,8 @@ function inertAround(element) {
  * @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
  */
 function hiddenBy(element, clipping) {
-  const replaceable = isReplaceable(element, localName(element));
+  const tag = localName(element);
+  const used = isReplaceable(element, tag) || isFieldOnTop(element, tag);
   for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
     if (!isElement(node)) continue;
     const outer = /** @type {Element} */ (node);
@@ -315,9 +325,9 @@ function hiddenBy(element, clipping) {
     if (style.display === "none") return "display: none";
     if (outer === element) {
       if (style.visibility !== "visible") return `visibility: ${style.visibility}`;
-      if (replaceable) continue;
+      if (used) continue;
     } else if (style.contentVisibility === "hidden") return "content-visibility: hidden";
-    if (Number(style.opacity) === 0) return "opacity: 0";
+    if (Number(style.opacity) === 0 && !faintness(outer)) return "opacity: 0";
     if (clipping && (isTrap(outer) || (outer !== element && isCollapsed(outer)))) return "cut off to nothing";
   }
   return _checkVisibility.call(element) || styleOf(element).display === "contents" ? "" : "in something that is closed";
