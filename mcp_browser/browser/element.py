@@ -163,20 +163,30 @@ class Element:
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self._call("setValue", text)
             return await self._field()
-        keyboard = self._tab.page.keyboard
+        if ready.kind == "keys":
+            # What is selected and where the caret stands is known to the editor alone.
+            await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
+            await self._type(text, slowly=slowly)
+            return None
         await self._call("moveToEnd" if append else "selectText")
-        if not text:
-            await self._tab.act(keyboard.press("Delete"))
-        elif slowly:
-            await type_keys(self._tab, text)
-        else:
-            await self._tab.act(keyboard.insert_text(text))
+        await self._type(text, slowly=slowly)
+        if text and not slowly:
             field = await self._field()
             if append or field is None or field.holds(text) or (ready.kind == "rich" and field.value.strip()):
                 return field
             await self._call("selectText")
             await type_keys(self._tab, text)
         return await self._field()
+
+    async def _type(self, text: str, *, slowly: bool) -> None:
+        """Put text in place of what is selected; none deletes that."""
+        keyboard = self._tab.page.keyboard
+        if not text:
+            await self._tab.act(keyboard.press("Delete"))
+        elif slowly:
+            await type_keys(self._tab, text)
+        else:
+            await self._tab.act(keyboard.insert_text(text))
 
     async def _field(self) -> FieldValue | None:
         if self._tab.held:

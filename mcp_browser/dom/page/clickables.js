@@ -106,6 +106,8 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
+  // What listens around a code editor is the editor.
+  if (isAroundEditor(element)) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
   if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {

@@ -73,13 +73,16 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   flush();
   frame.start = walk.lines.length;
   if (role === "option" && walk.inside === ALL) return null;
-  const replaceable = unseen || isReplaceable(element, tag);
+  const surface = surfaceOf(element, tag);
+  const replaceable = unseen || isReplaceable(element, tag) || surface !== null;
   const far = farOf(element, replaceable);
   if (far !== far) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
+  if (surface) walk.surface = surface;
+  else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
+  else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
   if (replaceable) walk.told.add(element);
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);

@@ -70,12 +70,12 @@ function enterElement(element, parent) {
     else if (style.visibility !== "visible") muted = true;
     else {
       if (!faint && Number(style.opacity) === 0) faint = faintness(element);
-      unseen = isReplaceable(element, tag) || isFieldOnTop(element, tag);
+      unseen = isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null;
       if (!faint && !unseen) return null;
       muted = faint !== "hover";
     }
   }
-  if (muted && (unseen || (faint && isReplaceable(element, tag)))) muted = false;
+  if (muted && (unseen || (faint && (isReplaceable(element, tag) || surfaceOf(element, tag))))) muted = false;
   const inline = (bits & INLINE_TAG) !== 0;
   if (tag === "br") {
     if (walk.run !== "") {
@@ -153,7 +153,7 @@ function enterElement(element, parent) {
   }
   if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
   if (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow) return enterFrame(element, tag);
-  if (tag === "canvas") return enterCanvas(element, tag, frame);
+  if (tag === "canvas") return isDrawnByEditor(element) ? null : enterCanvas(element, tag, frame);
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
@@ -161,7 +161,10 @@ function enterElement(element, parent) {
     if (walk.inside === null && !name && inner === 0) return null;
   }
   if (attributed) {
-    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) {
+    const named = means & CLASS ? attribute(element, "class") || "" : "";
+    const telling = named !== "" && TELLING_CLASS.test(named);
+    if (telling && walk.inside === null && isGutter(element, named)) return hush(frame);
+    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
     if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
@@ -169,10 +172,10 @@ function enterElement(element, parent) {
       frame.faint = "fields";
       frame.muted = true;
     }
-    if (means & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
+    if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
   if (walk.inside === null || !parent) {
-    if (hasHandler(element) && element !== body() && element !== rootElement()) {
+    if (hasHandler(element) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }
@@ -195,7 +198,11 @@ function enterElement(element, parent) {
         parent.far = frame.zone;
         parent.kind = kindOf(element, tag);
       }
-    } else if (attributed && isCollapsed(element)) return null;
+    } else if (attributed && isCollapsed(element)) {
+      if (!holdsKeyField(element)) return null;
+      frame.faint = "fields";
+      frame.muted = true;
+    }
   }
   if (leaf && walk.inside === null) {
     const text = (frame.text = textContent(element));

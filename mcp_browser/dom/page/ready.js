@@ -20,6 +20,7 @@ function valueKind(element) {
     if (type === "file") return "file";
     return "none";
   }
+  if (surfaceOf(element, tag) || (element instanceof HTMLElement && _editContext.call(element))) return "keys";
   if (tag === "textarea") return "text";
   if (tag === "select") return "select";
   if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
@@ -209,7 +210,7 @@ async function tryReady(id, purpose, force) {
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
-  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich") {
+  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich" && kind !== "keys") {
     return { problem: "not-editable", lasting: true, ...facts };
   }
   if (purpose !== "hover") {
@@ -223,13 +224,14 @@ async function tryReady(id, purpose, force) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
-  if (!isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+  const surface = surfaceOf(element, tag);
+  if (!surface && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const how = hiddenBy(element, false);
     if (how) return { problem: "hidden", how, ...facts };
   }
-  let box = boxOf(element);
   /** @type {Element} */
-  let target = element;
+  let target = surface || element;
+  let box = boxOf(target);
   if (box.width < 1 || box.height < 1) {
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
     if (!label) return { problem: "no-size", ...facts };

@@ -129,6 +129,8 @@ function enterCell(element, tag, role, frame) {
   const row = /** @type {Row} */ (walk.row);
   row.cells.push("");
   row.nodes.push(element);
+  const named = walk.everyCell ? "" : attribute(element, "class") || "";
+  if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
   const own = isOwnCell(element, role, row);
   if (own || walk.everyCell) {
     const far = farOf(element, false);

@@ -19,6 +19,7 @@
  * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
  * @property {number} heading level of the heading that is being read, or 0
  * @property {Row | null} row the table row that is being read
+ * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
  * @property {Set<Element>} told form controls that have a line, their own or their label's
  * @property {boolean} everyCell whether each cell of a table is told as an element
  * @property {boolean} inert
@@ -70,6 +71,7 @@ const standing = () => ({
   inside: null,
   heading: 0,
   row: null,
+  surface: null,
   told: new Set(),
   everyCell: false,
   inert: false,
