@@ -59,7 +59,7 @@ function openClickable(frame, at) {
   }
   const id = keep(element);
   const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
-  const own = newLine("interactive", element, id, "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
+  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;

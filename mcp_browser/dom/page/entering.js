@@ -69,8 +69,9 @@ function enterElement(element, parent) {
     if (style.display === "contents") muted = style.visibility !== "visible";
     else if (style.visibility !== "visible") muted = true;
     else {
-      if (!faint && Number(style.opacity) === 0) faint = faintness(element);
-      unseen = isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null;
+      const faded = Number(style.opacity) === 0;
+      if (!faint && faded) faint = faintness(element);
+      unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
       if (!faint && !unseen) return null;
       muted = faint !== "hover";
     }
@@ -173,6 +174,10 @@ function enterElement(element, parent) {
       frame.muted = true;
     }
     if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
+  }
+  if (walk.parted && !role && attributed && isPartOfItem(element, tag)) {
+    pushControl(element, "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
+    return null;
   }
   if (walk.inside === null || !parent) {
     if (hasHandler(element) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {

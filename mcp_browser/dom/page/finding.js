@@ -24,14 +24,14 @@ function find(wanted, limit) {
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
-  const lines = read(null, CELLS.has(role));
+  const lines = read(null, role !== "");
   /** @type {Found[]} */
   const found = [];
   let total = 0;
   /** @type {Line | null} */
   let row = null;
   for (const line of withParts(lines)) {
-    if (line.parts) row = line;
+    if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
     const shown = plain(line.name);
     if (name && !shown.toLowerCase().includes(name)) continue;
@@ -39,7 +39,7 @@ function find(wanted, limit) {
     total++;
     if (found.length < limit && line.node) {
       keep(line.node);
-      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && row.parts && row.parts.includes(line) ? row : null });
+      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && standsIn(line, row) ? row : null });
     }
   }
   tellApart(found);
@@ -49,6 +49,9 @@ function find(wanted, limit) {
 }
 
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
+
+/** @param {Line} line @param {Line} row */
+const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(row.cells && line.node && row.cells.includes(line.node));
 
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");

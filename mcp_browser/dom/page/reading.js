@@ -6,10 +6,10 @@ let groupsRead = [];
 /**
  * Read the document, or a part of it, as lines in reading order.
  * @param {Element | null} top
- * @param {boolean} everyCell whether each cell of a table is told as an element
+ * @param {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
  * @returns {Line[]}
  */
-function read(top, everyCell = false) {
+function read(top, thorough = false) {
   ask("nodes");
   labelsOfRoot = new WeakMap();
   addedIn = new WeakMap();
@@ -31,7 +31,7 @@ function read(top, everyCell = false) {
     ...standing(),
     start,
     tree,
-    everyCell,
+    thorough,
     active: deepActive(),
     styled: before !== null || after !== null,
     width: innerWidth,

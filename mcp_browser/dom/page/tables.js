@@ -129,10 +129,10 @@ function enterCell(element, tag, role, frame) {
   const row = /** @type {Row} */ (walk.row);
   row.cells.push("");
   row.nodes.push(element);
-  const named = walk.everyCell ? "" : attribute(element, "class") || "";
+  const named = walk.thorough ? "" : attribute(element, "class") || "";
   if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
   const own = isOwnCell(element, role, row);
-  if (own || walk.everyCell) {
+  if (own || walk.thorough) {
     const far = farOf(element, false);
     if (far === far) {
       const shownAs = role === "cell" && row.table.grid ? "gridcell" : role;
@@ -140,7 +140,9 @@ function enterCell(element, tag, role, frame) {
       const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
+      if (!own) walk.row = null;
       pushControl(element, shownAs, name, states, far, element === walk.active);
+      walk.row = row;
       if (own) return enterInside(name, frame);
     }
   }

@@ -20,8 +20,9 @@
  * @property {number} heading level of the heading that is being read, or 0
  * @property {Row | null} row the table row that is being read
  * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
+ * @property {boolean} parted whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
  * @property {Set<Element>} told form controls that have a line, their own or their label's
- * @property {boolean} everyCell whether each cell of a table is told as an element
+ * @property {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
  * @property {boolean} inert
  * @property {Element | null} ignoredHand
  * @property {Element | null} active the focused element
@@ -73,7 +74,8 @@ const standing = () => ({
   row: null,
   surface: null,
   told: new Set(),
-  everyCell: false,
+  parted: false,
+  thorough: false,
   inert: false,
   ignoredHand: null,
   active: null,
