@@ -51,7 +51,8 @@ function discover(at) {
 /** @param {Open} frame @param {number} at where its line stands */
 function openClickable(frame, at) {
   const { element, tag } = frame;
-  const far = farOf(element, false);
+  // A straight line of a drawing has no height or no width.
+  const far = farOf(element, element instanceof SVGElement);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
@@ -106,6 +107,15 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
+  if (takesDrops(element) && parentNode(element) !== body()) {
+    own.states = [...own.states, "droppable"];
+    if (controls > 0 || length > LONGEST_CLICKABLE) {
+      own.kind = "region";
+      own.role = explicitRole(element) || "group";
+      if (!own.name) own.states = withHint(element, "clickable", own.states);
+      return undefined;
+    }
+  }
   // What listens around a code editor is the editor.
   if (isAroundEditor(element)) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
@@ -129,7 +139,7 @@ function closeClickable(own, at) {
     }
     own.name = name || tidy(around(element, ""));
     // An empty box that listens all over the page is there for whatever else is on it.
-    if (!own.name && listensForAll(element)) return drop();
+    if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     if (!own.name) own.states = withHint(element, "clickable", own.states);
     walk.lines.length = at + 1;
   } else {

@@ -92,6 +92,9 @@ const POINTS = [
  * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
  */
 function pointOn(element, anything) {
+  for (const { x, y } of pointsOnLine(element)) {
+    if (x > 0 && y > 0 && x < innerWidth && y < innerHeight && reaches(element, at(x, y))) return { x, y, hit: null };
+  }
   const boxes = boxesInView(element);
   const first = boxes[0];
   if (!first) return null;
@@ -107,6 +110,15 @@ function pointOn(element, anything) {
     }
   }
   return { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
+}
+
+/** Points on the line that a drawing's element draws: the middle of the box around a curve is beside it. @param {Element} element */
+function pointsOnLine(element) {
+  const line = element instanceof SVGGeometryElement ? element : element instanceof SVGGElement ? query(element, "path,line,polyline") : null;
+  const matrix = line instanceof SVGGeometryElement ? line.getScreenCTM() : null;
+  if (!(line instanceof SVGGeometryElement) || !matrix) return [];
+  const length = line.getTotalLength();
+  return [0.5, 0.25, 0.75, 0.4, 0.6].map((part) => line.getPointAtLength(length * part).matrixTransform(matrix));
 }
 
 /** @param {Element} element */
@@ -232,7 +244,7 @@ async function tryReady(id, purpose, force) {
   /** @type {Element} */
   let target = surface || element;
   let box = boxOf(target);
-  if (box.width < 1 || box.height < 1) {
+  if ((box.width < 1 || box.height < 1) && !pointsOnLine(element).length) {
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
     if (!label) return { problem: "no-size", ...facts };
     target = label;

@@ -176,12 +176,15 @@ function isEditor(element, tag) {
 /** Whether it listens to clicks itself. @param {Element} element */
 const listensItself = (element) => (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
 
+/** Whether it takes what is dropped on it. @param {Element} element */
+const takesDrops = (element) => (heardListeners && dropping.has(element)) || attribute(element, "ondrop") !== null;
+
 /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
 function hasHandler(element) {
-  if (heardListeners && listening.has(element)) return true;
+  if (heardListeners && (listening.has(element) || dropping.has(element))) return true;
   if (!(traits(element) & SPECIAL)) return false;
   if (attribute(element, "onclick") !== null || attribute(element, "onmousedown") !== null) return true;
-  if (attribute(element, "draggable") === "true") return true;
+  if (attribute(element, "draggable") === "true" || attribute(element, "ondrop") !== null) return true;
   const stop = attribute(element, "tabindex");
   return stop !== null && Number(stop) >= 0;
 }
