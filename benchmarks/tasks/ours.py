@@ -9,6 +9,7 @@ from benchmarks.tasks.hands import Hand, Name, NotSeenError, Seen
 
 _ELEMENT = re.compile(r'^\s*[+~]?\s*\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"(.*)$')
 _VALUE = re.compile(r'value="((?:[^"\\]|\\.)*)"')
+_IN_ROW = re.compile(r'(?<= )\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
 _CELL = re.compile(r'\[(\d+)\] ([^|\["]+?)(?: \([^|()]*\))?(?= \||"|$)')
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
 _REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
@@ -41,6 +42,8 @@ class McpBrowser(Hand):
                     if element := self.seen.pop(old, None):
                         self.seen[new] = Seen(element.role, element.name, new, element.line)
             if "| " in line:
+                for index, role, name in _IN_ROW.findall(line):
+                    self.seen[index] = Seen(role, re.sub(r"\\(.)", r"\1", name), index, line)
                 for index, name in _CELL.findall(line):
                     self.seen.setdefault(index, Seen("gridcell", name, index, line))
         self.told += "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("- "))

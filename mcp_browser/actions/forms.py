@@ -169,7 +169,7 @@ async def _choose_or_type(element: Element, value: str) -> str:
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
-        return f"Typed {len(text)} characters into {element}."
+        return f"Typed {len(text)} characters into {element}." if text else f"Cleared {element}."
     told = _typed(element, text, secret=field.secret)
     if field.holds(text, as_end=append):
         return told

@@ -127,6 +127,9 @@ class Element:
         ready = await self._ready("click", force=force)
         if button == "left" and not modifiers:
             self._refuse_native_popups(ready)
+        if not ready.reached:
+            await self.press("Space")
+            return
         mouse = self._tab.page.mouse
         self._tab.cursor = (ready.x, ready.y)
         async with held(self._tab, modifiers):
@@ -160,20 +163,30 @@ class Element:
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self._call("setValue", text)
             return await self._field()
-        keyboard = self._tab.page.keyboard
+        if ready.kind == "keys":
+            # What is selected and where the caret stands is known to the editor alone.
+            await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
+            await self._type(text, slowly=slowly)
+            return None
         await self._call("moveToEnd" if append else "selectText")
-        if not text:
-            await self._tab.act(keyboard.press("Delete"))
-        elif slowly:
-            await type_keys(self._tab, text)
-        else:
-            await self._tab.act(keyboard.insert_text(text))
+        await self._type(text, slowly=slowly)
+        if text and not slowly:
             field = await self._field()
             if append or field is None or field.holds(text) or (ready.kind == "rich" and field.value.strip()):
                 return field
             await self._call("selectText")
             await type_keys(self._tab, text)
         return await self._field()
+
+    async def _type(self, text: str, *, slowly: bool) -> None:
+        """Put text in place of what is selected; none deletes that."""
+        keyboard = self._tab.page.keyboard
+        if not text:
+            await self._tab.act(keyboard.press("Delete"))
+        elif slowly:
+            await type_keys(self._tab, text)
+        else:
+            await self._tab.act(keyboard.insert_text(text))
 
     async def _field(self) -> FieldValue | None:
         if self._tab.held:
@@ -228,8 +241,11 @@ class Element:
             raise NotActionable(
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
-        self._tab.cursor = (ready.x, ready.y)
-        await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+        if ready.reached:
+            self._tab.cursor = (ready.x, ready.y)
+            await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+        else:
+            await self.press("Space")
         if not self._tab.held and not await self._comes_true(checked):
             state = "checked" if not checked else "unchecked"
             raise NotActionable(

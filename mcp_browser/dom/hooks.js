@@ -8,6 +8,7 @@
 (function hook(/** @type {string} */ channel) {
   "use strict";
   const CLICK_LIKE = new Set(["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu"]);
+  const DROPS = new Set(["drop", "dragover", "dragenter"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
@@ -50,6 +51,10 @@
   const listening = new Set();
   /** @type {WeakSet<Element>} */
   const known = new WeakSet();
+  /** What takes drops. @type {Set<WeakRef<Element>>} */
+  const dropping = new Set();
+  /** @type {WeakSet<Element>} */
+  const knownDrops = new WeakSet();
   /** When each timer that the page's beginning or the last input has started falls due. @type {Map<unknown, number>} */
   const due = new Map();
   /** Callbacks and answers that are waited for, whose time the browser or somebody else chooses. @type {Set<unknown>} */
@@ -102,6 +107,13 @@
     listening.add(new WeakRef(target));
   }
 
+  /** @param {unknown} target */
+  function noteDrop(target) {
+    if (!(target instanceof Element) || knownDrops.has(target) || NATIVE.has(target.localName)) return;
+    knownDrops.add(target);
+    dropping.add(new WeakRef(target));
+  }
+
   /**
    * @param {any} owner
    * @param {string} name
@@ -115,11 +127,12 @@
 
   wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
     if (CLICK_LIKE.has(args[0])) note(self);
+    if (DROPS.has(args[0])) noteDrop(self);
     if (args[0] === "load" && (self === globalThis || self === undefined)) expectLoad();
     return apply(native, self, args);
   });
 
-  for (const name of ["onclick", "onmousedown", "onpointerdown", "onmouseup", "onpointerup"]) {
+  for (const name of ["onclick", "onmousedown", "onpointerdown", "onmouseup", "onpointerup", "ondrop", "ondragover"]) {
     const own = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
     const set = own && own.set;
     if (!own || !set) continue;
@@ -127,7 +140,7 @@
       ...own,
       set: new Proxy(set, {
         apply(target, self, args) {
-          if (args[0]) note(self);
+          if (args[0]) (name.startsWith("ondr") ? noteDrop : note)(self);
           return apply(target, self, args);
         },
       }),
@@ -464,19 +477,19 @@
     apply(dispatch, document, [event]);
   }
 
-  /** @param {WeakRef<Element>[]} refs */
-  function sendElements(refs) {
+  /** @param {WeakRef<Element>[]} refs @param {"element" | "drop"} kind */
+  function sendElements(refs, kind) {
     const ranges = [];
     for (const ref of refs) {
       const element = ref.deref();
       if (!element) continue;
       if (apply(rootOf, element, []) instanceof ShadowRoot) {
-        if (element instanceof HTMLElement) send(new SubmitEvent(`${channel}:element`, { submitter: element }));
+        if (element instanceof HTMLElement) send(new SubmitEvent(`${channel}:${kind}`, { submitter: element }));
       } else {
         ranges.push(new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 }));
       }
     }
-    if (ranges.length) send(new InputEvent(`${channel}:elements`, { targetRanges: ranges }));
+    if (ranges.length) send(new InputEvent(`${channel}:${kind}s`, { targetRanges: ranges }));
   }
 
   function sendRoots() {
@@ -518,7 +531,12 @@
     if (listening.size) {
       const refs = [...listening];
       listening.clear();
-      sendElements(refs);
+      sendElements(refs, "element");
+    }
+    if (dropping.size) {
+      const refs = [...dropping];
+      dropping.clear();
+      sendElements(refs, "drop");
     }
   }
 

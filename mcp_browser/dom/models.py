@@ -11,6 +11,8 @@ NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "
 ChangeKind = Literal["added", "removed", "unlisted", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
+_CELL_SIGNS = re.compile(r"\||\[(?=\d+\])")
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _LINE = re.compile(r'^(?=[^\S\n]*+(?:[-+~=]\s)?\*?[^\S\n]*+\[\d++\]\s++\S++\s++")', re.MULTILINE)
 
 
@@ -30,6 +32,9 @@ class DomNode(Frozen):
 
     A `fold` stands for entries of a list that are left out: `name` is their number, `role` what they are
     called (rows, links, …), `index` the element to look into for them, `lines` how many lines they have.
+
+    A row of a table has its cells in `name`, ` | ` between them, and in these the elements of `parts`, each
+    as its `inline`. A `|` or `[7]` of the page's text is `\\|` or `\\[7]` there.
     """
 
     kind: NodeKind
@@ -40,6 +45,18 @@ class DomNode(Frozen):
     states: tuple[str, ...] = ()
     is_new: bool = False
     lines: int = 1
+    parts: tuple["DomNode", ...] = ()
+
+    @property
+    def inline(self) -> str:
+        """The element as it stands in a row: `[4] button "Delete" disabled`; a cell as `[9] 8 (selected)`."""
+        states = [state if state.startswith("covered") else _in_cell(state) for state in self.states]
+        mark = "*" if self.is_new else ""
+        if self.role in _CELLS:
+            text = _in_cell(self.name).replace('"', '\\"')
+            return f"{mark}[{self.index}] {text}".rstrip() + (f" ({' '.join(states)})" if states else "")
+        name = self.name.translate(_ESCAPES)
+        return " ".join([f'{mark}[{self.index}] {self.role} "{_in_cell(name)}"', *states])
 
     def __str__(self) -> str:
         # Cleaned first: a character that goes may keep a text from being known as what looks like an element.
@@ -50,8 +67,10 @@ class DomNode(Frozen):
             case "heading" if self.index is None:
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
                 return f"{'#' * int(level)} {name}"
-            case "row" if self.index is None:
-                return f"| {name} |" + "".join(f" {state}" for state in self.states)
+            case _ if self.role == "row" and self.kind in ("row", "interactive"):
+                mark = "*" if self.is_new else ""
+                index = f"{mark}[{self.index}] row " if self.index is not None else ""
+                return f"{index}| {name} |" + "".join(f" {state}" for state in self.states)
             case "image" if self.index is None:
                 return f'{self.role or "img"} "{name.translate(_ESCAPES)}"'
             case "fold":
@@ -188,14 +207,15 @@ class ReadyElement(Frozen):
     """An element that can take an action, and where.
 
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
-    view. `kind` tells how a value gets into it: typed (`text`, `rich`), set (`picker`), chosen (`select`),
-    ticked (`check`) or given as a file (`file`).
+    view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
+    (`picker`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached` is False where
+    keys reach it and no mouse does.
     """
 
     node: DomNode
     tag: str
     type: str = ""
-    kind: Literal["text", "rich", "picker", "select", "check", "file", "none"] = "none"
+    kind: Literal["text", "rich", "keys", "picker", "select", "check", "file", "none"] = "none"
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0
@@ -203,6 +223,7 @@ class ReadyElement(Frozen):
     checked: bool | None = None
     multiple: bool = False
     focused: bool = False
+    reached: bool = True
 
 
 class Scrolled(Frozen):
@@ -242,6 +263,11 @@ class Box(Frozen):
     y: float
     width: float
     height: float
+
+
+def _in_cell(text: str) -> str:
+    """Text of which nothing can be taken for the edge of a cell or for an index."""
+    return _CELL_SIGNS.sub(r"\\\g<0>", text)
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_browser.dom.models import SettleState
-from mcp_browser.dom.references import DEPTH, FAR, NAME, ROLE, STATES
+from mcp_browser.dom.references import DEPTH, FAR, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import World
 
 FRAME_SECONDS = 3.0
@@ -147,14 +147,18 @@ def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
 
 def cost_of(item: Shown) -> int:
     """Characters of a line, about as the page script counts them."""
-    line = item.line
+    return item.depth * 2 + _cost(item.line)
+
+
+def _cost(line: list[Any]) -> int:
     states = sum(len(state) + 1 for state in line[STATES])
     return (
-        (line[DEPTH] + item.depth) * 2
+        line[DEPTH] * 2
         + len(line[NAME])
         + (len(line[ROLE]) + 9 if line[ROLE] else 1)
         + 1
         + states
+        + sum(_cost(part) for part in line[PARTS:] and line[PARTS])
     )
 
 

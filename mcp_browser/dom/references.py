@@ -11,7 +11,8 @@ from mcp_browser.errors import NotFound, StaleElement
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
-KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR = range(8)  # Places in a line as the page script sends it
+# Places in a line as the page script sends it; the last only of a row with elements in it
+KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR, PARTS = range(9)
 
 
 LONGEST_QUOTE = 60  # How much of a line that went is repeated where it stands for others, characters
@@ -78,8 +79,9 @@ class References:
         """A line of the page script as a node, with an index where it can be acted on."""
         kind, role = line[KIND], line[ROLE]
         name, states = line[NAME], line[STATES]
+        parts = tuple(self.node(part, world, document) for part in line[PARTS:] and line[PARTS])
         if "\ue000" in name:
-            name = self._with_indexes(name, world, document)
+            name = self._with_indexes(_with_parts(name, line, parts), world, document)
         if states and any("\ue000" in state for state in states):
             states = [self._with_indexes(state, world, document) for state in states]
         if kind == "fold":
@@ -98,6 +100,7 @@ class References:
             name=name,
             states=tuple(states),
             is_new=bool(line[IS_NEW]),
+            parts=parts,
         )
         if index is not None:
             self._describe(index, node)
@@ -119,14 +122,16 @@ class References:
     def old(self, line: list[Any], world: World, document: str) -> DomNode:
         """A line as it was; it has an index only if that has been shown."""
         index = self.known(line[ID], document)
+        parts = tuple(self.old(part, world, document) for part in line[PARTS:] and line[PARTS])
         return DomNode.model_construct(
             kind=line[KIND],
             depth=line[DEPTH],
             index=index if line[KIND] in ("interactive", "region") else None,
             role=line[ROLE],
-            name=self._with_indexes(line[NAME], world, document),
+            name=self._with_indexes(_with_parts(line[NAME], line, parts), world, document),
             states=tuple(self._with_indexes(state, world, document) for state in line[STATES]),
             is_new=False,
+            parts=parts,
         )
 
     def gone(self, change: list[Any], world: World, document: str) -> DomNode:
@@ -179,3 +184,11 @@ def _short(node: DomNode) -> str:
     name = node.name if len(node.name) <= LONGEST_QUOTE else f"{node.name[:LONGEST_QUOTE]}…"
     index = f" (was [{node.index}])" if node.index is not None else ""
     return f"{node.model_copy(update={'index': None, 'states': (), 'name': name})}{index}"
+
+
+def _with_parts(name: str, line: list[Any], parts: tuple[DomNode, ...]) -> str:
+    """A row's text with the elements in it written out."""
+    if not parts:
+        return name
+    told = {str(part[ID]): node.inline for part, node in zip(line[PARTS], parts, strict=True)}
+    return _REFERENCE.sub(lambda match: told.get(match[1], match[0]), name)

@@ -6,7 +6,7 @@ from importlib import resources
 
 PARTS = tuple(
     (
-        "types natives text ids bridge roles names hints styles states walk placing hiding gathering "
+        "types natives text ids bridge roles names hints styles editors states walk placing hiding gathering "
         "controls clickables regions tables media folding lazy entering reading maps covering looks changes "
         "settling ready fields scrolling finding html identity secrecy door"
     ).split()

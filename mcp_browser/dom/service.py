@@ -246,6 +246,7 @@ class DomService:
             checked=answer["checked"],
             multiple=answer["multiple"],
             focused=answer["focused"],
+            reached=answer.get("reached", True),
         )
 
     async def call(self, index: int, function: str, *args: JsonValue) -> Any:

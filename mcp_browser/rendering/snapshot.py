@@ -8,7 +8,7 @@ else, matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told wit
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Scroll
 
 NO_CHANGE = "No text or control changed."
 INDENT = "  "
@@ -66,7 +66,7 @@ def render_changes(changes: DomChanges) -> str:
             case "added":
                 lines.append(f"+ {render_node(node.model_copy(update={'depth': node.depth - base}))}")
             case "changed":
-                lines.append(f"~ {_changed(change)}")
+                lines += [f"~ {line}" for line in _changed(change.node, change.before)]
             case _:
                 pass
     lines += _beside(changes)
@@ -78,12 +78,10 @@ def render_changes(changes: DomChanges) -> str:
 def _beside(changes: DomChanges) -> Iterator[str]:
     """What happened to the page without changing what it says."""
     redrawn = [
-        (change.before.index, change.node)
+        pair
         for change in changes.changes
-        if change.op == "replaced"
-        and change.node.index is not None
-        and change.before is not None
-        and change.before.index is not None
+        if change.op == "replaced" and change.before is not None
+        for pair in _renumbered(change.node, change.before)
     ]
     if redrawn:
         yield f"= drawn anew, same otherwise: {', '.join(_redrawn(redrawn))}"
@@ -123,6 +121,8 @@ def _position(scroll: Scroll, above: float, below: float, *, folded: bool) -> st
 
 def _gone(node: DomNode) -> str:
     """A line that is not on the page any more, so that nobody takes it for one that is."""
+    for part in node.parts:
+        node = node.model_copy(update={"name": node.name.replace(part.inline, _gone(part), 1)})
     if node.index is None:
         return str(node)
     return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
@@ -141,8 +141,31 @@ def _redrawn(pairs: Iterable[tuple[int, DomNode]]) -> Iterator[str]:
             yield from (f'[{old}]→[{node.index}] {node.role} "{node.name}"' for old, node in told)
 
 
-def _changed(change: DomChange) -> str:
-    node, before = change.node.model_copy(update={"is_new": False}), change.before
+def _renumbered(node: DomNode, before: DomNode) -> Iterator[tuple[int, DomNode]]:
+    """What of a line has another index now: itself, and what stands in it."""
+    for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
+        if one.index is not None and old.index is not None and one.index != old.index:
+            yield old.index, one.model_copy(update={"name": ""}) if one.parts else one
+
+
+def _changed(node: DomNode, before: DomNode | None) -> list[str]:
+    """A line that is different now; of a row in which only controls are, one for each of these."""
+    if before is None or node.kind != before.kind or node.role != "row" or node.states != before.states:
+        return [_changed_line(node, before)]
+    now, then = node.name.split(" | "), before.name.split(" | ")
+    if len(now) != len(then):
+        return [_changed_line(node, before)]
+    differing = [(new, old) for new, old in zip(now, then, strict=True) if new != old]
+    parts = {part.inline: part for part in node.parts}
+    old_parts = {part.inline: part for part in before.parts}
+    pairs = [(parts.get(new), old_parts.get(old)) for new, old in differing]
+    if pairs and all(part and old and part.index == old.index for part, old in pairs):
+        return [_changed_line(part, old) for part, old in pairs if part]
+    return [f"{node.model_copy(update={'is_new': False})} (was {' | '.join(old for _, old in differing)})"]
+
+
+def _changed_line(node: DomNode, before: DomNode | None) -> str:
+    node = node.model_copy(update={"is_new": False})
     if before is None:
         return str(node)
     # A list of options that is as it was has been told.

@@ -10,7 +10,9 @@ from mcp_browser.errors import ActionError
 from mcp_browser.rendering.result import TextPart, render_error, render_result
 from tests.support.site import Site
 
+ELEMENT = re.compile(r'\[(\d+)\] (\S+) "(.*?)"')
 LINE = re.compile(r'^\s*(?:[+~=-]\s*)?\*?\[(\d+)\] (\S+) "(.*?)"(.*)$')
+ROW = re.compile(r"^\s*(?:[+~] )?\s*(?:\*?\[\d+\] row )?\| ")
 
 
 class Hand:
@@ -48,7 +50,8 @@ class Hand:
         found = [
             int(match[1])
             for line in self.told.splitlines()
-            if (match := LINE.match(line)) and match[3] == name and role in (None, match[2])
+            for match in (ELEMENT.finditer(line) if ROW.match(line) else filter(None, [LINE.match(line)]))
+            if match[3] == name and role in (None, match[2])
         ]
         assert found, f"no {role or 'element'} {name!r} in {self.told}"
         return found[-1]

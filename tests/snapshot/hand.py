@@ -31,8 +31,9 @@ class View:
 
     @property
     def elements(self) -> list[DomNode]:
-        """The lines that can be acted on."""
-        return [node for node in self.snapshot.nodes if node.index is not None]
+        """What can be acted on: lines, and what stands in rows."""
+        told = [element for node in self.snapshot.nodes for element in (node, *node.parts)]
+        return [node for node in told if node.index is not None]
 
     def all(self, name: str, *, role: str | None = None) -> list[DomNode]:
         """Every element of that accessible name (and role)."""

@@ -263,7 +263,9 @@ async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells
     text = await told(hand, GRID)
 
     assert re.search(r"^\s+\| \[\d+\] Item \(sort=ascending\) \| \[\d+\] Count \| Do \|$", text, re.M), text
-    row = re.search(r"^\s+\| \[(\d+)\] Tea \| \[(\d+)\] 12 \(selected\) \| \[\d+\] \|$", text, re.M)
+    row = re.search(
+        r'^\s+\| \[(\d+)\] Tea \| \[(\d+)\] 12 \(selected\) \| \[\d+\] button "Sell" \|$', text, re.M
+    )
     assert row, text
     assert "gridcell" not in text
     for index in row.groups():

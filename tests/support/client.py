@@ -32,6 +32,10 @@ _ELEMENT = re.compile(
     r"^\s*(?P<op>[+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
     r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
 )
+_IN_ROW = re.compile(
+    r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"(?P<states>(?: [^|]| \\\|)*)'
+)
+_ROW = re.compile(r"^\s*(?:[+~] )?\s*(?:\*?\[\d+\] row )?\| ")
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
 _WAS = re.compile(r" \(was .*\)$")
 _REDRAWN = re.compile(r"\[(\d+)\]→\[(\d+)\]")
@@ -185,6 +189,12 @@ class Browser:
                 states = _WAS.sub("", found["states"]) if found["op"] == "~" else found["states"]
                 element = Element(int(found["index"]), found["role"], _unescape(found["name"]), states)
                 self.elements[element.index] = element
+            elif _ROW.match(line):
+                for found in _IN_ROW.finditer(line):
+                    element = Element(
+                        int(found["index"]), found["role"], _unescape(found["name"]), found["states"]
+                    )
+                    self.elements[element.index] = element
             elif line.startswith("= "):
                 for old, new in _REDRAWN.findall(line):
                     if element := self.elements.pop(int(old), None):

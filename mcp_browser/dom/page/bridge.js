@@ -9,6 +9,8 @@ const rootList = new Set();
 const knownRoots = new WeakSet();
 /** @type {WeakSet<Element>} */
 const listening = new WeakSet();
+/** What takes drops. @type {WeakSet<Element>} */
+const dropping = new WeakSet();
 let heardListeners = false;
 let timers = "";
 let readingsHeard = "";
@@ -60,6 +62,19 @@ function onElements(event) {
   heardListeners = true;
 }
 /** @param {Event} event */
+function onDrop(event) {
+  const element = /** @type {SubmitEvent} */ (event).submitter;
+  if (element) dropping.add(element);
+  heardListeners = true;
+}
+/** @param {Event} event */
+function onDrops(event) {
+  for (const range of /** @type {InputEvent} */ (event).getTargetRanges()) {
+    if (isElement(range.startContainer)) dropping.add(/** @type {Element} */ (range.startContainer));
+  }
+  heardListeners = true;
+}
+/** @param {Event} event */
 function onTimers(event) {
   timers = String(/** @type {CustomEvent} */ (event).detail);
 }
@@ -76,6 +91,8 @@ function ask(what) {
   _addEventListener.call(document, `${channel}:root`, onRoot);
   _addEventListener.call(document, `${channel}:element`, onElement);
   _addEventListener.call(document, `${channel}:elements`, onElements);
+  _addEventListener.call(document, `${channel}:drop`, onDrop);
+  _addEventListener.call(document, `${channel}:drops`, onDrops);
   _addEventListener.call(document, `${channel}:timers`, onTimers);
   _addEventListener.call(document, `${channel}:readings`, onReadings);
   _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));

@@ -9,7 +9,7 @@ let told = null;
 function toldById() {
   if (!told) {
     told = new Map();
-    for (const line of readings.get(lastReading) || []) if (line.role) told.set(line.id, line);
+    for (const line of withParts(readings.get(lastReading) || [])) if (line.role) told.set(line.id, line);
   }
   return told;
 }
@@ -25,29 +25,32 @@ function remember(lines, base) {
 
 /** @param {Line[]} lines */
 function release(lines) {
-  for (const line of lines) line.node = null;
+  for (const line of withParts(lines)) line.node = line.cells = null;
   groupsRead = [];
 }
 
-/** @param {Line} a @param {Line} b */
+/** @param {Line} a @param {Line} b @returns {boolean} */
 function sameLine(a, b) {
   if (a.kind !== b.kind || a.depth !== b.depth || a.role !== b.role || a.states.length !== b.states.length) return false;
   if (a.name !== b.name && (!a.name.includes("\uE000") || signature(a) !== signature(b))) return false;
   for (let i = 0; i < a.states.length; i++) if (a.states[i] !== b.states[i]) return false;
-  return true;
+  if (!a.parts || !b.parts) return a.parts === b.parts;
+  const others = b.parts;
+  return a.parts.length === others.length && a.parts.every((part, i) => sameLine(part, /** @type {Line} */ (others[i])));
 }
 
-/** @param {Line} line */
-const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.name.includes("\uE000") ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}`;
+/** @param {Line} line @returns {string} */
+const signature = (line) => `${line.kind}${line.depth}\n${line.role}\n${line.name.includes("\uE000") ? line.name.replace(REFERENCES, "[]") : line.name}\n${line.states.join("\n")}${line.parts ? line.parts.map(signature).join("\n") : ""}`;
 
 /** Characters of "… more (get_state index=1234)", about. */
 const FOLD_WORDS = 22;
 
-/** @param {Line} line */
+/** @param {Line} line @returns {number} */
 const costOf = (line) => {
   let cost = line.depth * 2 + line.name.length + (line.role ? line.role.length + 9 : 1) + (line.kind === "fold" ? FOLD_WORDS : 1);
   for (const state of line.states) cost += state.length + 1;
   for (const mark of line.marks) cost += mark.length + 1;
+  if (line.parts) for (const part of line.parts) cost += costOf(part);
   return cost;
 };
 
@@ -58,10 +61,13 @@ function costUpTo(lines, limit) {
   return Math.min(cost, limit);
 }
 
-/** @param {Line} line @param {boolean} isNew @returns {WireLine} */
-function wire(line, isNew) {
+/** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were told before @returns {WireLine} */
+function wire(line, isNew, old = null) {
   const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
-  return [line.kind, line.depth, line.id, line.role, line.name, states, isNew ? 1 : 0, line.far];
+  const { kind, depth, id, role, name, far } = line;
+  if (!line.parts) return [kind, depth, id, role, name, states, isNew ? 1 : 0, far];
+  const parts = line.parts.map((part) => wire(part, !!old && !old.has(part.id)));
+  return [kind, depth, id, role, name, states, isNew ? 1 : 0, far, parts];
 }
 
 /**
@@ -197,7 +203,7 @@ function observe(wish) {
 /** @param {Line[]} lines */
 function idsOf(lines) {
   const ids = new Set();
-  for (const line of lines) ids.add(line.id);
+  for (const line of withParts(lines)) ids.add(line.id);
   return /** @type {Set<number>} */ (ids);
 }
 
@@ -228,7 +234,7 @@ function snapshotOf(lines, folding, old, budget) {
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
     if (line.kind !== "fold") toldOnce.add(line.id);
-    wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id)));
+    wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
   if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost };
   return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost };
@@ -260,6 +266,7 @@ function compare(before, after) {
     if (places) places.push(i);
     else oldById.set(line.id, [i]);
   }
+  let redrawn = false;
   for (let j = first; j < after.length; j++) {
     if (origin[j] !== -1) continue;
     const line = /** @type {Line} */ (after[j]);
@@ -267,11 +274,12 @@ function compare(before, after) {
       if (!used[i] && sameLine(/** @type {Line} */ (before[i]), line)) {
         used[i] = 1;
         origin[j] = i;
+        redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
         break;
       }
     }
   }
-  if (before.length === after.length && isRising(origin)) return changes;
+  if (before.length === after.length && !redrawn && isRising(origin)) return changes;
   // The same element, told differently.
   /** @type {Map<number, number>} */
   const changedFrom = new Map();
@@ -397,7 +405,7 @@ function alike(before, after, origin, used) {
   const same = (/** @type {number} */ i, /** @type {number} */ j) => {
     const a = /** @type {Line} */ (before[i]);
     const b = /** @type {Line} */ (after[j]);
-    return a.id === b.id && sameLine(a, b);
+    return a.id === b.id && a.name === b.name && sameLine(a, b);
   };
   const shorter = Math.min(before.length, after.length);
   let first = 0;

@@ -51,7 +51,8 @@ function discover(at) {
 /** @param {Open} frame @param {number} at where its line stands */
 function openClickable(frame, at) {
   const { element, tag } = frame;
-  const far = farOf(element, false);
+  // A straight line of a drawing has no height or no width.
+  const far = farOf(element, element instanceof SVGElement);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
@@ -59,7 +60,7 @@ function openClickable(frame, at) {
   }
   const id = keep(element);
   const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
-  const own = newLine("interactive", element, id, "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
+  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
@@ -87,6 +88,7 @@ function closeClickable(own, at) {
   let length = 0;
   for (let i = at + 1; i < walk.lines.length; i++) {
     const inner = /** @type {Line} */ (walk.lines[i]);
+    if (inner.parts) controls += inner.parts.length;
     if (inner.kind === "interactive") controls++;
     else if (inner.kind !== "region") {
       texts++;
@@ -98,7 +100,24 @@ function closeClickable(own, at) {
     walk.lines.splice(at, 1);
     for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
     walk.ignoredHand = element;
+    // In a table its text and controls stand in the cell.
+    for (const inner of walk.row ? walk.lines.splice(at) : []) {
+      if (inner.kind === "interactive") addToCell(reference(inner.id));
+      if (inner.kind === "text") addToCell(cellText(inner.name));
+      else walk.lines.push(inner);
+    }
   };
+  if (takesDrops(element) && parentNode(element) !== body()) {
+    own.states = [...own.states, "droppable"];
+    if (controls > 0 || length > LONGEST_CLICKABLE) {
+      own.kind = "region";
+      own.role = explicitRole(element) || "group";
+      if (!own.name) own.states = withHint(element, "clickable", own.states);
+      return undefined;
+    }
+  }
+  // What listens around a code editor is the editor.
+  if (isAroundEditor(element)) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
   if (many || (controls > 1 && !HAND.has(styleOf(element).cursor))) {
@@ -120,7 +139,7 @@ function closeClickable(own, at) {
     }
     own.name = name || tidy(around(element, ""));
     // An empty box that listens all over the page is there for whatever else is on it.
-    if (!own.name && listensForAll(element)) return drop();
+    if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     if (!own.name) own.states = withHint(element, "clickable", own.states);
     walk.lines.length = at + 1;
   } else {
@@ -171,7 +190,7 @@ function hasPlainHandler(element, role) {
   if (role === "listitem" || role === "article") return hasHandler(element);
   if (role !== "group" && role !== "figure" && role !== "region") return false;
   // A tab stop alone is there to scroll them by keys.
-  return (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+  return listensItself(element);
 }
 
 /** @param {Element} element */

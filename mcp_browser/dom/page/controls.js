@@ -73,18 +73,65 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   flush();
   frame.start = walk.lines.length;
   if (role === "option" && walk.inside === ALL) return null;
-  const replaceable = unseen || isReplaceable(element, tag);
+  const surface = surfaceOf(element, tag);
+  const replaceable = unseen || isReplaceable(element, tag) || surface !== null;
   const far = farOf(element, replaceable);
   if (far !== far) {
     if (LEAVES.has(tag)) return null;
     return frame;
   }
-  if (replaceable && !canBeReached(element, tag)) return null;
+  if (surface) walk.surface = surface;
+  else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
+  else if (replaceable && (walk.told.has(element) || !canBeReached(element, tag))) return null;
+  if (replaceable) walk.told.add(element);
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
-  return frame.leaf ? null : enterInside(name, frame);
+  if (frame.leaf) return null;
+  const own = /** @type {Line} */ (walk.lines[walk.lines.length - 1]);
+  const at = walk.lines.length;
+  const outer = walk.parted;
+  walk.parted = PARTED.has(role);
+  const inner = enterInside(name, frame);
+  const { close } = inner;
+  inner.close = (from) => {
+    walk.parted = outer;
+    if (close) close(from);
+    joinTwin(own, at);
+  };
+  return inner;
+}
+
+/** Items in which an icon may do something else than the item. */
+const PARTED = set("tab treeitem option");
+const CLOSER = /close|remove|delete|dismiss/i;
+const LEAST_ICON = 4;
+
+/** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
+function isPartOfItem(element, tag) {
+  if (WORDS.test(textContent(element))) return false;
+  const own = listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  if (!own) return false;
+  const box = rectOf(element);
+  return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
+}
+
+/** @param {Element} element @param {string} tag */
+const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
+
+/** Of a control in another that people take for one, a button in a button, tell the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
+function joinTwin(own, at) {
+  const twin = walk.lines[at];
+  if (!twin || walk.lines.length !== at + 1 || walk.lines[at - 1] !== own || twin.kind !== "interactive") return;
+  if (twin.role !== own.role || (twin.name !== own.name && twin.name !== "")) return;
+  walk.lines.splice(at - 1, 1);
+  twin.depth = own.depth;
+  twin.name = own.name;
+  twin.states = [...own.states, ...twin.states.filter((state) => !own.states.includes(state) && !state.startsWith("hint="))];
+  if (own.marks.includes("focused")) twin.marks = own.marks;
+  if (walk.row) walk.row.cells = walk.row.cells.map((cell) => cell.replace(reference(own.id), reference(twin.id)));
 }
 
 /** @param {Element} element @param {Open} frame */
@@ -97,7 +144,7 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
-  if ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element)) {
+  if (!walk.told.has(control) && ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element))) {
     if (role !== "checkbox" && role !== "radio" && role !== "switch" && !(controlTag === "input" && inputType(control) === "file")) {
       return frame;
     }
@@ -105,7 +152,8 @@ function enterLabel(element, frame) {
     frame.start = walk.lines.length;
     const name = nameOf(control, controlTag, role);
     const far = farOf(element, false);
-    if (far !== far) return null;
+    if (far !== far) return frame;
+    walk.told.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
     return enterInside(name, frame);
   }
@@ -130,15 +178,17 @@ function isReplaceable(element, tag) {
   return (traits(element) & SPECIAL) !== 0 && explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
 }
 
-/** Whether a hidden or tiny control can be reached all the same: by its own box or by a label that is seen. @param {Element} element @param {string} tag */
+/** Whether a hidden or tiny control can be reached all the same: by its own box, by a label that is seen, or by keys. @param {Element} element @param {string} tag */
 function canBeReached(element, tag) {
-  if (!isReplaceable(element, tag)) return false;
+  if (!isReplaceable(element, tag)) return isFieldOnTop(element, tag);
   const style = styleOf(element);
   if (style.display === "none" || style.visibility !== "visible") return false;
   const box = rectOf(element);
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
-  return box.width > 1 && box.height > 1;
+  if (box.width > 1 && box.height > 1) return true;
+  // A component's own means against a doubled control are these two.
+  return box.width > 0 && attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
 }
 
 /** @param {Element} element @param {string} tag */

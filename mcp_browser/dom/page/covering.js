@@ -47,7 +47,7 @@ function markCovered(lines) {
   const free = [];
   const until = now() + COVER_TIME;
   const inView = [];
-  for (const line of lines) if (line.far === 0 && line.kind === "interactive") inView.push(line);
+  for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
   for (const line of spread(inView)) {
     if (!line.node) continue;
     if (++tests > MOST_COVER_TESTS || now() > until) break;
@@ -116,7 +116,7 @@ function coverName(cover, shown) {
 function elementsOf(lines) {
   /** @type {Map<Element, Line>} */
   const elements = new Map();
-  for (const line of lines) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.set(line.node, line);
+  for (const line of withParts(lines)) if (line.node && (line.kind === "interactive" || line.kind === "region")) elements.set(line.node, line);
   return elements;
 }
 
@@ -241,7 +241,7 @@ function controlAround(hit) {
   /** @type {Map<number, Line>} */
   const now = new Map();
   const lines = read(null);
-  for (const line of lines) if (line.role) now.set(line.id, line);
+  for (const line of withParts(lines)) if (line.role) now.set(line.id, line);
   const found = interactiveAround(hit, (id) => now.get(id));
   release(lines);
   return found;
@@ -267,7 +267,7 @@ function describe(element) {
   const known = toldById().get(idOf(element));
   const id = keep(element);
   // What these are called depends on what is in them, as it was read.
-  if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row")) {
+  if (known && (known.kind !== "interactive" || known.role === "clickable" || known.role === "row" || CELLS.has(known.role))) {
     return { ...known, depth: 0, marks: [], node: element };
   }
   if (tag === "label" && !role) {
@@ -276,7 +276,7 @@ function describe(element) {
       const controlTag = localName(control);
       const controlRole = explicitRole(control) || nativeRole(control, controlTag);
       const name = nameOf(control, controlTag, controlRole);
-      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, node: element };
+      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, node: element, parts: null, cells: null };
     }
   }
   labelsOfRoot = new WeakMap();
@@ -300,5 +300,7 @@ function describe(element) {
     marks: [],
     far: 0,
     node: element,
+    parts: null,
+    cells: null,
   };
 }

@@ -20,6 +20,7 @@ function frameFor(element, parent) {
     used.hand = undefined;
     used.kind = "";
     used.zone = parent ? parent.zone : null;
+    used.faint = parent ? parent.faint : "";
     return used;
   }
   /** @type {Open} */
@@ -36,6 +37,7 @@ function frameFor(element, parent) {
     muted: false,
     pointed: false,
     hand: undefined,
+    faint: parent ? parent.faint : "",
     suspect: false,
     far: null,
     run: 0,
@@ -58,16 +60,23 @@ function frameFor(element, parent) {
 function enterElement(element, parent) {
   const { tag, bits, role: tagRole } = tagOf(element);
   if (bits & SKIPPED_TAG) return null;
-  let muted = false;
+  let faint = parent ? parent.faint : "";
+  let muted = faint === "fields";
   let unseen = false;
   if (!isSeen(element)) {
     const style = styleOf(element);
     if (style.display === "none") return null;
     if (style.display === "contents") muted = style.visibility !== "visible";
     else if (style.visibility !== "visible") muted = true;
-    else if (Number(style.opacity) === 0 && isReplaceable(element, tag)) unseen = true;
-    else return null;
+    else {
+      const faded = Number(style.opacity) === 0;
+      if (!faint && faded) faint = faintness(element);
+      unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
+      if (!faint && !unseen) return null;
+      muted = faint !== "hover";
+    }
   }
+  if (muted && (unseen || (faint && (isReplaceable(element, tag) || surfaceOf(element, tag))))) muted = false;
   const inline = (bits & INLINE_TAG) !== 0;
   if (tag === "br") {
     if (walk.run !== "") {
@@ -102,7 +111,8 @@ function enterElement(element, parent) {
   frame.root = root;
   frame.leaf = leaf;
   frame.block = !inline;
-  frame.muted = muted || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
+  frame.faint = faint;
+  frame.muted = muted || faint === "hover" || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
   frame.pointed = pointing(element);
   frame.suspect = (parent !== null && parent.suspect) || (surveyed && walk.shadows === 0 && suspicious(element));
   if (inline) {
@@ -144,7 +154,7 @@ function enterElement(element, parent) {
   }
   if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
   if (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow) return enterFrame(element, tag);
-  if (tag === "canvas") return enterCanvas(element, tag, frame);
+  if (tag === "canvas") return isDrawnByEditor(element) ? null : enterCanvas(element, tag, frame);
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
@@ -152,14 +162,25 @@ function enterElement(element, parent) {
     if (walk.inside === null && !name && inner === 0) return null;
   }
   if (attributed) {
-    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) {
+    const named = means & CLASS ? attribute(element, "class") || "" : "";
+    const telling = named !== "" && TELLING_CLASS.test(named);
+    if (telling && walk.inside === null && isGutter(element, named)) return hush(frame);
+    if (marked && attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
-    if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) return null;
-    if (means & CLASS && UNSEEN_CLASS.test(attribute(element, "class") || "") && !query(element, CONTROLS)) return null;
+    if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
+      if (!isWrapperOfField(element)) return null;
+      frame.faint = "fields";
+      frame.muted = true;
+    }
+    if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
+  }
+  if (walk.parted && !role && attributed && isPartOfItem(element, tag)) {
+    pushControl(element, "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
+    return null;
   }
   if (walk.inside === null || !parent) {
-    if (hasHandler(element) && element !== body() && element !== rootElement()) {
+    if (hasHandler(element) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
       return enterClickable(element, frame, role);
     }
   }
@@ -182,7 +203,11 @@ function enterElement(element, parent) {
         parent.far = frame.zone;
         parent.kind = kindOf(element, tag);
       }
-    } else if (attributed && isCollapsed(element)) return null;
+    } else if (attributed && isCollapsed(element)) {
+      if (!holdsKeyField(element)) return null;
+      frame.faint = "fields";
+      frame.muted = true;
+    }
   }
   if (leaf && walk.inside === null) {
     const text = (frame.text = textContent(element));

@@ -22,24 +22,74 @@ function find(wanted, limit) {
   const text = wanted.text ? tidy(wanted.text).toLowerCase() : "";
   const name = wanted.name ? tidy(wanted.name).toLowerCase() : "";
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
-  const lines = read(null);
+  const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
+    (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
+  const lines = read(null, role !== "");
+  /** @type {Found[]} */
   const found = [];
   let total = 0;
-  for (const line of lines) {
+  /** @type {Line | null} */
+  let row = null;
+  for (const line of withParts(lines)) {
+    if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
-    const shown = line.name.replace(REFERENCES, "");
+    const shown = plain(line.name);
     if (name && !shown.toLowerCase().includes(name)) continue;
-    const whole = `${shown} ${line.states.join(" ")}`;
-    if (text && !whole.toLowerCase().includes(text)) continue;
-    if (pattern && !pattern.test(shown) && !(line.role && pattern.test(`${line.role} "${shown}" ${line.states.join(" ")}`))) continue;
+    if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
     if (found.length < limit && line.node) {
       keep(line.node);
-      found.push(wire({ ...line, depth: 0 }, false));
+      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && standsIn(line, row) ? row : null });
     }
   }
+  tellApart(found);
+  const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
   release(lines);
-  return { doc: documentKey, found, total, frames: framesIn(lines) };
+  return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
+}
+
+/** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
+
+/** @param {Line} line @param {Line} row */
+const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(row.cells && line.node && row.cells.includes(line.node));
+
+/** What a line says beside the elements in it. @param {string} name */
+const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
+const CELL_ESCAPES = /\\([|[])/g;
+const LONGEST_ROW = 60;
+
+/** Say of each of several look-alikes in a table what its row says. @param {Found[]} found */
+function tellApart(found) {
+  /** @type {Map<string, number>} */
+  const times = new Map();
+  const called = (/** @type {Line} */ line) => `${line.role} ${line.name}`;
+  for (const { line } of found) times.set(called(line), (times.get(called(line)) || 0) + 1);
+  for (const one of found) {
+    if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
+    const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
+    const names = new Map(naming.map((part) => [reference(part.id), part.name]));
+    const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
+    const text = words.split(" | ").map((cell) => tidy(plain(cell))).filter(Boolean).join(" | ");
+    if (text) one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(text, LONGEST_ROW))}`] };
+  }
+}
+
+/** A row with an index for each of its cells that has what is sought. @param {Line} row @param {(text: string) => boolean} sought @returns {Line} */
+function withCells(row, sought) {
+  const texts = row.name.split(" | ");
+  const parts = [...(row.parts || [])];
+  const nodes = row.cells || [];
+  const from = parts.length;
+  for (let i = 0; i < texts.length && texts.length <= nodes.length; i++) {
+    const node = /** @type {Element} */ (nodes[i]);
+    const text = /** @type {string} */ (texts[i]);
+    const told = tidy(plain(text));
+    if (!told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
+    const whole = !text.includes("\uE000");
+    parts.push(newLine("interactive", node, keep(node), "cell", whole ? cut(told, LONGEST_TEXT) : "", NO_STATES, row.far));
+    texts[i] = `${reference(idOf(node))}${whole ? "" : ` ${text}`}`;
+  }
+  return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }
 
 /** The line of the page that is most like one that is gone. @param {string} role @param {string} name */
@@ -49,7 +99,7 @@ function nearest(role, name) {
   let best = null;
   let bestScore = 0;
   const sought = name.toLowerCase();
-  for (const line of lines) {
+  for (const line of withParts(lines)) {
     if (line.kind !== "interactive" && line.kind !== "region") continue;
     const own = line.name.toLowerCase();
     let score = 0;
@@ -67,6 +117,9 @@ function nearest(role, name) {
   return answer;
 }
 
+/** All that a line says. @param {Line} line @returns {string} */
+const wordsOf = (line) => [plain(line.name), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
+
 /** Scroll to a text. @param {string} text @param {number} occurrence 1 for the first */
 function scrollToText(text, occurrence) {
   const sought = tidy(text).toLowerCase();
@@ -75,7 +128,7 @@ function scrollToText(text, occurrence) {
   let at = -1;
   for (let i = 0; i < lines.length; i++) {
     const line = /** @type {Line} */ (lines[i]);
-    if (!`${line.name.replace(REFERENCES, "")} ${line.states.join(" ")}`.toLowerCase().includes(sought)) continue;
+    if (!wordsOf(line).toLowerCase().includes(sought)) continue;
     matches++;
     if (matches === occurrence) at = i;
   }

@@ -82,12 +82,12 @@ function nounOf(group, lines) {
 /** @param {string | null} text */
 const firstWord = (text) => (text || "").trim().split(/\s/, 1)[0];
 
-/** Whether a line has to be told wherever it is. @param {Line} line @param {Set<number> | null} old ids that were told before */
+/** Whether a line has to be told wherever it is. @param {Line} line @param {Set<number> | null} old ids that were told before @returns {boolean} */
 function isTelling(line, old) {
   if (line.marks.includes("focused") || line.role === "iframe" || (FIELDS.has(line.role) && line.role !== "checkbox" && line.role !== "radio")) return true;
   if (old && line.kind === "interactive" && !old.has(line.id)) return true;
   for (const state of line.states) if (TELLING.test(state)) return true;
-  return false;
+  return !!line.parts && line.parts.some((part) => isTelling(part, old));
 }
 
 /**
@@ -160,6 +160,6 @@ function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
   hidden.fill(1, from, to);
   const first = /** @type {Line} */ (lines[from]);
   const id = keep(group.element);
-  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, node: null };
+  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, node: null, parts: null, cells: null };
   folds.push({ at: from, lines: to - from, line });
 }

@@ -38,7 +38,7 @@ const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|
 function flushText(text, holder) {
   if (text === "" || (walk.inside !== null && (walk.inside.includes(text) || WORDLESS.test(text)))) return;
   if (walk.row) {
-    addToCell(cut(text, LONGEST_TEXT));
+    addToCell(cellText(text));
     return;
   }
   if (SEPARATOR.test(text)) return;
@@ -48,13 +48,21 @@ function flushText(text, holder) {
   else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), NO_STATES, far));
 }
 
+/** Text as it stands in a cell: as much as its row has room for, nothing in it that looks like an index or a cell's edge. @param {string} text */
+function cellText(text) {
+  const row = /** @type {Row} */ (walk.row);
+  const shown = row.room > 0 ? cut(text, Math.min(LONGEST_TEXT, row.room)) : "";
+  row.room -= shown.length;
+  return shown.includes("|") || shown.includes("[") ? shown.replace(CELL_SIGNS, "\\$&") : shown;
+}
+
 /** @param {string} text */
 function addToCell(text) {
   if (!walk.row) return;
   if (!walk.row.cells.length) walk.row.cells.push("");
   const last = walk.row.cells.length - 1;
   const before = walk.row.cells[last];
-  walk.row.cells[last] = before ? `${before} ${text}` : text;
+  if (text) walk.row.cells[last] = before ? `${before} ${text}` : text;
 }
 
 /** @param {Element} element the one that holds the text @param {string} text @param {Open | null} frame null where a text has begun already */

@@ -57,6 +57,34 @@ function isInvisible(element) {
   return style.textShadow === "none" && !isOverPicture(element);
 }
 
+/** Form controls that are used all the same where they are not drawn. */
+const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],select";
+
+/** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover"} */
+const faintness = (element) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : "");
+
+/** Whether an element that is not drawn has been put around one form control only, rather than being a part of the page that is hidden. @param {Element} element */
+function isWrapperOfField(element) {
+  const field = query(element, HIDDEN_FIELDS);
+  return !!field && queryAll(element, CONTROLS).length === 1 && (localName(field) === "select" || isBlank(textContent(element)));
+}
+
+/** Whether a style draws an element while the mouse is over it or what it stands in. @param {Element} element */
+function isShownByHover(element) {
+  const { hover } = addedTo(treeNow || rootOf(element));
+  return hover.length > 0 && matches(element, `:is(${hover.join(",")})`);
+}
+
+/** Whether a field of no opacity lies over what is drawn in its stead, so that a click there is its. @param {Element} element @param {string} tag */
+function isFieldOnTop(element, tag) {
+  if ((tag !== "input" && tag !== "textarea") || attribute(element, "tabindex") === "-1" || closest(element, "[aria-hidden=true]")) return false;
+  if (tag === "input" && !TEXT_TYPES.has(inputType(element))) return false;
+  const box = rectOf(element);
+  if (box.width < 4 || box.height < 4 || styleOf(element).pointerEvents === "none") return false;
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  return x < 0 || y < 0 || x >= innerWidth || y >= innerHeight || at(x, y) === element;
+}
+
 /** Whether a control stands where nobody can see it, so that only its label is there to be clicked. @param {Element} control @param {Element} label */
 function isLost(control, label) {
   const tag = localName(control);

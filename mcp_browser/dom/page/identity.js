@@ -195,7 +195,7 @@ function locate(wanted) {
   const frames = framesIn(lines);
   /** @type {Candidate[]} */
   const seen = [];
-  for (const line of lines) {
+  for (const line of withParts(lines)) {
     if (line.node && line.role && (line.kind === "interactive" || line.kind === "region")) {
       seen.push({ element: line.node, role: line.role, name: plainName(line.name) });
     }

@@ -38,7 +38,7 @@ function enterMap(image) {
 /** @param {Element} element @param {string} name */
 function pushImage(element, name) {
   if (walk.row) {
-    addToCell(cut(name, LONGEST_NAME));
+    addToCell(cellText(cut(name, LONGEST_NAME)));
     return;
   }
   flush();
@@ -57,7 +57,7 @@ function enterMeter(element, tag, role) {
   } else if (tag === "meter") value = String(/** @type {HTMLMeterElement} */ (element).value);
   else value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "";
   const text = tidy(`${role} ${name} ${value}`);
-  if (walk.row) return addToCell(text);
+  if (walk.row) return addToCell(cellText(text));
   flush();
   const far = farOf(element, false);
   if (far === far) walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));

@@ -14,7 +14,7 @@ const LABEL = 128;
 const TITLE = 256;
 const HOLDER = 512;
 const MEANINGS = new Map([
-  ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
+  ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
   ...set(
     "aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled",
   )

@@ -43,6 +43,7 @@ const _focus = HTMLElement.prototype.focus;
 const _dispatchEvent = EventTarget.prototype.dispatchEvent;
 const _addEventListener = EventTarget.prototype.addEventListener;
 const _isContentEditable = getterOf(HTMLElement.prototype, "isContentEditable");
+const _editContext = getterOf(HTMLElement.prototype, "editContext");
 const _innerText = getterOf(HTMLElement.prototype, "innerText");
 const _body = getterOf(Document.prototype, "body");
 const _documentElement = getterOf(Document.prototype, "documentElement");

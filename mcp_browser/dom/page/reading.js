@@ -6,9 +6,10 @@ let groupsRead = [];
 /**
  * Read the document, or a part of it, as lines in reading order.
  * @param {Element | null} top
+ * @param {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
  * @returns {Line[]}
  */
-function read(top) {
+function read(top, thorough = false) {
   ask("nodes");
   labelsOfRoot = new WeakMap();
   addedIn = new WeakMap();
@@ -16,6 +17,7 @@ function read(top) {
   if (!start) return [];
   traced = null;
   hosts = [];
+  tablesRead = new WeakMap();
   stateful = new WeakSet();
   statefulSome = false;
   survey(rootOf(start));
@@ -29,6 +31,7 @@ function read(top) {
     ...standing(),
     start,
     tree,
+    thorough,
     active: deepActive(),
     styled: before !== null || after !== null,
     width: innerWidth,

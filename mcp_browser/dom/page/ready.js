@@ -20,6 +20,7 @@ function valueKind(element) {
     if (type === "file") return "file";
     return "none";
   }
+  if (surfaceOf(element, tag) || (element instanceof HTMLElement && _editContext.call(element))) return "keys";
   if (tag === "textarea") return "text";
   if (tag === "select") return "select";
   if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
@@ -91,6 +92,9 @@ const POINTS = [
  * @returns {{x: number, y: number, hit: Element | null} | null} with `hit` the element in the way; null where no part is in the view
  */
 function pointOn(element, anything) {
+  for (const { x, y } of pointsOnLine(element)) {
+    if (x > 0 && y > 0 && x < innerWidth && y < innerHeight && reaches(element, at(x, y))) return { x, y, hit: null };
+  }
   const boxes = boxesInView(element);
   const first = boxes[0];
   if (!first) return null;
@@ -106,6 +110,15 @@ function pointOn(element, anything) {
     }
   }
   return { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
+}
+
+/** Points on the line that a drawing's element draws: the middle of the box around a curve is beside it. @param {Element} element */
+function pointsOnLine(element) {
+  const line = element instanceof SVGGeometryElement ? element : element instanceof SVGGElement ? query(element, "path,line,polyline") : null;
+  const matrix = line instanceof SVGGeometryElement ? line.getScreenCTM() : null;
+  if (!(line instanceof SVGGeometryElement) || !matrix) return [];
+  const length = line.getTotalLength();
+  return [0.5, 0.25, 0.75, 0.4, 0.6].map((part) => line.getPointAtLength(length * part).matrixTransform(matrix));
 }
 
 /** @param {Element} element */
@@ -209,7 +222,7 @@ async function tryReady(id, purpose, force) {
     return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
   }
   if (tag === "option" && purpose === "click") return { problem: "option", lasting: true, ...facts };
-  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich") {
+  if (purpose === "fill" && kind !== "text" && kind !== "picker" && kind !== "rich" && kind !== "keys") {
     return { problem: "not-editable", lasting: true, ...facts };
   }
   if (purpose !== "hover") {
@@ -223,14 +236,15 @@ async function tryReady(id, purpose, force) {
     const layer = layerOver(element);
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
-  if (!isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+  const surface = surfaceOf(element, tag);
+  if (!surface && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
     const how = hiddenBy(element, false);
     if (how) return { problem: "hidden", how, ...facts };
   }
-  let box = boxOf(element);
   /** @type {Element} */
-  let target = element;
-  if (box.width < 1 || box.height < 1) {
+  let target = surface || element;
+  let box = boxOf(target);
+  if ((box.width < 1 || box.height < 1) && !pointsOnLine(element).length) {
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
     if (!label) return { problem: "no-size", ...facts };
     target = label;
@@ -267,6 +281,8 @@ async function tryReady(id, purpose, force) {
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit) {
     const labelled = target === element ? labelPoint(control) : null;
+    // No mouse reaches a box that is clipped to nothing, keys do.
+    if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
       const through = styleOf(target).pointerEvents === "none";
       const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
@@ -281,6 +297,13 @@ async function tryReady(id, purpose, force) {
     } else point = labelled;
   }
   return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
+}
+
+/** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
+function isClippedAway(element) {
+  let node = /** @type {Node | null} */ (element);
+  for (let up = 0; up < 4 && node && isElement(node); up++, node = flatParent(node)) if (isTrap(/** @type {Element} */ (node))) return true;
+  return false;
 }
 
 /** @param {Element} control a point of a label that is seen @returns {{x: number, y: number, hit: Element | null} | null} */
@@ -307,7 +330,8 @@ function inertAround(element) {
  * @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
  */
 function hiddenBy(element, clipping) {
-  const replaceable = isReplaceable(element, localName(element));
+  const tag = localName(element);
+  const used = isReplaceable(element, tag) || isFieldOnTop(element, tag);
   for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
     if (!isElement(node)) continue;
     const outer = /** @type {Element} */ (node);
@@ -315,9 +339,9 @@ function hiddenBy(element, clipping) {
     if (style.display === "none") return "display: none";
     if (outer === element) {
       if (style.visibility !== "visible") return `visibility: ${style.visibility}`;
-      if (replaceable) continue;
+      if (used) continue;
     } else if (style.contentVisibility === "hidden") return "content-visibility: hidden";
-    if (Number(style.opacity) === 0) return "opacity: 0";
+    if (Number(style.opacity) === 0 && !faintness(outer)) return "opacity: 0";
     if (clipping && (isTrap(outer) || (outer !== element && isCollapsed(outer)))) return "cut off to nothing";
   }
   return _checkVisibility.call(element) || styleOf(element).display === "contents" ? "" : "in something that is closed";

@@ -54,7 +54,7 @@ function enterRegion(element, tag, role, frame) {
 
 /** @param {Element} element @param {string} tag @param {Open} frame */
 function enterPlain(element, tag, frame) {
-  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS)) return hush(frame);
+  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) return hush(frame);
   if (!LEAVES.has(tag) && frame.zone === null && walk.rects > 0 && isCollapsed(element)) return null;
   return LEAVES.has(tag) ? null : frame;
 }

@@ -98,6 +98,8 @@ const OWN_CURSOR = set("label button input select textarea option");
 const HAND = set("pointer grab grabbing move cell copy alias zoom-in zoom-out col-resize row-resize ew-resize ns-resize nwse-resize nesw-resize n-resize e-resize s-resize w-resize se-resize sw-resize ne-resize nw-resize all-scroll");
 const SECRET_FIELDS = /(?:^|[^a-z])(?:cvv|cvc|csc|otp|totp|passw(?:or)?d|passcode|pin-?code|one-?time-?code|card-?(?:number|num|no))(?:$|[^a-z])/i;
 const SECRET_AUTOCOMPLETE = /(?:^|\s)(?:current-password|new-password|one-time-code|cc-number|cc-csc|cc-exp(?:-month|-year)?)(?:\s|$)/i;
+/** Classes that tell what is hidden from the eye, or is the margin of an editor. */
+const TELLING_CLASS = /sr-only|hidden|reader|gutter|margin|line-?n/i;
 /** Text that libraries hide from the eye by these names. */
 const UNSEEN_CLASS = /(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text)?|a11y-hidden|cdk-visually-hidden)(?:$|[\s_-])/i;
 
@@ -167,15 +169,22 @@ function nativeRole(element, tag) {
 function isEditor(element, tag) {
   const editable = attribute(element, "contenteditable");
   if (editable !== null && editable.toLowerCase() !== "false" && editable.toLowerCase() !== "inherit") return true;
+  if (element instanceof HTMLElement && _editContext.call(element)) return true;
   return tag === "body" && inDesign();
 }
 
+/** Whether it listens to clicks itself. @param {Element} element */
+const listensItself = (element) => (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+
+/** Whether it takes what is dropped on it. @param {Element} element */
+const takesDrops = (element) => (heardListeners && dropping.has(element)) || attribute(element, "ondrop") !== null;
+
 /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
 function hasHandler(element) {
-  if (heardListeners && listening.has(element)) return true;
+  if (heardListeners && (listening.has(element) || dropping.has(element))) return true;
   if (!(traits(element) & SPECIAL)) return false;
   if (attribute(element, "onclick") !== null || attribute(element, "onmousedown") !== null) return true;
-  if (attribute(element, "draggable") === "true") return true;
+  if (attribute(element, "draggable") === "true" || attribute(element, "ondrop") !== null) return true;
   const stop = attribute(element, "tabindex");
   return stop !== null && Number(stop) >= 0;
 }

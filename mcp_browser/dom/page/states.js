@@ -71,7 +71,8 @@ function statesOf(element, tag, role, name) {
   if (tag === "input") inputStates(/** @type {HTMLInputElement} */ (element), role, states);
   else if (tag === "textarea") {
     const field = /** @type {HTMLTextAreaElement} */ (element);
-    if (field.value) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(field.value, LONGEST_VALUE))}`);
+    // What a code editor's field holds is not its text.
+    if (field.value && !surfaceOf(element, tag)) states.push(`value=${isSecret(element) ? "•••" : quoted(cut(field.value, LONGEST_VALUE))}`);
   } else if (tag === "select") {
     const select = /** @type {HTMLSelectElement} */ (element);
     const value = selectedText(select);

@@ -1,9 +1,9 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, and of what is laid out late; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], lazy: string[], blind: boolean}} Added */
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, and of what is laid out late; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], lazy: string[]}} Rules */
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[]}} Rules */
 /** @type {WeakMap<CSSStyleSheet, Rules>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
@@ -24,7 +24,7 @@ function addedBy(sheet) {
   const known = sheets.get(sheet);
   if (known && known.rules === rules.length) return known;
   /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], lazy: [] };
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [] };
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -42,6 +42,7 @@ function addedBy(sheet) {
         const { style } = rule;
         if (style.cursor) found.hand.push(own);
         if (mayHide(style)) found.trap.push(own);
+        if (Number(style.opacity) > 0 && own.includes(":hover")) found.hover.push(own.replaceAll(":hover", ":is(*)"));
         if (style.contentVisibility === "auto") found.lazy.push(own);
         if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
       } else if (rule instanceof CSSImportRule) {
@@ -51,6 +52,7 @@ function addedBy(sheet) {
           found.after.push(...inner.after);
           found.hand.push(...inner.hand);
           found.trap.push(...inner.trap);
+          found.hover.push(...inner.hover);
           found.lazy.push(...inner.lazy);
         }
       } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
@@ -120,6 +122,8 @@ function addedTo(root) {
   /** @type {string[]} */
   const trap = [];
   /** @type {string[]} */
+  const hover = [];
+  /** @type {string[]} */
   const lazy = [];
   let blind = false;
   for (const sheet of sheetsOf(root)) {
@@ -133,9 +137,10 @@ function addedTo(root) {
     after.push(...own.after);
     hand.push(...own.hand);
     trap.push(...own.trap);
+    hover.push(...own.hover);
     lazy.push(...own.lazy);
   }
-  added = { before: working(before), after: working(after), hand, trap, lazy, blind };
+  added = { before: working(before), after: working(after), hand, trap, hover, lazy, blind };
   addedIn.set(root, added);
   return added;
 }

@@ -2,19 +2,69 @@
 
 const MOST_COLUMNS = 4;
 const MOST_LISTED = 20;
-const GRID_CELLS = set("gridcell columnheader rowheader");
-const GRIDS = "[role=grid],[role=treegrid]";
+const CELLS = set("cell gridcell columnheader rowheader");
+const CELL = "td,th,[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]";
+const TABLES = "table,[role=table],[role=grid],[role=treegrid]";
+/** Of tables with more cells only those that ask for it have an index in their row's line; the others are found. */
+const MOST_CELLS = 400;
 /** What a list or table tells of an entry wherever it is. */
 const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
+
+/**
+ * @typedef {object} TableFacts
+ * @property {boolean} grid its cells can be chosen one by one, as its role says
+ * @property {boolean} listens it listens to clicks on behalf of its cells
+ * @property {boolean} few each of its cells may have an index in its row's line
+ */
+
+/** Of the tables that are being read. @type {WeakMap<Element, TableFacts>} */
+let tablesRead = new WeakMap();
+/** @type {TableFacts} */
+const NO_TABLE = { grid: false, listens: false, few: false };
+
+/** @param {Element} row */
+function tableAround(row) {
+  const table = closest(row, TABLES);
+  if (!table) return NO_TABLE;
+  const known = tablesRead.get(table);
+  if (known) return known;
+  const role = attribute(table, "role");
+  const grid = role === "grid" || role === "treegrid";
+  const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
+  const facts = { grid, few: queryAll(table, CELL).length <= MOST_CELLS, listens: heard(table) || heard(parentNode(row)) };
+  // Where there are controls the clicks may be theirs.
+  if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
+  tablesRead.set(table, facts);
+  return facts;
+}
 
 /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
 function hasOwnHand(element) {
   const around = walk.open[walk.open.length - 1];
   if (surveyed && walk.shadows === 0 && !pointing(element) && !(around && around.pointed)) return false;
   if (!HAND.has(styleOf(element).cursor)) return false;
-  const table = closest(element, "table,[role=table],[role=grid],[role=treegrid]");
+  const table = closest(element, TABLES);
   const outer = table && flatParent(table);
   return !isElement(outer) || !HAND.has(styleOf(/** @type {Element} */ (outer)).cursor);
+}
+
+/**
+ * Whether a cell can be acted on for itself: it says so, or what is around it listens for it.
+ * @param {Element} element
+ * @param {string} role
+ * @param {Row} row
+ */
+function isOwnCell(element, role, row) {
+  if (query(element, CONTROLS)) return false;
+  if (listensItself(element)) return true;
+  const { grid, listens, few } = row.table;
+  if (!few) return role === "columnheader" && hasHandler(element);
+  if (hasHandler(element) || (grid && attribute(element, "tabindex") !== null)) return true;
+  const heads = role === "columnheader" || role === "rowheader";
+  if (heads && attribute(element, "aria-sort") !== null) return true;
+  if (row.clickable || isBlank(textContent(element))) return false;
+  if ((!surveyed || walk.shadows > 0 || pointing(element)) && HAND.has(styleOf(element).cursor)) return true;
+  return listens && !heads;
 }
 
 /** @param {Element} element @param {Open} frame */
@@ -23,12 +73,12 @@ function enterRow(element, frame) {
   // A table that only puts lists beside one another has no rows to be read as such.
   if (childElementCount(element) <= MOST_COLUMNS && queryAll(element, "li").length > MOST_LISTED) return frame;
   const outer = walk.row;
+  const clickable = hasHandler(element) || hasOwnHand(element);
   /** @type {Row} */
-  const own = { cells: [], id: 0 };
-  walk.row = own;
+  const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element) };
+  walk.row = row;
   const at = walk.lines.length;
   walk.depth++;
-  const clickable = hasHandler(element) || hasOwnHand(element);
   const far = farOf(element, true);
   const selected = attribute(element, "aria-selected") === "true";
   const before = frame.close;
@@ -36,55 +86,64 @@ function enterRow(element, frame) {
     flush();
     walk.depth--;
     walk.row = outer;
-    const cells = own.cells;
-    while (cells.length && cells[cells.length - 1] === "") cells.pop();
-    const text = cells.join(" | ");
-    const bare = text.replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
-    const only = walk.lines.length === at;
-    if (far === far && (clickable || !bare)) {
-      const states = selected ? ["selected"] : [];
-      const own =
-        clickable || selected
-          ? newLine("interactive", element, keep(element), "row", cut(text, LONGEST_TEXT), states, far)
-          : cells.length === 1 && only
-            ? newLine("text", element, idOf(element), "", cut(text, LONGEST_TEXT), states, far)
-            : newLine("row", element, idOf(element), "row", cut(text, LONGEST_TEXT * 2), states, far);
-      walk.lines.splice(at, 0, own);
-    } else {
-      for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
-    }
+    closeRow(element, row, at, far, selected);
     if (before) before(from);
   };
   return frame;
 }
 
+/** Make a line of a row, and of the controls in it. @param {Element} element @param {Row} row @param {number} at @param {number} far @param {boolean} selected */
+function closeRow(element, row, at, far, selected) {
+  const inner = walk.lines.slice(at);
+  const told = new Set(inner.map((line) => line.id));
+  // What turned out to be no control after all has no line.
+  const cells = row.cells.map((cell) => cell.replace(REFERENCES, (sign) => (told.has(Number(sign.slice(1, -1))) ? sign : "")).trim());
+  while (cells.length && cells[cells.length - 1] === "") cells.pop();
+  const text = cells.join(" | ");
+  // A control with nothing told beside it stands in the row.
+  const parts = inner.filter((line, i) => {
+    const next = inner[i + 1];
+    return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
+  });
+  const bare = text.replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
+  if (far !== far || !(row.clickable || !bare || parts.length > 1)) {
+    for (const line of inner) line.depth--;
+    return;
+  }
+  const states = selected ? ["selected"] : [];
+  const own =
+    row.clickable || selected
+      ? newLine("interactive", element, keep(element), "row", text, states, far)
+      : cells.length === 1 && !inner.length
+        ? newLine("text", element, idOf(element), "", text, states, far)
+        : newLine("row", element, idOf(element), "row", text, states, far);
+  own.cells = row.nodes;
+  if (parts.length) own.parts = parts;
+  walk.lines.length = at;
+  walk.lines.push(own, ...inner.filter((line) => !parts.includes(line)));
+  for (const part of parts) part.depth = 0;
+}
+
 /** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
 function enterCell(element, tag, role, frame) {
-  const current = /** @type {Row} */ (walk.row);
-  current.cells.push("");
-  const inGrid = GRID_CELLS.has(role) && closest(element, GRIDS) && !query(element, CONTROLS);
-  // The cells of a grid can be chosen and edited one by one, by what listens to them or around them.
-  if (inGrid && (hasHandler(element) || attribute(element, "tabindex") !== null)) {
+  const row = /** @type {Row} */ (walk.row);
+  row.cells.push("");
+  row.nodes.push(element);
+  const named = walk.thorough ? "" : attribute(element, "class") || "";
+  if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
+  const own = isOwnCell(element, role, row);
+  if (own || walk.thorough) {
     const far = farOf(element, false);
     if (far === far) {
+      const shownAs = role === "cell" && row.table.grid ? "gridcell" : role;
       const name = nameOf(element, tag, "cell");
-      const states = statesOf(element, tag, role, name).filter((state) => TELLING.test(state));
+      const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
-      addToCell(`${reference(keep(element))} ${cut(name, LONGEST_NAME)}${states.length ? ` (${states.join(" ")})` : ""}`.trim());
-      return enterInside(name, frame);
-    }
-  }
-  if (hasHandler(element) && !query(element, CONTROLS)) {
-    const far = farOf(element, false);
-    if (far === far) {
-      const cellRole = role === "columnheader" || role === "rowheader" || role === "gridcell" ? role : "cell";
-      const name = nameOf(element, tag, "cell");
-      const states = statesOf(element, tag, cellRole, name);
-      const sort = attribute(element, "aria-sort");
-      if (sort && sort !== "none") states.push(`sort=${sort}`);
-      pushControl(element, cellRole, name, states, far, element === walk.active);
-      return enterInside(name, frame);
+      if (!own) walk.row = null;
+      pushControl(element, shownAs, name, states, far, element === walk.active);
+      walk.row = row;
+      if (own) return enterInside(name, frame);
     }
   }
   const before = frame.close;

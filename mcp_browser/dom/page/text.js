@@ -49,5 +49,8 @@ const reference = (id) => `\uE000${id}\uE001`;
 const REFERENCES = /\uE000\d+\uE001/g;
 const LAST_REFERENCES = /(?:\s*\uE000\d+\uE001)+[\s/|›»·•,;]*$/;
 
+/** What separates cells in a row's line, and what looks like an index. */
+const CELL_SIGNS = /\||\[(?=\d+\])/g;
+
 /** @param {string} value */
 const quoted = (value) => `"${value.replace(/[\\"]/g, "\\$&").replace(/\r\n?|\n/g, "\\n").replace(INVISIBLE, "").replace(/[\t\u2028\u2029\u0085\v\f]/g, " ")}"`;

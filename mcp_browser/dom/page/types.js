@@ -24,9 +24,12 @@ var channel;
  * @property {string[]} marks states that pass by (focused, covered): shown, but no change
  * @property {number} far distance from the view, in pixels: negative above, 0 in it
  * @property {Element | null} node only while a call is being answered
+ * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, told within it
+ * @property {Element[] | null} cells of a row, in the order of its text; only while a call is being answered
  *
- * @typedef {[Kind, number, number, string, string, string[], number, number]} WireLine
- *   kind, depth, id, role, name, states, is new, far
+ * @typedef {[Kind, number, number, string, string, string[], number, number]
+ *   | [Kind, number, number, string, string, string[], number, number, Array<unknown>]} WireLine
+ *   kind, depth, id, role, name, states, is new, far, and of a row with parts these, as lines
  *
  * @typedef {object} Open an element whose children are being read
  * @property {Element} element
@@ -41,6 +44,8 @@ var channel;
  * @property {boolean} muted its own text cannot be seen
  * @property {boolean} pointed whether it may have a cursor of its own
  * @property {boolean | undefined} hand whether the cursor is that of something to act on
+ * @property {"" | "fields" | "hover"} faint whether it lies in what is not drawn: form controls there are used all the same, and
+ *   what is drawn while the mouse is over it
  * @property {boolean} suspect whether a style may make its text invisible
  * @property {number | null} far distance of the child measured last, where all of it is far off
  * @property {number} run how many children may be taken for as far off as that one

@@ -19,6 +19,10 @@
  * @property {string | null} inside the name that what is being read adds nothing to, where it only repeats it
  * @property {number} heading level of the heading that is being read, or 0
  * @property {Row | null} row the table row that is being read
+ * @property {Element | null} surface what a code editor draws, where the field that takes its keys has been read
+ * @property {boolean} parted whether it is in an item that may have an icon of its own to act on, such as a tab's to close it
+ * @property {Set<Element>} told form controls that have a line, their own or their label's
+ * @property {boolean} thorough whether each cell of a table and what is in an editor's text is told as an element
  * @property {boolean} inert
  * @property {Element | null} ignoredHand
  * @property {Element | null} active the focused element
@@ -32,7 +36,12 @@
  * @property {number} shift how much lower the view's content lies while all is laid out
  * @property {boolean} leftward whether the page is scrolled to the left
  *
- * @typedef {{cells: string[], id: number}} Row
+ * @typedef {object} Row
+ * @property {string[]} cells the text of each, with references to the controls in it
+ * @property {Element[]} nodes the cells
+ * @property {number} room characters of text that there is room for
+ * @property {boolean} clickable whether the whole row is
+ * @property {TableFacts} table what is known of its table
  */
 
 /** @type {string[]} */
@@ -63,6 +72,10 @@ const standing = () => ({
   inside: null,
   heading: 0,
   row: null,
+  surface: null,
+  told: new Set(),
+  parted: false,
+  thorough: false,
   inert: false,
   ignoredHand: null,
   active: null,
@@ -82,5 +95,16 @@ let walk = standing();
 
 /** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @returns {Line} */
 function newLine(kind, node, id, role, name, states, far) {
-  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, node };
+  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, node, parts: null, cells: null };
+}
+
+/** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
+function withParts(lines) {
+  if (!lines.some((line) => line.parts)) return lines;
+  const all = [];
+  for (const line of lines) {
+    all.push(line);
+    if (line.parts) all.push(...line.parts);
+  }
+  return all;
 }

@@ -1,0 +1,46 @@
+/**
+ * Code editors: a field that nobody sees takes the keys, and what is typed is drawn beside it as lines of text.
+ */
+
+const LEAST_SURFACE = 40;
+const MOST_UP_TO_SURFACE = 6;
+const TINY = 4;
+const GUTTER_CLASS = /(?:^|[\s_-])(?:gutters?|margin|line-?numbers?|line-?nos?)/i;
+const GUTTER_TEXT = /^[\d\s.:•·+–-]*$/;
+
+/** What a field that nobody sees takes the keys for: the nearest box around it that is no point; null for other fields. @param {Element} element @param {string} tag @returns {Element | null} */
+function surfaceOf(element, tag) {
+  const typed = element instanceof HTMLElement && (tag === "textarea" || !!_editContext.call(element));
+  if (!typed || attribute(element, "tabindex") === "-1" || attribute(element, "aria-hidden") === "true") return null;
+  const box = rectOf(element);
+  const drawn = box.width > TINY && box.height > TINY && isSeen(element);
+  const around = /** @type {Element | null} */ (flatParent(element));
+  if (drawn && around && isElement(around) && !isPoint(rectOf(around))) return null;
+  let node = /** @type {Node | null} */ (around);
+  for (let up = 0; up < MOST_UP_TO_SURFACE && node && isElement(node) && node !== body(); up++, node = flatParent(node)) {
+    const outer = rectOf(/** @type {Element} */ (node));
+    if (outer.width < LEAST_SURFACE || outer.height < TINY) continue;
+    const beside = box.right < outer.left - LEAST_SURFACE || box.left > outer.right + LEAST_SURFACE;
+    return beside || !isSeen(/** @type {Element} */ (node)) ? null : /** @type {Element} */ (node);
+  }
+  return null;
+}
+
+/** @param {DOMRect} box */
+const isPoint = (box) => box.width <= TINY && box.height <= TINY;
+
+/** Whether an element of no size holds the field of a code editor. @param {Element} element */
+function holdsKeyField(element) {
+  if (!isPoint(rectOf(element))) return false;
+  const field = query(element, "textarea");
+  return !!field && surfaceOf(field, "textarea") !== null;
+}
+
+/** Whether an element is part of what a code editor draws. @param {Element} element */
+const isDrawnByEditor = (element) => walk.surface !== null && walk.surface !== element && _contains.call(walk.surface, element);
+
+/** Whether an element holds a code editor, or is a part of it. @param {Element} element */
+const isAroundEditor = (element) => walk.surface !== null && (_contains.call(element, walk.surface) || isDrawnByEditor(element));
+
+/** Whether an element of that class is the margin of a code editor, where nothing but numbers of lines stands. @param {Element} element @param {string} named */
+const isGutter = (element, named) => GUTTER_CLASS.test(named) && GUTTER_TEXT.test(textContent(element));

@@ -1,0 +1,72 @@
+"""Controls in controls: told once where both are the same, each where they do different things."""
+
+import pytest
+
+from tests.snapshot.hand import Hand
+
+LOG = (
+    "<script>window.log = [];"
+    "const note = word => event => { event.stopPropagation(); log.push(word) }</script>"
+)
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "<div role=button tabindex=0><button onclick=\"log.push('hit')\">Save</button></div>",
+        "<div role=button tabindex=0 onclick=\"log.push('hit')\"><b><div role=button>Save</div></b></div>",
+        "<table><tr><td>Tea<td><div role=button tabindex=0><button onclick=\"log.push('hit')\">Save</button>"
+        "</div></table>",
+    ],
+)
+async def test_a_button_in_a_button_is_told_once(hand: Hand, nested: str) -> None:
+    view = await hand.show(f"{LOG}{nested}")
+
+    await hand.click(view.index("Save"))
+
+    assert await hand.log() == ["hit"]
+
+
+async def test_a_button_in_a_link_is_told_beside_it(hand: Hand) -> None:
+    view = await hand.show("<a href=#there><button>Save</button></a>")
+
+    assert [(node.role, node.name) for node in view.elements] == [("link", "Save"), ("button", "Save")]
+
+
+@pytest.mark.parametrize(
+    "icon",
+    [
+        "<span id=x>×</span><script>x.addEventListener('click', note('closed'))</script>",
+        "<i id=x class=icon style='display:inline-block;width:12px;height:12px'></i>"
+        "<script>x.onclick = note('closed')</script>",
+        "<svg id=x width=12 height=12><path d='M0 0L9 9'/></svg>"
+        "<script>x.addEventListener('click', note('closed'))</script>",
+        "<span id=x class=tab-close-icon style='display:inline-block;width:12px;height:12px'></span>"
+        "<script>document.onclick = event => event.target === x && log.push('closed')</script>",
+    ],
+    ids=[
+        "a sign that listens",
+        "an icon that listens",
+        "a drawing that listens",
+        "an icon known by its class",
+    ],
+)
+async def test_the_icon_that_closes_a_tab_has_an_index(hand: Hand, icon: str) -> None:
+    view = await hand.show(f"{LOG}<div role=tablist><div role=tab tabindex=0>Notes {icon}</div></div>")
+    tab, close = view.elements[-2:]
+    assert (tab.role, close.role) == ("tab", "clickable")
+    assert close.name or close.states
+
+    assert close.index is not None
+    await hand.click(close.index)
+
+    assert await hand.log() == ["closed"]
+
+
+async def test_a_hidden_buttons_icon_is_not_offered_in_its_place(hand: Hand) -> None:
+    view = await hand.show(
+        "<button style='visibility:hidden;cursor:pointer'><span role=img aria-label=clear>x</span></button>"
+        "<div style='visibility:hidden'><iframe srcdoc='<input aria-label=Inner>'></iframe></div>"
+    )
+
+    assert not view.elements

@@ -1,0 +1,255 @@
+"""What stands in a row of a table is told in that row's one line, and nothing can pass for it."""
+
+import re
+
+import pytest
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.dom.models import DomChanges
+from mcp_browser.rendering.snapshot import render_changes
+from tests.snapshot.hand import Hand
+
+LOG = "<script>window.log = []</script>"
+ELEMENT = re.compile(r'(?<= )\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
+"""An element in a row, as docs/snapshot.md has it."""
+
+
+def people(count: int) -> str:
+    rows = "".join(
+        f"<tr><td><input type=checkbox aria-label='Select {n}'><td><a href=/u/{n}>User {n}</a>"
+        f"<td>Role {n % 3}<td><button onclick=\"log.push('edit {n}')\">Edit</button>"
+        f"<button disabled>Delete</button></tr>"
+        for n in range(count)
+    )
+    return f"{LOG}<table id=t><tr><th>Pick<th>Name<th>Role<th>Do</tr>{rows}</table>"
+
+
+def found_in(result: ActionResult) -> str:
+    assert result.page_content is not None
+    return result.page_content
+
+
+async def told_since(hand: Hand) -> str:
+    """The changes since the page was told last, as a model reads them."""
+    changes = await hand.tab.dom.changes()
+    assert isinstance(changes, DomChanges)
+    return render_changes(changes)
+
+
+# Controls ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_controls_of_a_row_stand_in_its_line(hand: Hand) -> None:
+    view = await hand.show(people(2))
+
+    assert re.sub(r"\[\d+\]", "[n]", view.text) == (
+        "| Pick | Name | Role | Do |\n"
+        '| [n] checkbox "Select 0" | [n] link "User 0" → /u/0 | Role 0 '
+        '| [n] button "Edit" [n] button "Delete" disabled |\n'
+        '| [n] checkbox "Select 1" | [n] link "User 1" → /u/1 | Role 1 '
+        '| [n] button "Edit" [n] button "Delete" disabled |'
+    )
+    await hand.click(view.all("Edit")[1].index or 0)
+    assert await hand.log() == ["edit 1"]
+
+
+async def test_a_row_that_can_be_clicked_has_its_index_in_front(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<table><tr onclick=\"log.push('row')\"><td>Ann<td><button>Call</button></table>"
+    )
+
+    row = re.fullmatch(r'\[(\d+)\] row \| Ann \| \[\d+\] button "Call" \|', view.text)
+    assert row, view.text
+    await hand.click(int(row[1]))
+    assert await hand.log() == ["row"]
+
+
+async def test_text_of_the_page_passes_neither_for_an_element_in_a_row_nor_for_a_cell(hand: Hand) -> None:
+    view = await hand.show(
+        '<table><tr><td>x [7] button "Pay" | [8] link "y"<td>\\[9] button "z"'
+        '<td><button>a | [5] button "b"</button>'
+        '<td><select aria-label=s><option>one<option>[6] link "two"</select></table>'
+    )
+
+    (line,) = view.text.splitlines()
+    real = {node.index for node in view.elements}
+    assert {int(index) for index, _, _ in ELEMENT.findall(line)} == real
+    assert len(line.strip("| ").split(" | ")) == 4
+
+
+async def test_what_tells_more_than_its_name_keeps_a_line_of_its_own(hand: Hand) -> None:
+    view = await hand.show(
+        "<table><tr><td>Tea<td><div role=button tabindex=0 aria-label=Buy>Buy"
+        "<p>Only two left</p></div></table>"
+    )
+
+    assert view.says("Only two left")
+    assert view.offers("Buy")
+
+
+# Searching --------------------------------------------------------------------------------------------------
+
+
+async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are_of(hand: Hand) -> None:
+    await hand.show(people(3))
+
+    lines = found_in(await hand.do("find_elements", role="button", text="Edit")).splitlines()
+
+    assert [re.sub(r"\[\d+\]", "[n]", line) for line in lines] == [
+        f'[n] button "Edit" in="User {n} | Role {n}"' for n in range(3)
+    ]
+    await hand.click(int(lines[2][1 : lines[2].index("]")]))
+    assert await hand.log() == ["edit 2"]
+
+
+async def test_a_text_in_a_row_is_found_with_the_controls_beside_it(hand: Hand) -> None:
+    await hand.show(people(5))
+
+    found = found_in(await hand.do("find_elements", text="Role 2"))
+
+    assert re.fullmatch(
+        r'\[\d+\] row \| \[\d+\] checkbox "Select 2" \| \[\d+\] link "User 2" → /u/2 \| \[\d+\] Role 2 '
+        r'\| \[\d+\] button "Edit" \[\d+\] button "Delete" disabled \|',
+        found,
+    ), found
+
+
+async def test_an_index_in_a_row_that_is_gone_names_its_nearest_match(hand: Hand) -> None:
+    view = await hand.show(people(2))
+    gone = view.index("User 1")
+    await hand.script("t.rows[2].cells[1].innerHTML = '<a href=/new>User 1</a>'")
+
+    with pytest.raises(Exception, match=rf'\[{gone}\] link "User 1" is gone') as raised:
+        await hand.click(gone)
+
+    assert re.search(r'nearest match now is \[\d+\] link "User 1"', str(raised.value.__dict__))
+
+
+# Changes ----------------------------------------------------------------------------------------------------
+
+
+async def test_of_a_row_only_the_control_that_changed_is_told(hand: Hand) -> None:
+    view = await hand.show(people(3))
+    index = view.index("Select 1")
+
+    await hand.script("document.querySelectorAll('input')[1].checked = true")
+
+    assert await told_since(hand) == f'~ [{index}] checkbox "Select 1" checked'
+
+
+async def test_of_a_row_that_says_something_else_the_cell_is_told_as_it_was(hand: Hand) -> None:
+    await hand.show(people(3))
+    await hand.script("t.rows[2].cells[2].textContent = 'Boss'")
+
+    told = await told_since(hand)
+
+    assert re.fullmatch(r"~ \| .* \| Boss \| .* \| \(was Role 1\)", told), told
+
+
+async def test_a_row_that_goes_has_nothing_that_looks_like_an_element(hand: Hand) -> None:
+    await hand.show(people(3))
+    await hand.script("t.rows[2].remove()")
+
+    told = await told_since(hand)
+
+    assert re.fullmatch(r'- \| checkbox "Select 1" \(was \[\d+\]\) \| .*', told), told
+    assert not ELEMENT.search(told)
+
+
+async def test_a_control_of_a_row_that_is_drawn_anew_is_told_by_both_indexes(hand: Hand) -> None:
+    view = await hand.show(people(3))
+    old = view.index("User 1")
+    await hand.script("t.rows[2].cells[1].innerHTML += ''")
+
+    told = await told_since(hand)
+
+    new = (await hand.look()).index("User 1")
+    assert told == f'= drawn anew, same otherwise: [{old}]→[{new}] link "User 1"'
+
+
+async def test_what_is_new_in_a_row_is_marked(hand: Hand) -> None:
+    await hand.show(people(3))
+    await hand.script("t.rows[2].cells[2].innerHTML = '<button>Promote</button>'")
+
+    assert "*[" in (told := (await hand.look()).text)
+    assert re.search(r'\| \*\[\d+\] button "Promote" \|', told)
+
+
+# Cells ------------------------------------------------------------------------------------------------------
+
+MONTH = "".join(
+    f"<tr>{''.join(f'<td>{day}</td>' for day in range(week, week + 7))}</tr>" for week in range(1, 29, 7)
+)
+NOTE = "log.push(event.target.textContent)"
+
+
+@pytest.mark.parametrize(
+    "calendar",
+    [
+        f"<table onclick='{NOTE}'>{MONTH}</table>",
+        f"<table><tbody id=b>{MONTH}</table><script>b.addEventListener('click', () => {NOTE})</script>",
+        f"<style>td {{ cursor: pointer }}</style><table id=b>{MONTH}</table>"
+        f"<script>document.addEventListener('click', () => {NOTE})</script>",
+        f"<table role=grid onclick='{NOTE}'>{MONTH}</table>",
+        f"<table role=grid>{MONTH.replace('<td', '<td tabindex=-1')}</table>"
+        f"<script>document.addEventListener('click', () => {NOTE})</script>",
+    ],
+    ids=[
+        "the table listens",
+        "its body listens",
+        "a hand over each day",
+        "a grid listens",
+        "a grid of tab stops",
+    ],
+)
+async def test_each_day_of_a_calendar_has_an_index_in_its_week(hand: Hand, calendar: str) -> None:
+    view = await hand.show(f"{LOG}{calendar}")
+
+    week = re.search(r"^\s*\| \[\d+\] 8 \| \[(\d+)\] 9 \| .*\[\d+\] 14 \|$", view.text, re.M)
+    assert week, view.text
+    await hand.click(int(week[1]))
+    assert await hand.log() == ["9"]
+
+
+async def test_cells_of_a_plain_table_have_no_indexes_and_are_found(hand: Hand) -> None:
+    view = await hand.show(f"{LOG}<table>{MONTH}</table><script>onclick = () => {NOTE}</script>")
+    assert not view.elements
+
+    found = found_in(await hand.do("find_elements", text="9"))
+
+    cell = re.search(r"\| 8 \| \[(\d+)\] 9 \| 10 \|", found)
+    assert cell, found
+    await hand.click(int(cell[1]))
+    assert await hand.log() == ["9"]
+
+
+async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_role(hand: Hand) -> None:
+    rows = "".join(
+        f"<div role=row>{''.join(f'<span role=gridcell tabindex=-1>{row}:{n}</span>' for n in range(20))}"
+        "</div>"
+        for row in range(60)
+    )
+    view = await hand.show(f"{LOG}<div role=grid aria-label=Sheet onclick='{NOTE}'>{rows}</div>")
+    assert "| 7:0 | 7:1 |" in view.text
+
+    result = await hand.do("find_elements", role="gridcell", limit=100)
+    assert (result.data or {})["total"] == 1200
+    cell = re.fullmatch(
+        r'\[(\d+)\] gridcell "41:17"', found_in(await hand.do("find_elements", role="gridcell", text="41:17"))
+    )
+    assert cell
+    await hand.click(int(cell[1]))
+
+    assert await hand.log() == ["41:17"]
+
+
+async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<table><tr><th aria-sort=descending onclick=\"log.push('name')\">Name<th>Age</tr>"
+        "<tr><td>Ann<td>7</table>"
+    )
+
+    head = re.match(r"\| \[(\d+)\] Name \(sort=descending\) \| Age \|", view.text)
+    assert head, view.text
+    await hand.click(int(head[1]))
+    assert await hand.log() == ["name"]

@@ -1,0 +1,58 @@
+"""What takes drops, and the parts of drawings that listen: they are told, told apart, and acted on."""
+
+import pytest
+
+from tests.snapshot.hand import Hand
+
+LOG = "<script>window.log = []; const note = word => () => { log.push(word) }</script>"
+SURFACE = (
+    f"{LOG}<div draggable=true id=d>Card</div><main><div id=s class=canvas aria-label=Plan "
+    "style='height: 200px; border: 1px solid'>CONTENT</div></main><script>"
+    "s.addEventListener('dragover', event => event.preventDefault());"
+    "s.addEventListener('drop', note('dropped'))</script>"
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "<p>One</p>", "".join(f"<p>Step {n} <button>Edit {n}</button></p>" for n in range(15))],
+    ids=["empty", "with a text", "with many children"],
+)
+async def test_a_surface_that_only_takes_drops_is_told_and_dropped_on(hand: Hand, content: str) -> None:
+    view = await hand.show(SURFACE.replace("CONTENT", content))
+    surface = view.one("Plan")
+    assert "droppable" in surface.states
+
+    await hand.do("drag_element", index=view.index("Card"), target=surface.index)
+
+    assert await hand.log() == ["dropped"]
+
+
+async def test_an_application_that_takes_files_anywhere_is_no_surface(hand: Hand) -> None:
+    view = await hand.show(
+        "<div id=root><p>Words of an application</p><button>Buy</button></div>"
+        "<script>root.addEventListener('drop', () => 0); document.addEventListener('drop', () => 0)</script>"
+    )
+
+    assert [node.name for node in view.elements] == ["Buy"]
+
+
+@pytest.mark.parametrize("event", ["click", "pointerdown", "contextmenu"])
+async def test_the_nodes_and_wires_of_a_drawing_are_told_and_clicked(hand: Hand, event: str) -> None:
+    view = await hand.show(
+        f"{LOG}<svg width=400 height=200>"
+        "<g id=a><rect x=10 y=10 width=60 height=40 /><text x=15 y=35>Start</text></g>"
+        "<g id=b><rect x=200 y=90 width=60 height=40 /><text x=205 y=115>End</text></g>"
+        "<path id=w d='M70 30 C 130 30, 130 110, 200 110' fill=none stroke=black stroke-width=4>"
+        "<title>Start to End</title></path>"
+        "<line id=l x1=10 y1=150 x2=300 y2=150 stroke=black stroke-width=4><title>Ground</title></line></svg>"
+        f"<script>for (const one of [a, b, w, l]) one.addEventListener('{event}', note(one.id))</script>"
+    )
+    names = ["Start", "End", "Start to End", "Ground"]
+    assert [node.name for node in view.elements] == names
+
+    for name in names:
+        arguments = {"button": "right"} if event == "contextmenu" else {}
+        await hand.do("click_element", index=view.index(name), **arguments)
+
+    assert await hand.log() == ["a", "b", "w", "l"]

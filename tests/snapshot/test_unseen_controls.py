@@ -1,0 +1,149 @@
+"""Controls that are not drawn and used all the same: behind what is drawn, or until the mouse comes."""
+
+import pytest
+
+from tests.snapshot.hand import Hand
+
+CLIPPED = (
+    "border:0;clip:rect(0 0 0 0);clip-path:inset(50%);height:1px;width:1px;margin:-1px;overflow:hidden;"
+    "padding:0;position:absolute;white-space:nowrap"
+)
+LOG = "<script>window.log = []</script>"
+
+# Form controls ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        f"<div style='{CLIPPED}'><input type=range id=r min=0 max=100 value=30 aria-label=Volume></div>",
+        f"<input type=range id=r min=0 max=100 value=30 aria-label=Volume style='{CLIPPED}'>",
+        "<input type=range id=r min=0 max=100 value=30 aria-label=Volume "
+        "style='position:absolute;inset:0;opacity:0'>",
+        "<div style='opacity:0'><input type=range id=r min=0 max=100 value=30 aria-label=Volume></div>",
+    ],
+    ids=["clipped around", "clipped", "opacity", "opacity around"],
+)
+async def test_a_slider_that_a_component_draws_anew_is_told_and_set(hand: Hand, hidden: str) -> None:
+    view = await hand.show(
+        f"<div role=group aria-label=Sound style='position:relative'><i>drawn</i>{hidden}</div>"
+    )
+    slider = view.one("Volume", role="slider")
+    assert 'value="30"' in slider.states
+
+    await hand.do("input_text", index=slider.index, text="70")
+
+    assert await hand.script("r.value") == "70"
+
+
+@pytest.mark.parametrize("role", ["checkbox", "switch"])
+@pytest.mark.parametrize(
+    "hiding", [CLIPPED, "position:absolute;opacity:0;left:0;top:0;width:40px;height:20px"]
+)
+async def test_a_drawn_box_without_a_label_is_ticked(hand: Hand, role: str, hiding: str) -> None:
+    view = await hand.show(
+        f"<div style='position:relative;width:40px;height:20px;background:#ddd'>"
+        f"<input type=checkbox role={role} id=c aria-label=Dark style='{hiding}'></div>"
+    )
+    index = view.index("Dark", role=role)
+
+    await hand.click(index)
+    assert await hand.script("c.checked")
+    await hand.do("set_checked", index=index, checked=False)
+    assert not await hand.script("c.checked")
+
+
+async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) -> None:
+    view = await hand.show(
+        f"<div style='{CLIPPED}'><input type=checkbox id=a></div><label for=a>Before</label>"
+        f"<label for=b>After</label><div style='{CLIPPED}'><input type=checkbox id=b></div>"
+        f"<label><span style='{CLIPPED}'><input type=checkbox id=c></span>Around</label>"
+    )
+
+    assert sorted(node.name for node in view.of_role("checkbox")) == ["After", "Around", "Before"]
+    for name, box in (("Before", "a"), ("After", "b"), ("Around", "c")):
+        await hand.do("set_checked", index=view.index(name), checked=True)
+        assert await hand.script(f"{box}.checked")
+
+
+async def test_a_select_that_is_clipped_is_chosen_from(hand: Hand) -> None:
+    view = await hand.show(
+        f"<div style='{CLIPPED}'><select id=s aria-label=Fruit><option>Apple<option>Pear</select></div>"
+    )
+
+    await hand.do("select_option", index=view.index("Fruit"), options=["Pear"])
+
+    assert await hand.script("s.value") == "Pear"
+
+
+async def test_a_field_of_no_opacity_over_drawn_boxes_takes_text(hand: Hand) -> None:
+    view = await hand.show(
+        "<div style='position:relative;width:200px;height:40px'>_ _ _ _"
+        "<input id=i aria-label=Code style='position:absolute;inset:0;opacity:0'></div>"
+    )
+
+    await hand.do("input_text", index=view.index("Code"), text="1234")
+
+    assert await hand.script("i.value") == "1234"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<input aria-label=Trap tabindex=-1 style='opacity:0;position:absolute'>",
+        f"<input aria-label=Trap style='{CLIPPED}'>",
+        "<input aria-label=Trap style='position:absolute;left:-9999px'>",
+        f"<div aria-hidden=true><input type=checkbox tabindex=-1 aria-label=Trap style='{CLIPPED}'></div>",
+        f"<select aria-label=Trap aria-hidden=true tabindex=-1 style='{CLIPPED}'><option>x</select>",
+        "<div style='opacity:0'><button>Trap</button><input type=checkbox aria-label=Box></div>",
+    ],
+)
+async def test_what_nobody_uses_is_not_told(hand: Hand, hidden: str) -> None:
+    view = await hand.show(f"<p>Words</p>{hidden}")
+
+    assert not view.offers("Trap")
+
+
+# Under the mouse --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        ".tools { opacity: 0 } li:hover .tools { opacity: 1 }",
+        ".tools button { opacity: 0 } li:hover button { opacity: .9 }",
+        ".tools { opacity: 0; & :is(:where(li):hover *) { opacity: 1 } }"
+        "@media (hover: hover) { li:hover > .tools { opacity: 1 } }",
+    ],
+)
+async def test_controls_that_the_mouse_over_a_row_shows_are_told_and_clicked(hand: Hand, style: str) -> None:
+    view = await hand.show(
+        f"{LOG}<style>{style}</style><ul>"
+        + "".join(
+            f"<li>Mail {n} <span class=tools>"
+            f"<button onclick='log.push({n})' title='Delete {n}'>x</button></span></li>"
+            for n in range(3)
+        )
+        + "</ul>"
+    )
+    buttons = view.of_role("button")
+    assert len(buttons) == 3
+
+    assert buttons[1].index is not None
+    await hand.click(buttons[1].index)
+
+    assert await hand.log() == [1]
+
+
+async def test_controls_that_are_not_there_until_the_mouse_comes_are_told_then(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<style>.tools {{ display: none }} li:hover .tools {{ display: inline }}</style><ul>"
+        "<li>Mail 0 <a href=#>Open</a> <span class=tools>"
+        "<button onclick=\"log.push('gone')\">Delete</button></span></li></ul>"
+    )
+    assert not view.offers("Delete")
+
+    await hand.do("hover_element", index=view.index("Open"))
+    await hand.click((await hand.look()).index("Delete"))
+
+    assert await hand.log() == ["gone"]
