@@ -3,9 +3,10 @@
 import asyncio
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Scroll
 from mcp_browser.dom.readings import (
@@ -22,10 +23,12 @@ from mcp_browser.dom.readings import (
     part_of,
     shown_lines,
 )
-from mcp_browser.dom.references import ID, KIND, References
+from mcp_browser.dom.references import ID, KIND, NAME, ROLE, References
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorld
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import CHARACTERS_A_TOKEN
+
+AS_BEFORE = "as before"  # What a part says that is as on the page before, links' indexes included
 
 
 class PageReader:
@@ -37,6 +40,8 @@ class PageReader:
         self._references = references
         self._changes_budget = changes_budget
         self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
+        self._seen = SeenParts()
+        self._seen_next = SeenParts()
 
     async def observe(
         self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0, came: bool = False
@@ -119,6 +124,7 @@ class PageReader:
 
     def confirm(self) -> None:
         """What was last read has been told."""
+        self._seen = self._seen_next
         # Frames come before those within them, which are counted first.
         frames = [frame for frame, _ in self._frames.known()]
         self._references.forget_documents(living={frame.read.document for frame in frames})
@@ -133,8 +139,10 @@ class PageReader:
                 if owner in frame.told.stands
             }
 
-    def as_snapshot(self, reading: Reading, budget: int, part: int) -> DomSnapshot:
+    def as_snapshot(self, reading: Reading, budget: int, part: int, *, familiar: bool = False) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
+
+        With `familiar`, what is as on the page told before this one is told in short.
 
         Raises:
             InvalidArguments: there is no such part.
@@ -150,19 +158,26 @@ class PageReader:
             shown = []
         if not shown and part > 1:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
-        nodes = tuple(self._node(item) for item in shown)
+        same = self._familiar(reading, shown) if familiar else Familiar()
+        nodes = [self._node(item) for item in shown]
+        self._seen_next = self._seen_parts(reading, shown, nodes)
         first = shown[0].place if shown else 0
         gaps: list[tuple[int, int]] = []
+        told: list[DomNode] = []
         end = first
-        for number, (item, node) in enumerate(zip(shown, nodes, strict=True)):
+        for item, node in zip(shown, nodes, strict=True):
             if item.place > end:
-                gaps.append((number, item.place - end))
+                gaps.append((len(told), item.place - end))
             end = item.place + node.lines
+            if item.place in same.heads:
+                told.append(node.model_copy(update={"states": (*node.states, AS_BEFORE)}))
+            elif item.place not in same.untold:
+                told.append(node)
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
-            nodes=nodes,
+            nodes=tuple(told),
             scroll=Scroll(
                 x=x,
                 y=y,
@@ -177,6 +192,29 @@ class PageReader:
             part=part,
             parts=max(parts, part),
         )
+
+    def _familiar(self, reading: Reading, shown: Sequence[Shown]) -> Familiar:
+        """What is as it was on the page before, which indexes stay with what stands for the same there."""
+        if self._seen.document == reading.answer["doc"]:
+            return Familiar()
+        same = familiar_parts(shown, self._seen, reading.answer["url"])
+        for element_id, index in same.kept:
+            self._references.keep(index, element_id, reading.state.world, reading.answer["doc"])
+        return same
+
+    def _seen_parts(self, reading: Reading, shown: Sequence[Shown], nodes: Sequence[DomNode]) -> SeenParts:
+        url: str = reading.answer["url"]
+        indexes = {item.place: node.index for item, node in zip(shown, nodes, strict=True)}
+        parts = tuple(
+            (
+                part[0].line[ROLE],
+                part[0].line[NAME],
+                tuple(seen_line(item, part[0], url, indexes[item.place]) for item in part),
+            )
+            for part in parts_of(shown)
+            if part[0].frame is reading.state
+        )
+        return SeenParts(reading.answer["doc"], url, parts)
 
     def as_changes(self, reading: Reading) -> DomChanges | None:
         """The changes of all frames; None where they cannot be told and the snapshot has to be."""

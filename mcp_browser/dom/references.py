@@ -171,6 +171,16 @@ class References:
             self._by_index[index].world = world
         return index
 
+    def keep(self, index: int, element_id: int, world: World, document: str) -> None:
+        """Let an index go on to stand for what is the same on the page that followed."""
+        ref = self._by_index.get(index)
+        of_document = self._documents.setdefault(document, {})
+        if ref is None or element_id in of_document:
+            return
+        self._documents.get(ref.document, {}).pop(ref.id, None)
+        of_document[element_id] = index
+        self._by_index[index] = ElementRef(index, world, document, element_id, ref.kind, ref.role, ref.name)
+
     def known(self, element_id: int, document: str) -> int | None:
         """The index of an element, if it has one."""
         return self._documents.get(document, {}).get(element_id)

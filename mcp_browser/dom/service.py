@@ -136,7 +136,7 @@ class DomService:
             return state, changes
         if any("lines" not in inner.answer for inner in all_readings(reading)):
             reading = await self._reader.observe(whole=True, room=self._budget)
-        return state, self._reader.as_snapshot(reading, self._budget, 1)
+        return state, self._reader.as_snapshot(reading, self._budget, 1, familiar=True)
 
     @property
     def may_show(self) -> bool:
