@@ -106,6 +106,9 @@ async def test_the_measure_tells_what_is_listed_though_it_is_hidden(hand: Hand) 
             [],
         ),
         ("<div role=tab tabindex=0>Mail <button id=x>Close</button></div>", Line("button", "Close"), ["tab"]),
+        ("<div role=tab tabindex=0>Mail <button id=x>×</button></div>", Line("button", "×"), ["tab"]),
+        ("<div id=x>Mail <button></button></div>", Line("clickable", "Mail"), ["button"]),
+        ("<div id=x role=combobox tabindex=0 aria-label=City><input></div>", Line("combobox", "City"), []),
         (
             "<li id=x><a href=#a>One</a> <a href=#b>Two</a></li>",
             Line("clickable", "One Two"),
