@@ -100,4 +100,12 @@ FIRST = (
     _page("NiceGUI", "nicegui_app.py", ("nicegui==3.18.0",), "wait .q-tree"),
     _page("Flask-Admin", "flask_admin_app.py", _FLASK_ADMIN, "click a:has-text('Parts')", "wait td"),
     _page("Panel", "panel_app.py", ("panel==1.9.4",), "wait .tabulator-row"),
+    Page(
+        "DataTables, in a frame of another site",
+        "first",
+        _DATATABLES,
+        "datatables.html",
+        ("wait iframe >> internal:control=enter-frame >> td",),
+        framed=True,
+    ),
 )

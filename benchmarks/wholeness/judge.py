@@ -3,9 +3,9 @@
 An element that is listed stands for a node of the tree
 * if it is that node's own element;
 * if it is the label of a form control and is told with that control's role;
-* if one is within the other, nothing else that can be operated is in the outer one, both are called the same
-  (or one of them has no name), and they are worked alike: the same role, or both take a click and no more, or
-  both take text.
+* if one is within the other, nothing else that can be operated is in the outer one, both are called the same,
+  and they are worked alike: the same role, or both take a click and no more, or both take text. A node
+  without a name needs none of the same in what is within it, nor around it if it takes more than a click.
 A node is folded into a line if `find_elements` with its role, its name, or both gives an index for it in one
 call. What is listed with the state `inert` or `disabled` is not listed as operable.
 """
@@ -98,13 +98,16 @@ class Standing:
             if self._others(inside, node.key):
                 break
             for index in self._by_key.get(outer, ()):
-                if self._keys[index] == outer and self._alike(node, self._lines[index]):
+                line = self._lines[index]
+                needs_name = bool(node.name) or node.role in CLICKED
+                if self._keys[index] == outer and _alike(node, line) and _same(node, line, needs_name):
                     yield index
         inside = self._inside.get(node.key, set())
         for index, key in self._keys.items():
             if key == node.key or node.key not in self._tree.above(key):
                 continue
-            if not self._others(inside, key) and self._alike(node, self._lines[index]):
+            line = self._lines[index]
+            if not self._others(inside, key) and _alike(node, line) and _same(node, line, bool(node.name)):
                 yield index
 
     def without(self) -> list[Operable]:
@@ -118,17 +121,12 @@ class Standing:
             other != one and other not in around and one not in self._tree.above(other) for other in inside
         )
 
-    def _alike(self, node: Operable, line: Line) -> bool:
-        roles = {node.role, line.role}
-        alike = len(roles) == 1 or roles <= CLICKED or roles <= TYPED
-        return alike and _same(node.name, line.name)
-
     def counted(self) -> Counter[str]:
         """How many controls of each role there are: one where a node only wraps another like it."""
         counts: Counter[str] = Counter()
         for node in self._operable.values():
             inner = [self._operable[key] for key in self._inside.get(node.key, ())]
-            twins = [other for other in inner if other.role == node.role and _same(node.name, other.name)]
+            twins = [other for other in inner if other.role == node.role and _same(node, other, needed=True)]
             if not any(not self._others(self._inside[node.key], twin.key) for twin in twins):
                 counts[node.role] += 1
         return counts
@@ -189,6 +187,13 @@ def shortfalls(page: str, standing: Counter[str], totals: Mapping[str, int]) -> 
             yield Fault(page, "role", role, "", why=f"{totals[role]} found of {wanted}")
 
 
-def _same(one: str, other: str) -> bool:
-    one, other = (re.sub(r"\W+", "", name).casefold() for name in (one, other))
-    return not one or not other or one == other
+def _alike(node: Operable, line: Line) -> bool:
+    roles = {node.role, line.role}
+    return len(roles) == 1 or roles <= CLICKED or roles <= TYPED
+
+
+def _same(node: Operable, other: Line | Operable, needed: bool) -> bool:
+    """Whether both are called the same, white space and, beside letters, other signs apart."""
+    one, two = ("".join(name.split()).casefold() for name in (node.name, other.name))
+    letters = re.sub(r"\W", "", one)
+    return not needed or one == two or (letters != "" and letters == re.sub(r"\W", "", two))

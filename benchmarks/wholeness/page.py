@@ -22,3 +22,5 @@ class Page:
     packages: tuple[str, ...]
     source: str
     steps: tuple[str, ...] = ()
+    framed: bool = False
+    """Whether it is shown in a frame of a page of another site."""

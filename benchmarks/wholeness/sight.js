@@ -140,10 +140,14 @@ function sight(...elements) {
   const isClear = (element) =>
     element.checkVisibility({ opacityProperty: true }) || getComputedStyle(element).display === "contents";
 
-  /** Whether what a form control is drawn as can be seen: it, its label, or the nearest box around it. @param {Element} control */
+  /**
+   * Whether what stands for a form control can be seen: its label, or where the keyboard comes to it the nearest box around it.
+   * @param {Element} control
+   */
   const hasFace = (control) => {
     const labels = [.../** @type {HTMLInputElement} */ (control).labels ?? []];
     if (labels.some((label) => hiddenBy(label) === "" && isClear(label) && clipped(label) === "")) return true;
+    if (/** @type {HTMLElement} */ (control).tabIndex < 0) return false;
     let around = above(control);
     while (around) {
       const { width, height } = around.getBoundingClientRect();

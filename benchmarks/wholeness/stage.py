@@ -24,6 +24,7 @@ ESBUILD = "esbuild@0.28.2"
 _FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 {styles}</head>
 <body><div id="root"></div><script type="module" src="{bundle}.js"></script></body></html>"""
+_LARGE = 'width="1100" height="500"'
 
 
 class Stage:
@@ -54,7 +55,13 @@ class Stage:
         if page.source not in self._addresses:
             serve = {".html": self._html, ".py": self._program}.get(Path(page.source).suffix, self._bundled)
             self._addresses[page.source] = serve(page)
-        return self._addresses[page.source]
+        address = self._addresses[page.source]
+        if not page.framed:
+            return address
+        inner = address.replace(self.site.url, self.site.other)
+        return self.site.page(
+            f'<h1>Framed</h1><button>Reload</button><iframe src="{inner}" {_LARGE}></iframe>'
+        )
 
     def _html(self, page: Page) -> str:
         html = (SOURCES / page.source).read_text(encoding="utf-8")

@@ -25,6 +25,10 @@ app.layout = html.Div(
             sort_action="native",
             filter_action="native",
             editable=True,
+            columns=[
+                {"id": id, "name": id, "filter_options": {"placeholder_text": "filter"}}
+                for id in ("name", "n")
+            ],
             page_size=6,
         ),
     ]
