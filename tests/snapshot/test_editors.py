@@ -108,6 +108,22 @@ async def test_an_element_with_a_context_that_draws_itself_is_typed_into(hand: H
     assert await hand.script("d.textContent") == "new"
 
 
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ("<p>First <b>one</b></p><p>Second</p>", "First one⏎Second"),
+        ("<p>Folded\n here</p><pre>kept\nhere</pre>", "Folded here⏎kept here"),
+        ("<p style='margin: 0'>a</p><p>b</p>", "a⏎b"),
+        ("<ul><li>Tea<li>Rice</ul>Then<br>more", "Tea⏎Rice⏎Then⏎more"),
+        ("<div>let a;</div><div><br></div><div>let <span>b</span>;</div>", "let a;⏎let b;"),
+    ],
+)
+async def test_the_lines_of_what_an_editor_holds_are_told_apart(hand: Hand, content: str, value: str) -> None:
+    view = await hand.show(f"<div contenteditable aria-label=Note>{content}</div>")
+
+    assert view.one("Note").states == (f'value="{value}"',)
+
+
 async def test_the_numbers_of_lines_are_told_nowhere(hand: Hand) -> None:
     lines = "".join(f"<tr><td class='linenos'>{n}<td>let v{n};</tr>" for n in range(1, 4))
     view = await hand.show(

@@ -239,6 +239,8 @@ function labelText(element) {
 
 /** Whether what a field holds is being read: neither added text nor what stands there while it is empty. */
 let valuing = false;
+/** Stands for the end of a line in a value that is being made. */
+const BREAK = "\uE003";
 const PLACEHOLDERS = "[class*=placeholder i],[data-slate-placeholder],[data-placeholder='']";
 
 /** Whether a name is being made of what aria-labelledby refers to: from there no other reference is followed. */
@@ -347,11 +349,11 @@ function contentOf(element, asking, deep, hidden) {
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {
-      if (localName(inner) === "br") text += " ";
+      if (localName(inner) === "br") text += valuing ? BREAK : " ";
       return;
     }
     if (INLINE.has(localName(inner)) && !isBlockLevel(inner)) text += added;
-    else text += ` ${added} `;
+    else text += valuing ? BREAK + added + BREAK : ` ${added} `;
   };
   let child = slotted ? slotted[0] : firstChild(root || element);
   for (let i = 0; child && text.length < LONGEST_READ; child = slotted ? slotted[++i] || null : nextSibling(child)) {

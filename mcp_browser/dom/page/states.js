@@ -136,11 +136,15 @@ function heldBy(element) {
   if (attribute(element, "data-placeholder") === "") return "";
   valuing = true;
   try {
-    return contentOf(element, element, 0, false);
+    const text = contentOf(element, element, 0, false);
+    return isEditor(element, localName(element)) ? inLines(text, /pre|break/.test(styleOf(element).whiteSpace)) : text;
   } finally {
     valuing = false;
   }
 }
+
+/** A text of which the lines are told from one another. @param {string} text @param {boolean} preformatted whether its white space is shown as it is */
+const inLines = (text, preformatted) => text.split(preformatted ? /[\n\uE003]/ : BREAK).map((line) => tidy(line)).filter(Boolean).join("⏎");
 
 /** @param {Element} element @param {string} name @param {string[]} states */
 function linkState(element, name, states) {
