@@ -73,7 +73,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   flush();
   frame.start = walk.lines.length;
   if (role === "option" && walk.inside === ALL) return null;
-  const surface = surfaceOf(element, tag);
+  const surface = tag === "textarea" || editor ? surfaceOf(element, tag) : null;
   const replaceable = unseen || isReplaceable(element, tag) || surface !== null;
   const far = farOf(element, replaceable);
   if (far !== far) {

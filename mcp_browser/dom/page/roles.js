@@ -174,10 +174,10 @@ function isEditor(element, tag) {
 }
 
 /** Whether it listens to clicks itself. @param {Element} element */
-const listensItself = (element) => (heardListeners && listening.has(element)) || attribute(element, "onclick") !== null;
+const listensItself = (element) => (heardListeners && listening.has(element)) || ((traits(element) & SPECIAL) !== 0 && attribute(element, "onclick") !== null);
 
 /** Whether it takes what is dropped on it. @param {Element} element */
-const takesDrops = (element) => (heardListeners && dropping.has(element)) || attribute(element, "ondrop") !== null;
+const takesDrops = (element) => (heardListeners && dropping.has(element)) || ((traits(element) & SPECIAL) !== 0 && attribute(element, "ondrop") !== null);
 
 /** Whether a listener, attribute or tab stop makes something of an element without a role. @param {Element} element */
 function hasHandler(element) {

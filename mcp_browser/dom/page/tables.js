@@ -17,24 +17,25 @@ const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|val
  * @property {boolean} few each of its cells may have an index in its row's line
  */
 
-/** Of the tables that are being read. @type {WeakMap<Element, TableFacts>} */
+/** Of the tables that are being read, by what their rows stand in. @type {WeakMap<Node, TableFacts>} */
 let tablesRead = new WeakMap();
 /** @type {TableFacts} */
 const NO_TABLE = { grid: false, listens: false, few: false };
 
 /** @param {Element} row */
 function tableAround(row) {
+  const group = parentNode(row);
+  const beside = group && tablesRead.get(group);
+  if (beside) return beside;
   const table = closest(row, TABLES);
-  if (!table) return NO_TABLE;
-  const known = tablesRead.get(table);
-  if (known) return known;
+  if (!table || !group) return NO_TABLE;
   const role = attribute(table, "role");
   const grid = role === "grid" || role === "treegrid";
   const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
-  const facts = { grid, few: queryAll(table, CELL).length <= MOST_CELLS, listens: heard(table) || heard(parentNode(row)) };
+  const facts = { grid, few: queryAll(table, CELL).length <= MOST_CELLS, listens: heard(table) || heard(group) };
   // Where there are controls the clicks may be theirs.
   if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
-  tablesRead.set(table, facts);
+  tablesRead.set(group, facts);
   return facts;
 }
 
@@ -55,17 +56,21 @@ function hasOwnHand(element) {
  * @param {Row} row
  */
 function isOwnCell(element, role, row) {
-  if (query(element, CONTROLS)) return false;
-  if (listensItself(element)) return true;
   const { grid, listens, few } = row.table;
-  if (!few) return role === "columnheader" && hasHandler(element);
-  if (hasHandler(element) || (grid && attribute(element, "tabindex") !== null)) return true;
   const heads = role === "columnheader" || role === "rowheader";
-  if (heads && attribute(element, "aria-sort") !== null) return true;
-  if (row.clickable || isBlank(textContent(element))) return false;
-  if ((!surveyed || walk.shadows > 0 || pointing(element)) && HAND.has(styleOf(element).cursor)) return true;
-  return listens && !heads;
+  const means = traits(element);
+  if (listensItself(element)) return !query(element, CONTROLS);
+  if (!few) return role === "columnheader" && hasHandler(element) && !query(element, CONTROLS);
+  const asks =
+    hasHandler(element) ||
+    (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
+    (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
+    (!row.clickable && ((listens && !heads) || hasHandOfItsOwn(element)) && !isBlank(textContent(element)));
+  return !!asks && !query(element, CONTROLS);
 }
+
+/** Whether a cell, rather than what it stands in, has the cursor of a hand. @param {Element} element */
+const hasHandOfItsOwn = (element) => (!surveyed || walk.shadows > 0 || pointing(element)) && HAND.has(styleOf(element).cursor);
 
 /** @param {Element} element @param {Open} frame */
 function enterRow(element, frame) {
@@ -129,7 +134,7 @@ function enterCell(element, tag, role, frame) {
   const row = /** @type {Row} */ (walk.row);
   row.cells.push("");
   row.nodes.push(element);
-  const named = walk.thorough ? "" : attribute(element, "class") || "";
+  const named = traits(element) & CLASS ? attribute(element, "class") || "" : "";
   if (TELLING_CLASS.test(named) && isGutter(element, named)) return hush(frame);
   const own = isOwnCell(element, role, row);
   if (own || walk.thorough) {
