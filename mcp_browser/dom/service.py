@@ -27,7 +27,7 @@ from mcp_browser.dom.models import (
 from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
-from mcp_browser.dom.references import ID, ElementRef, References
+from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.secrecy import Covers, find_covers
 from mcp_browser.dom.worlds import (
@@ -173,9 +173,28 @@ class DomService:
                     hint="Escape ( ) [ ] { } . * + ? with a backslash, or use text.",
                 )
             total += answer["total"]
-            for line in answer["found"][: limit - len(found)]:
-                found.append(self._references.shown(line, frame.world, answer["doc"]))
+            lines = answer["found"][: limit - len(found)]
+            places = await self._tell_apart(frame, lines)
+            for line in lines:
+                node = self._references.shown(line, frame.world, answer["doc"])
+                if place := places.get(str(line[ID])):
+                    node = node.model_copy(update={"states": (*node.states, f"in={place}")})
+                found.append(node)
         return FoundElements(nodes=tuple(found), total=total)
+
+    async def _tell_apart(self, frame: FrameState, lines: Sequence[list[Any]]) -> dict[str, str]:
+        """Where those stand that have the same role and name, or hint, by their ids."""
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for line in lines:
+            if line[KIND] == "interactive" and not any(state.startswith("in=") for state in line[STATES]):
+                hints = tuple(state for state in line[STATES] if state.startswith("hint="))
+                alike.setdefault((line[ROLE], line[NAME], hints), []).append(line[ID])
+        groups = [ids for ids in alike.values() if len(ids) > 1]
+        try:
+            places: dict[str, str] = await frame.world.run("placesOf", groups) if groups else {}
+        except FrameGone:
+            return {}
+        return places
 
     async def has_text(self, text: str) -> bool:
         """Whether a text can be read anywhere on the page."""

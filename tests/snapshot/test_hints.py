@@ -2,6 +2,7 @@
 
 import pytest
 
+from mcp_browser.dom.models import ElementQuery
 from mcp_browser.errors import NotActionable
 from tests.snapshot.hand import Hand
 
@@ -68,6 +69,20 @@ async def test_look_alikes_are_told_apart_by_the_class_that_only_one_has(hand: H
     )
 
     assert [line.states for line in view.elements] == [('hint="ql-bold"',), ('hint="ql-italic"',)]
+
+
+CARD = (
+    "<div><h4>{0}</h4><p>About {0}</p><button>Open</button><button><i class='bi bi-trash'></i></button></div>"
+)
+
+
+async def test_look_alikes_that_are_found_say_where_each_stands(hand: Hand) -> None:
+    await hand.show("".join(CARD.format(name) for name in ("Tea", "Cups", "Pots")))
+
+    for query in (ElementQuery(text="trash"), ElementQuery(name="Open")):
+        found = await hand.tab.dom.find(query, limit=9)
+
+        assert [node.states[-1] for node in found.nodes] == ['in="Tea"', 'in="Cups"', 'in="Pots"']
 
 
 async def test_a_field_without_a_label_is_hinted_at_by_its_name(hand: Hand) -> None:

@@ -26,6 +26,7 @@ function reaches(element, hit) {
 }
 
 const MOST_COVER_TESTS = 200;
+const LEAST_COVER_TESTS = 12;
 /** How many lines name what covers them; of more, what covers says it, or they only say that they are covered. */
 const FIRST_COVERED = 3;
 /** So few lines beside what covers all others are named as not covered. */
@@ -50,7 +51,7 @@ function markCovered(lines) {
   for (const line of withParts(lines)) if (line.far === 0 && line.kind === "interactive") inView.push(line);
   for (const line of spread(inView)) {
     if (!line.node) continue;
-    if (++tests > MOST_COVER_TESTS || now() > until) break;
+    if (++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() > until)) break;
     const element = line.node;
     const box = rectOf(element);
     const left = Math.max(box.left, 0);

@@ -26,6 +26,7 @@ const methods = {
   html,
   record,
   locate,
+  placesOf,
   covers,
   call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);

@@ -126,3 +126,40 @@ function ownWord(element, tokens) {
   const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
   return beside && tokens.length > own.length ? own[0] || "" : "";
 }
+
+const LONGEST_PLACE = 60;
+const MOST_ALIKE = 50;
+
+/**
+ * Where each of several look-alikes stands: what the largest thing says that holds it and none of the others.
+ * @param {number[][]} groups ids of elements that are told alike
+ * @returns {Record<string, string>} by id, in quotes; none where nothing tells it from the others
+ */
+function placesOf(groups) {
+  /** @type {Record<string, string>} */
+  const places = {};
+  for (const ids of groups) {
+    const elements = ids.slice(0, MOST_ALIKE).flatMap((id) => byId(id) || []);
+    const said = elements.map((element) => surroundings(element, elements));
+    elements.forEach((element, i) => {
+      const place = /** @type {string} */ (said[i]);
+      if (place && said.indexOf(place) === said.lastIndexOf(place)) places[idOf(element)] = quoted(place);
+    });
+  }
+  return places;
+}
+
+/** @param {Element} element @param {Element[]} others */
+function surroundings(element, others) {
+  let entry = element;
+  for (let node = flatParent(element); node && node !== body(); node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const outer = /** @type {Element} */ (node);
+    if (others.some((other) => other !== element && holds(outer, other))) break;
+    entry = outer;
+  }
+  if (entry === element) return "";
+  const heading = query(entry, "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption");
+  const text = tidy(String((entry instanceof HTMLElement && _innerText.call(entry)) || textContent(entry)));
+  return cut((heading && tidy(textContent(heading))) || text, LONGEST_PLACE);
+}
