@@ -17,8 +17,10 @@ from tests.snapshot.hand import Hand, number, words_of
 from tests.support.site import Site
 
 ROWS = 10_000
-PAGE = "<button onclick=\"out.textContent = 'Done'\">First</button><input aria-label=Field><p id=out></p>"
-PAGE += "".join(f"<p>Row {n} <a href=/{n}>Link {n}</a> <button>Act {n}</button></p>" for n in range(ROWS))
+HEAD = "<button onclick=\"out.textContent = 'Done'\">First</button><input aria-label=Field><p id=out></p>"
+PAGE = HEAD + "".join(
+    f"<p>Row {n} <a href=/{n}>Link {n}</a> <button>Act {n}</button></p>" for n in range(ROWS)
+)
 IMPATIENT = LimitSettings(settle_timeout=2, call_timeout=60, action_timeout=0.2)
 
 
