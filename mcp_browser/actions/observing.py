@@ -12,8 +12,10 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
 from mcp_browser.browser.playwright_errors import is_context_gone
-from mcp_browser.dom.models import DomNode, ElementQuery
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.dom.models import DomNode, ElementQuery, FoundElements
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import cut_address
 
 observing = Registry(group="core")
 
@@ -73,23 +75,50 @@ async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
 async def find_elements(ctx: ActionContext, params: FindElementsParams) -> ActionResult:
     """Search the whole page and get indexes."""
     if params.selector:
-        nodes, total = await _by_selector(ctx, params.selector, params.limit)
+        found = await _by_selector(ctx, params.selector, params.limit)
     else:
         query = ElementQuery(text=params.text, pattern=params.pattern, role=params.role)
         found = await ctx.tab.ask(ctx.tab.dom.find(query, limit=params.limit))
-        nodes, total = list(found.nodes), found.total
-    if not nodes:
+    if not found.nodes:
         sought = ", ".join(f"{name}={value!r}" for name, value in params if value and name != "limit")
-        raise NotFound(
-            f"Nothing on {ctx.tab.url} matches {sought}.",
-            hint="Try a shorter text; what is not loaded yet, such as rows of a list, may need scrolling.",
-        )
+        raise _nothing(ctx, sought, found)
+    nodes, total = found.nodes, found.total
     told = f"Found {total}" if total == len(nodes) else f"The first {len(nodes)} of {total} found"
+    if found.missed:
+        told += f" ({_unsearched(found)})"
     return ActionResult(
         extracted_content=f"{told}:",
         page_content="\n".join(str(node) for node in nodes),
         data={"total": total, "elements": [_as_data(node) for node in nodes]},
     )
+
+
+def _nothing(ctx: ActionContext, sought: str, found: FoundElements) -> ActionError:
+    """The error for a search without a result, which says so only of what was searched."""
+    url = cut_address(ctx.tab.url)
+    if found.missed:
+        return DeadlineExceeded(
+            f"Nothing matches {sought} in what could be searched of {url}; {_unsearched(found)}.",
+            hint="Wait with wait_for, then search again.",
+        )
+    if found.total:
+        return NotFound(
+            f"{found.total} on {url} match {sought}, but in frames that cannot be seen.",
+            hint="Something else may have to be opened first.",
+        )
+    if ctx.tab.activity.begun_since(0):
+        return NotFound(
+            f"Nothing on {url} matches {sought} yet; the page is still loading.",
+            hint="Wait with wait_for, then search again.",
+        )
+    return NotFound(
+        f"Nothing on {url} matches {sought}.",
+        hint="Try a shorter text; what is not loaded yet, such as rows of a list, may need scrolling.",
+    )
+
+
+def _unsearched(found: FoundElements) -> str:
+    return f"not searched: {'; '.join(found.missed)}"
 
 
 @observing.action(effect="read")
@@ -110,8 +139,9 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
     return ActionResult(extracted_content=told, attachments=(taken.attachment,))
 
 
-async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[list[DomNode], int]:
+async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundElements:
     nodes: list[DomNode] = []
+    missed: list[str] = []
     total = 0
     for frame in ctx.tab.page.frames:
         try:
@@ -123,15 +153,24 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> tuple[l
                     with contextlib.suppress(NotFound):
                         nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
                     await handle.dispose()
+        except DeadlineExceeded:
+            if frame is ctx.tab.page.main_frame:
+                raise
+            missed.append(f"the frame {cut_address(frame.url)} does not answer: its script is busy")
+            continue
+        except FrameGone:
+            missed.append(f"the frame {cut_address(frame.url)} is still loading")
+            continue
         except PlaywrightError as error:
             if is_selector_error(error):
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
             if not is_context_gone(error):
                 raise
-            # A frame that went away meanwhile has nothing to find in it.
+            if not frame.is_detached():
+                missed.append(f"the frame {cut_address(frame.url)} is still loading")
             continue
         total += count
-    return nodes, total
+    return FoundElements(nodes=tuple(nodes), total=total, missed=tuple(missed))
 
 
 def _as_data(node: DomNode) -> dict[str, Any]:

@@ -113,11 +113,12 @@ def stop_at_dialog(ctx: ActionContext) -> None:
 
 
 async def _has_text(ctx: ActionContext, text: str) -> bool:
-    return await ctx.tab.ask(ctx.tab.dom.has_text(text))
+    return bool(await ctx.tab.ask(ctx.tab.dom.has_text(text)))
 
 
 async def _lacks_text(ctx: ActionContext, text: str) -> bool:
-    return not await _has_text(ctx, text)
+    # A frame that does not answer may still have it.
+    return await ctx.tab.ask(ctx.tab.dom.has_text(text)) is False
 
 
 async def _is_visible(ctx: ActionContext, selector: str) -> bool:

@@ -19,9 +19,10 @@ from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
+from mcp_browser.dom.patience import seconds, within
 from mcp_browser.dom.secrecy import Shot
 from mcp_browser.dom.service import DomService
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
@@ -30,12 +31,14 @@ from mcp_browser.errors import (
     NotActionable,
 )
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
 
 T = TypeVar("T")
 
+LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
 CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 
@@ -89,12 +92,17 @@ class Tab:
         self._hidden = hidden
         self._main_frame: str | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
+        self._drawn = 0  # Number of the document that has answered since its DOM was complete
         # Listening from the start keeps the system's own dialog away, which nobody could answer.
         page.on("filechooser", self._on_file_chooser)
         page.on("download", lambda download: downloads.start(download, self.activity))
 
     def __str__(self) -> str:
-        return f'{self.id} "{self.title}" {self.url[:200]}' if self.title else f"{self.id} {self.url[:200]}"
+        return (
+            f'{self.id} "{self.title}" {cut_address(self.url)}'
+            if self.title
+            else f"{self.id} {cut_address(self.url)}"
+        )
 
     @property
     def url(self) -> str:
@@ -180,11 +188,11 @@ class Tab:
         """
         limit = self._settings.limits.action_timeout
         try:
-            async with asyncio.timeout(limit):
-                await self.guarded(work)
+            await within(self.guarded(work), lambda: limit + self._patience)
         except TimeoutError as error:
+            taken = seconds(limit + self._patience)
             raise DeadlineExceeded(
-                f"The page did not answer to the input within {limit:g} s: its script is busy.",
+                f"The page did not answer to the input within {taken}: its script is busy.",
                 hint="Wait and look with get_state, or leave it with go_to_url or reload.",
             ) from error
         except DialogOpen:
@@ -196,6 +204,8 @@ class Tab:
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T:
         """The outcome of something asked of the page within `limit` seconds (the action's limit by default).
 
+        A large page has longer, and one that is still loading.
+
         Raises:
             DialogOpen: a dialog is open, or has opened before it was done.
             DeadlineExceeded: the page does not answer.
@@ -203,18 +213,35 @@ class Tab:
         """
         limit = self._settings.limits.action_timeout if limit is None else limit
         try:
-            async with asyncio.timeout(limit):
-                return await self.guarded(work)
+            answer = await within(self.guarded(work), lambda: limit + self._patience)
         except TimeoutError as error:
+            taken = seconds(limit + self._patience)
             if self.activity.navigating_for() is not None:
                 raise DeadlineExceeded(
-                    f"The page cannot be read: it has been on its way to another one for {limit:g} s.",
+                    f"The page cannot be read: it has been on its way to another one for {taken}.",
                     hint="Wait with wait_for, or open another address.",
                 ) from error
+            if reading := self.dom.reading:
+                raise DeadlineExceeded(f"{reading} took longer than {taken}.", hint=READING_HINT) from error
+            busy = "it is still loading" if self._is_coming else "its script is busy"
             raise DeadlineExceeded(
-                f"The page {self.url[:200]} did not answer within {limit:g} s: its script is busy.",
+                f"The page {cut_address(self.url)} did not answer within {taken}: {busy}.",
                 hint="Try again later, or leave it with go_to_url or reload.",
             ) from error
+        if not self.activity.loading:
+            self._drawn = self.activity.document_number
+        return answer
+
+    @property
+    def _patience(self) -> float:
+        """How much longer than others the page may take, seconds."""
+        longer = self.dom.patience + (LOADING_SECONDS if self._is_coming else 0.0)
+        return min(longer, self._settings.limits.call_timeout / 2)
+
+    @property
+    def _is_coming(self) -> bool:
+        """Whether the document is loading, or has not been drawn since."""
+        return self.activity.loading or self._drawn != self.activity.document_number
 
     async def goto(self, url: str) -> Arrival:
         """Open an address; returns once its page can be looked at, without waiting for pictures and the like.

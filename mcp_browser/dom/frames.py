@@ -1,17 +1,28 @@
 """The frames of a page: which there are, where they stand, and how to ask all of them."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from playwright.async_api import Page
 
+from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorlds, MainWorlds, World, Worlds
 
 MOST_NESTED_FRAMES = 6
 
 Way = list[tuple[FrameState, int]]  # The outermost frame first, each with its element to step into
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A frame that was not asked or gave no answer: the one around it, its element there, and why."""
+
+    parent: FrameState
+    owner: int
+    why: str
 
 
 class Frames:
@@ -39,31 +50,65 @@ class Frames:
             self._worlds = (IsolatedWorlds if apart else MainWorlds)(self._page, self._channel)
         return self._worlds
 
-    async def each(self, method: str, *args: Any) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
-        """The answers of all frames that can be seen, each frame before those within it."""
-        rest = [await self.main()]
-        depth = {id(rest[0]): 0}
+    async def each(
+        self, method: str, *args: Any, missed: list[Missed] | None = None
+    ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+        """The answers of all frames that can be seen, each frame before those within it.
+
+        Frames that gave none are added to `missed`.
+
+        Raises:
+            FrameGone: the page goes to other addresses while it is asked.
+        """
+        missed = [] if missed is None else missed
+        main = await self.main()
+        answer = await main.world.run(method, *args)
+        main.silent = False
+        yield main, answer
+        stands = _stands(answer)
+        await self.meet(main, stands)
+        rest = [(main, owner, 1) for owner in stands]
         while rest:
-            frame = rest.pop(0)
+            parent, owner, depth = rest.pop(0)
+            if depth > MOST_NESTED_FRAMES:
+                missed.append(Missed(parent, owner, "is nested too deep"))
+                continue
             try:
-                if frame is self._main:
-                    answer = await frame.world.run(method, *args)
-                else:
-                    async with asyncio.timeout(frame.patience):
-                        answer = await frame.world.run(method, *args)
-                frame.silent = False
-                yield frame, answer
-                stands = [owner for owner, *_ in answer.get("frames", [])]
-                if stands and depth[id(frame)] < MOST_NESTED_FRAMES:
-                    await self.meet(frame, stands)
+                frame, answer = await self._ask_within(parent, owner, method, args)
             except FrameGone:
+                missed.append(Missed(parent, owner, "is still loading"))
                 continue
             except TimeoutError:
-                frame.silent = True
+                missed.append(Missed(parent, owner, "does not answer: its script is busy"))
                 continue
-            within = [frame.children[owner] for owner in stands if owner in frame.children]
-            depth |= {id(child): depth[id(frame)] + 1 for child in within}
-            rest[:0] = within
+            yield frame, answer
+            stands = _stands(answer)
+            if stands and depth < MOST_NESTED_FRAMES:
+                with contextlib.suppress(FrameGone):
+                    await self.meet(frame, stands)
+            rest[:0] = [(frame, inner, depth + 1) for inner in stands]
+
+    async def _ask_within(
+        self, parent: FrameState, owner: int, method: str, args: tuple[Any, ...]
+    ) -> tuple[FrameState, dict[str, Any]]:
+        """The frame that stands in an element, and its answer; one in another process is met anew."""
+        for _ in range(2):
+            await self.meet(parent, [owner])
+            frame = parent.children.get(owner)
+            if frame is None:
+                break
+            asked = frame.world.run(method, *args)
+            try:
+                answer: dict[str, Any] = await within(asked, _patience_of(frame))
+            except TimeoutError:
+                frame.silent = True
+                raise
+            except FrameGone:
+                parent.children.pop(owner, None)
+                continue
+            frame.silent = False
+            return frame, answer
+        raise FrameGone
 
     async def meet(self, frame: FrameState, ids: Sequence[int]) -> None:
         """Find the worlds of frames that have not been met yet."""
@@ -90,3 +135,12 @@ class Frames:
             if frame.world is world:
                 return way
         return []
+
+
+def _stands(answer: dict[str, Any]) -> list[int]:
+    """The elements that an answer says frames stand in."""
+    return [owner for owner, *_ in answer.get("frames", [])]
+
+
+def _patience_of(frame: FrameState) -> Callable[[], float]:
+    return lambda: frame.patience

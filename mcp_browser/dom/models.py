@@ -197,10 +197,14 @@ class ElementQuery(Frozen):
 
 
 class FoundElements(Frozen):
-    """The first lines that match a query, each with an index, and how many there are on the whole page."""
+    """The first lines that match a query, each with an index, and how many there are on the whole page.
+
+    `missed` names the frames that could not be searched, each with the reason.
+    """
 
     nodes: tuple[DomNode, ...] = ()
     total: int = 0
+    missed: tuple[str, ...] = ()
 
 
 class ReadyElement(Frozen):

@@ -9,6 +9,7 @@ from typing import Any
 from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import (
     NOTHING,
     QUIET,
@@ -99,8 +100,9 @@ class PageReader:
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> Reading | None:
         try:
-            async with asyncio.timeout(settle + frame.patience):
-                reading = await self._read(frame, wish, settle, deep)
+            reading = await within(
+                self._read(frame, wish, settle, deep), lambda: settle + frame.patience_within
+            )
         except FrameGone:
             return None
         except TimeoutError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_browser.dom.models import SettleState
+from mcp_browser.dom.patience import patience_for
 from mcp_browser.dom.references import DEPTH, FAR, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import World
 
@@ -46,7 +47,12 @@ class FrameState:
     @property
     def patience(self) -> float:
         """How long an answer is waited for, in seconds, where the page goes on without it."""
-        return SILENT_SECONDS if self.silent else FRAME_SECONDS
+        return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + patience_for(self.world.elements)
+
+    @property
+    def patience_within(self) -> float:
+        """The same for the frame and all within it."""
+        return max([self.patience, *(child.patience_within for child in self.children.values())])
 
 
 @dataclass(slots=True)

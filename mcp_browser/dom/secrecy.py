@@ -1,6 +1,5 @@
 """Where on a page texts can be seen that must not be."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import Frozen
+from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorld, World
 from mcp_browser.errors import ActionError
@@ -113,8 +113,7 @@ async def _add(  # noqa: PLR0913, PLR0917 - one frame, and where it is
 
 async def _ask(frame: FrameState, values: Sequence[str]) -> dict[str, Any] | None:
     try:
-        async with asyncio.timeout(frame.patience):
-            return await _covers(frame.world, values)
+        return await within(_covers(frame.world, values), lambda: frame.patience)
     except (TimeoutError, FrameGone, ActionError, PlaywrightError):
         frame.silent = True
         return None

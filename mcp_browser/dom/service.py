@@ -1,14 +1,15 @@
 """What the page of one tab shows, and its elements: the page script's counterpart."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from playwright.async_api import ElementHandle, Page
+from playwright.async_api import ElementHandle, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.addresses import address_of
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.models import (
     AnswerReading,
@@ -24,6 +25,7 @@ from mcp_browser.dom.models import (
     Scrolled,
     SettleState,
 )
+from mcp_browser.dom.patience import patience_for
 from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
@@ -39,9 +41,10 @@ from mcp_browser.dom.worlds import (
     answers,
     break_off,
     handle_of,
+    reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
-from mcp_browser.text import CHARACTERS_A_TOKEN
+from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
@@ -139,6 +142,17 @@ class DomService:
         return state, self._reader.as_snapshot(reading, self._budget, 1, familiar=True)
 
     @property
+    def patience(self) -> float:
+        """How much longer than others the page may take to answer, because it is large, seconds."""
+        return max((patience_for(frame.world.elements) for frame, _ in self._frames.known()), default=0.0)
+
+    @property
+    def reading(self) -> str:
+        """What is being read at this moment, in words; empty where it is the page that is busy."""
+        elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
+        return reading_of(elements) if elements else ""
+
+    @property
     def may_show(self) -> bool:
         """Whether the page showed nothing when it was last read, but may be about to."""
         return self._reader.may_show
@@ -163,10 +177,12 @@ class DomService:
 
         Raises:
             InvalidArguments: the pattern is no regular expression.
+            FrameGone: the page goes to other addresses while it is searched.
         """
         found: list[DomNode] = []
+        missed: list[Missed] = []
         total = 0
-        async for frame, answer in self._frames.each("find", query.model_dump(), limit):
+        async for frame, answer in self._frames.each("find", query.model_dump(), limit, missed=missed):
             if answer.get("problem") == "pattern":
                 raise InvalidArguments(
                     f"{query.pattern!r} is not a regular expression: {answer['message']}.",
@@ -180,7 +196,12 @@ class DomService:
                 if place := places.get(str(line[ID])):
                     node = node.model_copy(update={"states": (*node.states, f"in={place}")})
                 found.append(node)
-        return FoundElements(nodes=tuple(found), total=total)
+        return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
+
+    async def has_text(self, text: str) -> bool | None:
+        """Whether a text can be read anywhere on the page; None where a frame gave no answer."""
+        found = await self.find(ElementQuery(text=text), limit=0)
+        return found.total > 0 or (None if found.missed else False)
 
     async def _tell_apart(self, frame: FrameState, lines: Sequence[list[Any]]) -> dict[str, str]:
         """Where those stand that have the same role and name, or hint, by their ids."""
@@ -196,9 +217,16 @@ class DomService:
             return {}
         return places
 
-    async def has_text(self, text: str) -> bool:
-        """Whether a text can be read anywhere on the page."""
-        return (await self.find(ElementQuery(text=text), limit=0)).total > 0
+    async def _described(self, missed: Sequence[Missed]) -> tuple[str, ...]:
+        """What kept frames from being searched, as `[4] iframe "Chat" is still loading`."""
+        told: list[str] = []
+        for frame in missed:
+            world = frame.parent.world
+            answer = await world.run("describe", frame.owner)
+            if "problem" not in answer:
+                node = self._references.shown(answer["node"], world, await world.run("doc"))
+                told.append(f'[{node.index}] {node.role} "{node.name}" {frame.why}')
+        return tuple(told)
 
     async def boxes(self) -> list[Box]:
         """Where the elements that have an index are in the view."""
@@ -300,26 +328,42 @@ class DomService:
         """The node of an element that Playwright has a handle of; it has an index.
 
         Raises:
-            NotFound: the element is not on the page any more.
+            NotFound: the element is not on the page any more, or in a frame that cannot be seen.
         """
-        frame = await handle.owner_frame()
+        state = await self._state_of(await handle.owner_frame())
+        if isinstance(state.world, MainWorld):
+            door = await state.world.door()
+            element_id = await door.evaluate("(door, element) => door.idOf(element)", handle)
+            answer = await state.world.run("describe", element_id)
+            document = await state.world.run("doc")
+        else:
+            name = f"{WORLD_NAME}-{id(handle)}"
+            await state.world.run("expect", name)
+            await handle.evaluate(send_script(), name)
+            answer = await state.world.run("caught")
+            document = answer.get("doc", "")
+        if "problem" in answer:
+            raise NotFound("The element is not on the page any more.", hint="Look with get_state.")
+        return self._references.shown(answer["node"], state.world, document)
+
+    async def _state_of(self, frame: Frame | None) -> FrameState:
+        """What is known of Playwright's frame.
+
+        Raises:
+            NotFound: it cannot be seen.
+        """
+        main = await self._frames.main()
+        if frame == self._page.main_frame:
+            return main
+        for state, _ in list(self._frames.known()):
+            with contextlib.suppress(FrameGone, PlaywrightError):
+                if state is not main and await state.world.frame() == frame:
+                    return state
         async for state, _ in self._frames.each("stands"):
-            if await state.world.frame() != frame:
-                continue
-            if isinstance(state.world, MainWorld):
-                door = await state.world.door()
-                element_id = await door.evaluate("(door, element) => door.idOf(element)", handle)
-                answer = await state.world.run("describe", element_id)
-                document = await state.world.run("doc")
-            else:
-                name = f"{WORLD_NAME}-{id(handle)}"
-                await state.world.run("expect", name)
-                await handle.evaluate(send_script(), name)
-                answer = await state.world.run("caught")
-                document = answer.get("doc", "")
-            if "problem" not in answer:
-                return self._references.shown(answer["node"], state.world, document)
-        raise NotFound("The element is not on the page any more.", hint="Look with get_state.")
+            with contextlib.suppress(FrameGone, PlaywrightError):
+                if await state.world.frame() == frame:
+                    return state
+        raise NotFound("The element is in a frame that cannot be seen.", hint="Look with get_state.")
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
         """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
@@ -444,7 +488,8 @@ class DomService:
         """
         matches = 0
         found: FoundText | None = None
-        async for frame, answer in self._frames.each("scrollToText", text, nth):
+        missed: list[Missed] = []
+        async for frame, answer in self._frames.each("scrollToText", text, nth, missed=missed):
             matches += answer["matches"]
             if found is None and matches >= nth and answer["node"] is None:
                 # Counted from the first frame on, the match is in this one.
@@ -459,11 +504,17 @@ class DomService:
                 await self._show_frame(frame)
         if found is None:
             hint = "Content that loads while scrolling may come with scroll; find_elements takes patterns."
+            if missed:
+                unsearched = "; ".join(await self._described(missed))
+                raise NotFound(
+                    f"The text {text!r} is not in what could be searched; not searched: {unsearched}.",
+                    hint="Wait with wait_for, then try again.",
+                )
             if matches:
                 raise NotFound(
                     f"The text {text!r} is on the page only {matches} times, not {nth}.", hint=hint
                 )
-            raise NotFound(f"The text {text!r} is not on {self._page.url}.", hint=hint)
+            raise NotFound(f"The text {text!r} is not on {cut_address(self._page.url)}.", hint=hint)
         return found.model_copy(update={"count": matches})
 
     # Within -------------------------------------------------------------------------------------------------
@@ -482,10 +533,11 @@ class DomService:
         """The error for an element that is gone; it names what is most like it now."""
         nearest: DomNode | None = None
         best = 0
-        async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
-            if answer["node"] is not None and answer["score"] > best:
-                best = answer["score"]
-                nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
+        with contextlib.suppress(FrameGone):
+            async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
+                if answer["node"] is not None and answer["score"] > best:
+                    best = answer["score"]
+                    nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
         hint = "Look with get_state what is there now."
         if nearest is not None:
             hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable
 from typing import Any, Protocol, cast
 from weakref import WeakValueDictionary
@@ -11,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
+from mcp_browser.dom.patience import SMALL, patience_for, seconds, within
 from mcp_browser.dom.scripts import page_script, receive_script
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
@@ -20,8 +22,11 @@ DOOR = "__mcpBrowserDoor"
 MOST_TRIES = 3
 """How often a question is put anew because the document went away under it."""
 
-LONGEST_ANSWER = 15.0
-"""How long a page may take to answer a question before its script is broken off, seconds."""
+LONGEST_ANSWER = 25.0
+"""How long a page, unless it is large, may take to answer before its script is broken off, seconds."""
+
+SLOW = 1.5
+"""An answer that took longer, in seconds: the page is counted before it is asked again."""
 
 SILENCE_SECONDS = 1.0
 """After which a page that does not answer to the simplest question is busy with a script."""
@@ -37,6 +42,12 @@ class FrameGone(Exception):
 
 class World(Protocol):
     """The page script in one frame."""
+
+    elements: int
+    """How many elements the frame's document had when they were last counted; 0 where they never were."""
+
+    reading: bool
+    """Whether the page answers to others and the page script is at work in it."""
 
     async def run(self, method: str, *args: Any) -> Any:
         """What a method of the page script gives.
@@ -73,6 +84,9 @@ class IsolatedWorld:
         self._channel = channel
         self._owner = owner
         self._context: int | None = None
+        self.elements = 0
+        self.reading = False
+        self._was_slow = False
         self.stands_in: tuple[IsolatedWorld, int] | None = None
         """The world around it and the id of its frame's element there, once it has been found by them."""
 
@@ -144,12 +158,27 @@ class IsolatedWorld:
         return await self._owner.frame_of(self)
 
     async def _evaluate(self, call: str) -> Any:
-        if self._context is None:
+        is_new = self._context is None
+        if is_new:
             await self._enter()
             # A document that comes back from the history has the script already.
             install = f"globalThis.{DOOR} = {page_script()}({json.dumps(self._channel)})"
             call = f"(typeof globalThis.{DOOR}?.run === 'function' || ({install})), {call}"
-        return json.loads(await self._send(call))
+        if is_new or self._was_slow or self.elements > SMALL:
+            # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
+            await self._count()
+        self._was_slow = True
+        begun = time.monotonic()
+        try:
+            answer = await self._send(call)
+        finally:
+            self.reading = False
+        self._was_slow = time.monotonic() - begun > SLOW
+        return json.loads(answer)
+
+    async def _count(self) -> None:
+        self.elements = int(await self._send("document.getElementsByTagName('*').length"))
+        self.reading = True
 
     async def _enter(self) -> None:
         try:
@@ -166,7 +195,7 @@ class IsolatedWorld:
             raise
         self._context = world["executionContextId"]
 
-    async def _send(self, expression: str) -> str:
+    async def _send(self, expression: str) -> Any:
         sending = send(
             self.session,
             "Runtime.evaluate",
@@ -176,11 +205,11 @@ class IsolatedWorld:
             awaitPromise=True,
         )
         try:
-            async with asyncio.timeout(LONGEST_ANSWER):
-                answer = await sending
+            answer = await within(sending, lambda: LONGEST_ANSWER + patience_for(self.elements))
         except TimeoutError as error:
+            failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)
-            raise unanswered() from error
+            raise failure from error
         except PlaywrightError as error:
             if is_context_gone(error):
                 self._context = None
@@ -189,13 +218,13 @@ class IsolatedWorld:
                 raise FrameGone from error
             raise
         if "exceptionDetails" in answer:
-            failure = _failure(answer["exceptionDetails"])
+            failure = _failure(answer["exceptionDetails"], self.elements)
             if f"{DOOR} is not defined" in str(failure):
                 # Each of the browser's processes counts its own contexts: the number is another's by now.
                 self._context = None
                 raise WorldLost
             raise failure
-        return cast("str", answer["result"]["value"])
+        return answer["result"]["value"]
 
 
 class IsolatedWorlds:
@@ -294,6 +323,9 @@ class IsolatedWorlds:
 class MainWorld:
     """The page script in the page's own world, for browsers that offer no other."""
 
+    elements = 0
+    reading = False
+
     def __init__(self, frame: Frame, channel: str) -> None:
         self._frame = frame
         self._channel = channel
@@ -310,7 +342,7 @@ class MainWorld:
                     )
                 return json.loads(answer)
             except TimeoutError as error:
-                raise unanswered() from error
+                raise unanswered(0, reading=False) from error
             except PlaywrightError as error:
                 self._door = None
                 if self._frame.is_detached():
@@ -409,12 +441,24 @@ async def break_off(session: CDPSession) -> None:
         return
 
 
-def unanswered() -> ActionError:
-    """The error for a page that does not answer."""
+def unanswered(elements: int, *, reading: bool) -> ActionError:
+    """The error for a page that does not answer, or that takes too long to be read."""
+    limit = seconds(LONGEST_ANSWER + patience_for(elements))
+    if reading:
+        return DeadlineExceeded(f"{reading_of(elements)} took longer than {limit}.", hint=READING_HINT)
     return DeadlineExceeded(
-        f"The page did not answer within {LONGEST_ANSWER:g} s: a script on it runs without end.",
+        f"The page did not answer within {limit}: a script on it runs without end.",
         hint="Its script was stopped. Try again, or leave the page with go_to_url or reload.",
     )
+
+
+READING_HINT = "Try again once the page is at rest, or leave it with go_to_url."
+
+
+def reading_of(elements: int) -> str:
+    """What is going on while the page script is at work."""
+    about = int(float(f"{elements:.2g}"))
+    return f"Reading the page of about {about:,} elements"
 
 
 def _branches(tree: dict[str, Any]) -> Iterable[dict[str, Any]]:
@@ -425,9 +469,9 @@ def _branches(tree: dict[str, Any]) -> Iterable[dict[str, Any]]:
         rest.extend(branch.get("childFrames", []))
 
 
-def _failure(details: dict[str, Any]) -> Exception:
+def _failure(details: dict[str, Any], elements: int) -> Exception:
     exception = details.get("exception", {})
     text = str(exception.get("description") or exception.get("value") or details.get("text", ""))
     if "Execution was terminated" in text or "Execution was terminated" in str(details.get("text", "")):
-        return unanswered()
+        return unanswered(elements, reading=False)
     return RuntimeError(f"the page script failed: {text}")

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from mcp_browser.dom.cdp import send
 from tests.snapshot.hand import Hand, words_of
 from tests.support.site import Reply, Request
 
@@ -64,7 +65,7 @@ def publish(hand: Hand) -> None:
 async def slow(hand: Hand, request: pytest.FixtureRequest) -> AsyncIterator[Hand]:
     """The hand, on a machine that is as fast as it is, and on one of a sixth of that."""
     cdp = await hand.tab.page.context.new_cdp_session(hand.tab.page)
-    await cdp.send("Emulation.setCPUThrottlingRate", {"rate": request.param})
+    await send(cdp, "Emulation.setCPUThrottlingRate", rate=request.param)
     publish(hand)
     yield hand
     await cdp.detach()

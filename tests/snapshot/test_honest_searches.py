@@ -1,0 +1,94 @@
+"""That nothing matches is said only of what was searched; what could not be is named."""
+
+import pytest
+
+from mcp_browser.errors import ActionError
+from tests.snapshot.hand import Hand
+
+pytestmark = pytest.mark.fresh
+
+SEARCHES = [{"text": "Nowhere"}, {"role": "slider"}, {"pattern": "No+where"}, {"selector": "b.nowhere"}]
+FREEZE = "<script>addEventListener('message', () => { for (;;); })</script>"
+
+
+async def with_frozen_frame(hand: Hand) -> None:
+    """Show a page with a frame of another site whose script runs without end."""
+    inner = hand.site.page(f"<button>Inner</button>{FREEZE}").replace(hand.site.url, hand.site.other)
+    await hand.show(f"<h1>Outer</h1><b>Bold</b><iframe title=Chat src='{inner}'></iframe>")
+    await hand.script("frames[0].postMessage(1, '*')")
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: next(iter(search)))
+async def test_a_search_in_vain_names_the_frame_that_does_not_answer(
+    hand: Hand, search: dict[str, str]
+) -> None:
+    await with_frozen_frame(hand)
+
+    with pytest.raises(ActionError) as failure:
+        await hand.do("find_elements", **search)
+
+    assert "could be searched" in str(failure.value)
+    assert "does not answer" in str(failure.value)
+
+
+@pytest.mark.parametrize("search", [{"text": "Bold"}, {"selector": "b"}], ids=["text", "selector"])
+async def test_what_was_found_is_told_with_the_frame_that_was_not_searched(
+    hand: Hand, search: dict[str, str]
+) -> None:
+    await with_frozen_frame(hand)
+
+    told = await hand.do("find_elements", **search)
+
+    assert "Bold" in str(told.page_content)
+    assert "does not answer" in str(told.extracted_content)
+
+
+async def test_a_text_is_not_taken_for_gone_where_a_frame_does_not_answer(hand: Hand) -> None:
+    await with_frozen_frame(hand)
+
+    with pytest.raises(ActionError, match="in vain"):
+        await hand.do("wait_for", text_gone="Nowhere", timeout=4)
+
+
+async def test_a_text_to_scroll_to_is_not_said_to_be_missing_where_a_frame_does_not_answer(
+    hand: Hand,
+) -> None:
+    await with_frozen_frame(hand)
+
+    with pytest.raises(ActionError, match=r"not searched: \[\d+\] iframe \"Chat\" does not answer"):
+        await hand.do("scroll_to_text", text="Nowhere")
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: next(iter(search)))
+async def test_a_search_of_a_page_whose_script_is_busy_says_that(hand: Hand, search: dict[str, str]) -> None:
+    await hand.show("<h1>Outer</h1>")
+    await hand.do("get_state")
+    await hand.script("setTimeout(() => { const end = Date.now() + 9000; while (Date.now() < end); })")
+
+    with pytest.raises(ActionError, match="its script is busy"):
+        await hand.do("find_elements", **search)
+
+
+async def test_a_match_in_a_hidden_frame_is_told_as_that(hand: Hand) -> None:
+    await hand.show("<iframe srcdoc='<b>Inner</b>' hidden></iframe><p>Outer")
+    await hand.tab.page.frames[-1].wait_for_selector("b", state="attached")
+
+    with pytest.raises(ActionError, match="cannot be seen"):
+        await hand.do("find_elements", selector="b")
+
+
+async def test_a_search_of_a_page_that_is_still_loading_says_that(hand: Hand) -> None:
+    await hand.show("<p>Here</p>")
+    await hand.script("void fetch('/hang')")
+    while not hand.tab.activity.in_flight(0):
+        await hand.tab.activity.change(limit=0.1)
+
+    with pytest.raises(ActionError, match="still loading"):
+        await hand.do("find_elements", text="Nowhere")
+
+
+async def test_a_search_in_vain_of_a_page_at_rest_says_just_that(hand: Hand) -> None:
+    await hand.show("<p>Here</p>")
+
+    with pytest.raises(ActionError, match=r"Nothing on .* matches text='Nowhere'"):
+        await hand.do("find_elements", text="Nowhere")
