@@ -20,7 +20,7 @@ _MARK = """async page => {
   for (let at = 0; at < refs.length; at += 20)
     await Promise.all(refs.slice(at, at + 20).map((ref, i) =>
       page.locator(`aria-ref=${ref}`).evaluate((element, [name, index]) =>
-        (globalThis[name] ??= new Map()).set(index, element), ["%s", at + i], { timeout: 2000 }
+        (globalThis[name] ??= new Map()).set(index, element), ["%s", at + i], { timeout: 20000 }
       ).catch(() => gone.push(ref))));
   return gone.length;
 }"""
@@ -58,7 +58,11 @@ class Theirs:
             self._connection.close()
 
     def look(self) -> None:
-        """One snapshot of the page, and a mark on every element that has a reference."""
+        """One snapshot of the page, and a mark on every element that has a reference.
+
+        Raises:
+            ToolError: playwright-mcp did not answer, or the page changed meanwhile.
+        """
         assert self._connection is not None
         self.text = self._connection.call("browser_snapshot")
         self.lines.clear()
@@ -73,7 +77,9 @@ class Theirs:
                 self.lines[len(refs)] = Line(found["role"], name)
                 refs.append(ref[1])
         code = _MARK % (json.dumps(refs), MARKS)
-        self._connection.call("browser_run_code_unsafe", code=code, limit=120)
+        told = self._connection.call("browser_run_code_unsafe", code=code, limit=120)
+        if not re.search(r"^### Result\n0$", told, re.M):
+            raise servers.ToolError(f"the elements of references could not be had: {told[:200]}")
 
     async def keys(self, tree: Tree) -> dict[int, Key]:
         """Which elements the lines stand for."""

@@ -30,6 +30,7 @@ OWN_ROLES = {
 }
 """Chromium's names of form controls that ARIA has no role for, and ours."""
 
+ELEMENT, DOCUMENT = 1, 9  # A node's type in the DOM
 AT_ONCE = 50
 _SIGHT = (Path(__file__).parent / "sight.js").read_text(encoding="utf-8")
 
@@ -127,7 +128,7 @@ class Tree:
             role: str = node.get("role", {}).get("value", "")
             name: str = node.get("name", {}).get("value", "")
             element = process.nodes.get(own, {})
-            if element.get("nodeType") != 1:
+            if element.get("nodeType") != ELEMENT:
                 continue
             self.named[process.number, own] = (role, name)
             focusable = any(
@@ -188,27 +189,21 @@ class Tree:
         }
 
     def _document(self, process: Process, own: int) -> int:
-        while self_parent := process.parents[own]:
-            if process.nodes[own]["nodeType"] == 9:  # noqa: PLR2004 - a document
-                return own
-            own = self_parent
+        # What has come since the tree was read is in none.
+        while (parent := process.parents.get(own, 0)) and process.nodes[own]["nodeType"] != DOCUMENT:
+            own = parent
         return own
 
     def hidden_with_frame(self, key: Key) -> str:
         """Why the frame that an element is in, or one around that, cannot be seen; "" where it can."""
         process = self.processes[key[0]]
         document = self._document(process, key[1])
-        frame = process.nodes[document].get("frameId") or process.frames[0]
-        if document_parent := process.parents[document]:
-            owner: Key | None = (key[0], document_parent)
-        else:
-            owner = self._owners.get(frame) if key[0] else None
+        parent = process.parents.get(document, 0)
+        owner = (key[0], parent) if parent else self._owners.get(process.frames[0])
         if owner is None:
             return ""
         sight = self.sights.get(owner)
-        if sight is not None and (sight.hidden or sight.unseen in ("size", "clipped", "opacity")):
-            return "frame"
-        return self.hidden_with_frame(owner)
+        return "frame" if sight is not None and sight.unseen else self.hidden_with_frame(owner)
 
     def above(self, key: Key) -> Iterator[Key]:
         """The elements around one, the nearest first, within its process."""
