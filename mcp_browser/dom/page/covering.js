@@ -285,7 +285,8 @@ function describe(element) {
   let name = nameOf(element, tag, shown);
   // A field's content is its value.
   if (!name && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
-  if (!what && shown === tag) name = cut(name, 80);
+  // Of a box that holds much the first thing that has a title speaks.
+  if (!what && shown === tag && name.length > 80) name = cut(tipOf(element) || name, 80);
   if (what === "region") {
     const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
     name = cut(title, 80);
