@@ -25,7 +25,7 @@ MOST_TRIES = 3
 LONGEST_ANSWER = 25.0
 """How long a page, unless it is large, may take to answer before its script is broken off, seconds."""
 
-SLOW = 1.5
+SLOW = 3.0
 """An answer that took longer, in seconds: the page is counted before it is asked again."""
 
 SILENCE_SECONDS = 1.0
