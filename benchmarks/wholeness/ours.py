@@ -19,6 +19,7 @@ DEEPEST = 1_000_000
 UNUSABLE = frozenset({"inert", "disabled"})
 MARKS = "mcpBrowserMeasured"
 _INLINE = re.compile(r"\[(\d+)\](?: ([^|\[\]]*?))?(?= ?(?:\||\[|$))")
+_IN_ROW = re.compile(r'\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"([^|\[]*)')
 _ELEMENT = re.compile(r'^\*?\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"(.*)$')
 
 
@@ -107,6 +108,9 @@ def lines_of(nodes: Iterable[DomNode]) -> dict[int, Line]:
             lines |= _inline(node.name, inert)
         elif node.kind != "fold":
             lines[node.index] = Line(node.role, node.name, inert)
+        for part in node.parts:
+            if part.index is not None:
+                lines[part.index] = Line(part.role, part.name, inert or bool(UNUSABLE & set(part.states)))
     return lines
 
 
@@ -119,4 +123,9 @@ def _lines_of_text(text: str) -> dict[int, Line]:
 
 
 def _inline(text: str, inert: bool) -> dict[int, Line]:
-    return {int(index): Line("clickable", name or "", inert) for index, name in _INLINE.findall(text)}
+    cells = {int(index): Line("clickable", name, inert) for index, name in _INLINE.findall(text)}
+    elements = {
+        int(index): Line(role, name, inert or bool(UNUSABLE & set(states.split())))
+        for index, role, name, states in _IN_ROW.findall(text)
+    }
+    return cells | elements
