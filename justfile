@@ -46,9 +46,9 @@ test *arguments:
 apps *arguments:
     pytest -n 2 --dist loadfile -m "apps and not slow" {{ arguments }}
 
-# What takes long, in two processes: end to end, under load and with faults, conformance, proxies.
+# What takes long, in three processes: end to end, browsers of their own, hostile pages, load, conformance.
 slow *arguments:
-    pytest -n 2 --dist loadfile -m slow {{ arguments }}
+    pytest -n 3 --dist loadfile -m slow {{ arguments }}
 
 # `test` and `slow` with branch coverage, which must be high enough.
 coverage:

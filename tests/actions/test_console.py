@@ -16,7 +16,7 @@ from mcp_browser.settings import BrowserSettings, ObservationSettings, Settings
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SPOKEN = """<script>
 console.log('one', {a: 1}); console.info('two'); console.debug('three');

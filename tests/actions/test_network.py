@@ -22,7 +22,7 @@ from tests.actions.hand import Hand
 from tests.support.site import Reply, Request, Site
 from tests.support.sockets import echo_server
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "browser" / "har12.schema.json").read_text())
 
@@ -265,7 +265,6 @@ async def test_what_a_service_worker_answers_is_told(listening: Hand, site: Site
     assert "(service worker)" in told
 
 
-@pytest.mark.slow
 async def test_only_the_newest_requests_are_kept(listening: Hand, site: Site) -> None:
     await listening.open("<h1>Many</h1>")
     site.route("/many", lambda _request: Reply(b"", "text/plain"))

@@ -16,7 +16,7 @@ from mcp_browser.errors import BlockedUrl, InvalidArguments, NotFound
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -143,7 +143,6 @@ async def test_a_route_that_there_is_not_cannot_be_removed(listening: Hand) -> N
     assert error == "There is no route 7. Routes: 1: block any method /ads (used 0 times)."
 
 
-@pytest.mark.slow
 async def test_there_are_only_so_many_routes(listening: Hand) -> None:
     for number in range(MOST):
         await listening.do("block_route", url=f"/ads/{number}/")

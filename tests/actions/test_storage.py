@@ -17,7 +17,7 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 STORED = """<h1>Shop</h1><script>
 document.cookie = 'theme=dark; path=/'; document.cookie = 'sessionid=abc1234567; path=/';

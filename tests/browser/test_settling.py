@@ -8,6 +8,8 @@ import pytest
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 
 def button(script: str) -> str:
     return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'

@@ -165,6 +165,7 @@ async def test_an_index_of_the_document_before_is_stale(show: Show) -> None:
         await dom.describe(old)
 
 
+@pytest.mark.slow
 async def test_what_is_kept_of_pages_is_bounded_over_many_navigations(
     show: Show, page: Page, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

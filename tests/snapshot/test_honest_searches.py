@@ -5,7 +5,7 @@ import pytest
 from mcp_browser.errors import ActionError
 from tests.snapshot.hand import Hand
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 SEARCHES = [{"text": "Nowhere"}, {"role": "slider"}, {"pattern": "No+where"}, {"selector": "b.nowhere"}]
 FREEZE = "<script>addEventListener('message', () => { for (;;); })</script>"

@@ -16,6 +16,8 @@ from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, number, words_of
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 ROWS = 10_000
 HEAD = "<button onclick=\"out.textContent = 'Done'\">First</button><input aria-label=Field><p id=out></p>"
 PAGE = HEAD + "".join(

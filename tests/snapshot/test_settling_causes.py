@@ -6,6 +6,8 @@ import pytest
 from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
 
+pytestmark = pytest.mark.slow
+
 ARRIVE = "out.textContent = 'arrived'"
 
 WAYS = {

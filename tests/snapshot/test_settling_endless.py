@@ -7,6 +7,8 @@ import pytest
 from tests.snapshot.hand import Hand, words_of
 from tests.support.site import Reply, Request
 
+pytestmark = pytest.mark.slow
+
 READER = (
     "fetch('{url}').then(async r => {{"
     " const reader = r.body.getReader(), decoder = new TextDecoder();"
@@ -90,9 +92,10 @@ async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None
 
 @pytest.mark.fresh
 async def test_an_address_that_is_polled_later_is_waited_for_when_the_page_begins(hand: Hand) -> None:
-    poll = "(async () => { for (;;) { out.textContent = await (await fetch('/figures')).text();"
-    poll += (
-        " await new Promise(r => setTimeout(r, window.pause)); window.asked = (window.asked || 0) + 1 } })()"
+    # Asked again at once, it would be a long poll.
+    poll = (
+        "(async () => { for (;;) { out.textContent = await (await fetch('/figures')).text();"
+        " await new Promise(r => setTimeout(r, 300)); window.asked = (window.asked || 0) + 1 } })()"
     )
     page = hand.site.page(f"<p id=out>nothing</p><script>{poll}</script>")
 
@@ -102,7 +105,7 @@ async def test_an_address_that_is_polled_later_is_waited_for_when_the_page_begin
 
     hand.site.route("/figures", answer)
     await hand.do("go_to_url", url=page)
-    await hand.tab.page.wait_for_function("asked > 4")
+    await hand.tab.page.wait_for_function("window.asked > 4")
 
     assert "figures" in words_of(await hand.do("go_to_url", url=page + "?again"))
 

@@ -10,7 +10,7 @@ from mcp_browser.dom.cdp import send
 from tests.snapshot.hand import Hand, words_of
 from tests.support.site import Reply, Request
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 # What a framework does while it draws: long tasks between an answer and what is seen of it.
 WORK = "const work = ms => { const end = performance.now() + ms; while (performance.now() < end); };"

@@ -5,6 +5,8 @@ import pytest
 from tests.snapshot.hand import Hand
 from tests.snapshot.trips import counting
 
+pytestmark = pytest.mark.slow
+
 ROWS = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(2000))
 
 
