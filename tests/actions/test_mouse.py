@@ -13,6 +13,8 @@ from tests.actions.hand import Hand
 from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 SPY = """<script>
 const log = [];
 for (const kind of ['mousedown', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'])
@@ -323,7 +325,6 @@ async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Ha
     assert blind.result.attachments == ()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_clicks_by_the_picture_it_was_given(era: Era, site: Site) -> None:
     url = site.page(BUY)

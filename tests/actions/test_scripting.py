@@ -13,6 +13,8 @@ from tests.actions.hand import Hand
 from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 
 async def returned(hand: Hand, script: str, **arguments: Any) -> Any:
     """What a script returns, as it is told."""
@@ -269,7 +271,6 @@ async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) ->
     await hand.fails("evaluate_script", InvalidArguments, **wrong)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_client_has_the_tool_only_with_its_group(era: Era, site: Site) -> None:
     url = site.page("<b>Bold</b>")

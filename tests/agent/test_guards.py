@@ -23,7 +23,7 @@ from mcp_browser.settings import Settings
 from tests.agent.conftest import click, done, fill, index_of, make_agent, output, script
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 VALUE = "p@ss word/1"
 PLACE = "<secret>login</secret>"

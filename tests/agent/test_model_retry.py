@@ -15,6 +15,8 @@ from mcp_browser.llm.providers import provider_model
 from tests.llm.conftest import aimock, server
 from tests.support.aimock import Aimock, calls, fails
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["aimock", "server"]
 
 OPENAI, ANTHROPIC = "openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"

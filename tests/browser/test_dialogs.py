@@ -10,7 +10,7 @@ from mcp_browser.errors import BrowserUnavailable, DialogOpen, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 def button(script: str) -> str:

@@ -6,7 +6,7 @@ from tests.browser.conftest import Hand, shown
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: Hand, site: Site) -> None:

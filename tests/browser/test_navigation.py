@@ -11,6 +11,8 @@ from tests.browser.conftest import Hand, shown, until
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def raw() -> Iterator[str]:

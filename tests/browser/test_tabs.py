@@ -9,7 +9,7 @@ from mcp_browser.errors import BlockedUrl, NavigationError, NotFound
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
 async def until_tabs(hand: Hand, number: int) -> None:

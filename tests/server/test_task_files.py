@@ -18,6 +18,8 @@ from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, data, done, text
 from tests.support.client import ERAS, Era
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["folders", "manager", "room", "session", "shared_session"]
 
 

@@ -6,7 +6,7 @@ from mcp_browser.errors import StaleElement
 from mcp_browser.rendering.snapshot import render_snapshot
 from tests.snapshot.hand import Hand
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 GOODS = ("tea", "cups", "pots", "books", "gifts", "trays", "tins", "jars", "spoons")
 LINKS = "".join(f"<a href='/{name}'>{name.title()}</a>" for name in GOODS)

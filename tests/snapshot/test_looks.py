@@ -5,6 +5,8 @@ import pytest
 from mcp_browser.rendering.snapshot import render_changes
 from tests.snapshot.hand import Hand
 
+pytestmark = pytest.mark.slow
+
 FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 CANVAS = "<canvas id=c width=400 height=300 aria-label=Board></canvas>"

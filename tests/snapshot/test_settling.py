@@ -8,7 +8,7 @@ from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import Hand, words_of
 from tests.support.site import Reply, Request
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 CAP = SETTINGS.limits.settle_timeout
 FRAMES = "<script>let frames = 0; (function count() { frames++; requestAnimationFrame(count) })()</script>"

@@ -5,7 +5,7 @@ import pytest
 from tests.snapshot.hand import Hand, words_of
 from tests.support.site import Reply, Request
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 DRAW = "root.innerHTML = '<h1>Drawn</h1>'"
 COMING = {

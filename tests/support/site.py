@@ -207,8 +207,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self.send_header("Access-Control-Allow-Origin", "*")
             for name, value in reply.headers.items():
                 self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(reply.body)
+            # A page that was left takes no more of an answer.
+            with contextlib.suppress(ConnectionError):
+                self.end_headers()
+                self.wfile.write(reply.body)
             if reply.pieces is not None:
                 self.close_connection = True
                 with contextlib.suppress(OSError):  # Nobody reads any more
