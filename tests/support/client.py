@@ -33,6 +33,10 @@ _ELEMENT = re.compile(
     r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
 )
 _IN_ROW = re.compile(
+    r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"'
+    r"(?P<states>(?:(?! \*?\[\d+\] \S| \|(?: |$)).)*)"
+)
+_ROW = re.compile(
     r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"(?P<states>(?: [^|]| \\\|)*)'
 )
 _ROW = re.compile(r"^\s*(?:[+~] )?\s*(?:\*?\[\d+\] row )?\| ")

@@ -24,6 +24,10 @@ let lookedSince = new Map();
 /** The same since what was told last. @type {Looks} */
 let lookedBefore = new Map();
 let lookedTooMuch = false;
+/** When a style or class changed last: a script may be moving things. */
+let stirredAt = -Infinity;
+/** So long after such a change things may still be moving, milliseconds. */
+const STIRRED = 100;
 const onlooker = new MutationObserver(noteLooks);
 
 /** @param {Element} element @param {string} name @param {string | null} value */
@@ -35,6 +39,7 @@ function noteLook(element, name, value) {
 
 /** @param {MutationRecord[]} records */
 function noteLooks(records) {
+  if (records.length) stirredAt = now();
   for (const record of records) {
     const target = /** @type {Element} */ (record.target);
     if (record.type === "attributes") noteLook(target, /** @type {string} */ (record.attributeName), record.oldValue);
@@ -46,6 +51,12 @@ function noteLooks(records) {
       return;
     }
   }
+}
+
+/** Whether styles or classes have changed a moment ago. */
+function isStirred() {
+  noteLooks(onlooker.takeRecords());
+  return now() - stirredAt < STIRRED;
 }
 
 function watchLooks() {

@@ -165,6 +165,8 @@ function movesBox(effect) {
 
 const PATIENCE = 1000;
 const WITHOUT_BOX = new Set(["upload", "read"]);
+/** Within so many milliseconds a script that moves an element does so once more: timers may be rarer than frames. */
+const SCRIPTED_STEP = 50;
 const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
@@ -176,14 +178,12 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
  */
 async function ready(id, purpose, force) {
   const start = now();
+  if (purpose !== "read") beforeInput();
   for (;;) {
     const answer = await tryReady(id, purpose, force);
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
-    if (!problem && purpose !== "read") {
-      ask("input");
-      beforeInput();
-    }
+    if (!problem && purpose !== "read") ask("input");
     if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
     await pause(50);
   }
@@ -250,9 +250,12 @@ async function tryReady(id, purpose, force) {
     target = label;
     box = boxOf(label);
   }
-  if (isMoving(target)) {
+  const scripted = isStirred();
+  if (scripted || isMoving(target)) {
     const before = boxOf(target);
-    await frame();
+    const until = now() + (scripted ? SCRIPTED_STEP : 0);
+    do await frame();
+    while (now() < until);
     const after = boxOf(target);
     if (before.left !== after.left || before.top !== after.top || before.width !== after.width || before.height !== after.height) {
       return { problem: "moving", ...facts };

@@ -4,9 +4,9 @@ const MOST_COLUMNS = 4;
 const MOST_LISTED = 20;
 const CELLS = set("cell gridcell columnheader rowheader");
 const CELL = "td,th,[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]";
-const TABLES = "table,[role=table],[role=grid],[role=treegrid]";
+const TABLES = "table:not([role=none],[role=presentation]),[role=table],[role=grid],[role=treegrid]";
 /** Of tables with more cells only those that ask for it have an index in their row's line; the others are found. */
-const MOST_CELLS = 400;
+const MOST_CELLS = 1000;
 /** What a list or table tells of an entry wherever it is. */
 const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 

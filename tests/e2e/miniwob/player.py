@@ -9,6 +9,11 @@ Call = Callable[..., Awaitable[str]]
 """Calls a tool by name with its arguments; the text of its result. A failed call raises."""
 
 _ELEMENT = re.compile(r'^\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$')
+_IN_ROW = re.compile(
+    r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"'
+    r"(?P<states>(?:(?! \*?\[\d+\] \S| \|(?: |$)).)*)"
+)
+_ROW = re.compile(r"^\s*(?:\*?\[\d+\] row )?\| ")
 
 
 @dataclass(frozen=True)
@@ -22,15 +27,16 @@ class Line:
 
 
 def parse(text: str) -> list[Line]:
-    """The lines of a tool's result."""
+    """The lines of a tool's result; the elements in a row come after the row itself."""
     lines: list[Line] = []
     for line in text.splitlines():
-        if found := _ELEMENT.match(line):
+        element = _ELEMENT.match(line)
+        if line.strip() and not element:
+            lines.append(Line(0, "", line.strip()))
+        for found in _IN_ROW.finditer(line) if _ROW.match(line) else filter(None, [element]):
             lines.append(
                 Line(int(found["index"]), found["role"], found["name"].replace('\\"', '"'), found["states"])
             )
-        elif line.strip():
-            lines.append(Line(0, "", line.strip()))
     return lines
 
 
