@@ -235,8 +235,10 @@ class Tab:
     @property
     def _patience(self) -> float:
         """How much longer than others the page may take, seconds."""
-        longer = self.dom.patience + (LOADING_SECONDS if self._is_coming else 0.0)
-        return min(longer, self._settings.limits.call_timeout / 2)
+        call = self._settings.limits.call_timeout
+        # What is still to come of the call, its result above all, needs time, too.
+        loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
+        return min(self.dom.patience + loading, call / 2)
 
     @property
     def _is_coming(self) -> bool:
