@@ -271,12 +271,13 @@ def _digest(text: str) -> str:
 def _installation() -> str:
     """What the answers depend on besides the settings: this Python, its packages, this package's files.
 
-    Installing or removing a package changes the folder that it is in.
+    Installing a package makes its folder of metadata anew.
     """
     seen: list[object] = [sys.version, sys.prefix, sys.path[1:]]
     for place in sys.path[1:]:
-        with suppress(OSError):
-            seen.append(Path(place).stat().st_mtime_ns)
+        with suppress(OSError), os.scandir(place) as entries:
+            packages = [entry for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+            seen.extend(sorted((package.name, package.stat().st_mtime_ns) for package in packages))
     for folder, _, names in os.walk(Path(__file__).parent.parent):
         for name in sorted(names):
             if name.endswith(".py"):
