@@ -99,7 +99,9 @@ def server(cache: Path, *, hold: bool = False) -> Generator[subprocess.Popen[str
     site.mkdir(exist_ok=True)
     if not (site / "sitecustomize.py").exists():
         (site / "sitecustomize.py").write_text(HOLDS_IMPORTS)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
+    # Nothing is kept for a server that is traced.
+    untraced = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    environment = {**untraced, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
     # No browser is wanted.
     command = [sys.executable, "-m", "mcp_browser", "--cdp-endpoint", "http://127.0.0.1:9"]
     process = subprocess.Popen(
