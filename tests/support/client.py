@@ -36,9 +36,6 @@ _IN_ROW = re.compile(
     r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"'
     r"(?P<states>(?:(?! \*?\[\d+\] \S| \|(?: |$)).)*)"
 )
-_ROW = re.compile(
-    r'(?<= )\*?\[(?P<index>\d+)\] (?P<role>\S+) "(?P<name>(?:[^"\\]|\\.)*)"(?P<states>(?: [^|]| \\\|)*)'
-)
 _ROW = re.compile(r"^\s*(?:[+~] )?\s*(?:\*?\[\d+\] row )?\| ")
 _GONE = re.compile(r"^\s*- .* \(was \[(\d+)\]\)$")
 _WAS = re.compile(r" \(was .*\)$")
