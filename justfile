@@ -44,11 +44,11 @@ test *arguments:
 
 # The tests that drive real applications from packages, in two processes.
 apps *arguments:
-    pytest -n 2 --dist loadfile -m "apps and not slow" {{ arguments }}
+    pytest -n 2 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}
 
 # What takes long, in three processes: end to end, browsers of their own, hostile pages, load, conformance.
 slow *arguments:
-    pytest -n 3 --dist loadfile -m slow {{ arguments }}
+    pytest -n 3 --dist loadfile --durations=25 -m slow {{ arguments }}
 
 # `test` and `slow` with branch coverage, which must be high enough.
 coverage:
