@@ -97,7 +97,7 @@ class RawServer:
         self.process.stdin.flush()
         return self._last_id
 
-    def answer(self, request: int, *, seconds: float = 60) -> dict[str, Any]:
+    def answer(self, request: int, *, seconds: float = 120) -> dict[str, Any]:
         """The answer to a request."""
         return self._answers[request].get(timeout=seconds)
 
