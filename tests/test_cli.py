@@ -169,6 +169,7 @@ def test_trying_gets_a_browser_first_where_there_is_none(
     assert 'button "Add The Tide Tables"' in told
 
 
+@pytest.mark.slow
 def test_trying_shows_the_page_that_is_asked_for(site: Site) -> None:
     url = site.page("<h1>Harbour</h1><button>Set sail</button>", title="Boats")
 
@@ -267,6 +268,7 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: Path) -> None:
     config = tmp_path / "browser.toml"
     config.write_text('profile = "profile"\n', "utf-8")

@@ -19,6 +19,8 @@ from mcp_browser.llm.messages import OutputCall, OutputForm, assistant, system, 
 from mcp_browser.llm.providers import ProviderModel, provider_model
 from tests.support.aimock import KEY, OUTPUT, Aimock, calls, fails, usage
 
+pytestmark = pytest.mark.slow
+
 # The first of these shares OpenAI's package, which is asked enough; the other's takes long to import.
 CHAT = pytest.param("openai-chat:gpt-4.1-mini", marks=pytest.mark.slow)
 GOOGLE = pytest.param("google:gemini-2.5-flash", marks=pytest.mark.slow)

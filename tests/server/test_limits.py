@@ -243,6 +243,7 @@ async def test_a_picture_of_an_endless_page_at_three_times_the_scale_fits(
             opened_picture.load()
 
 
+@pytest.mark.slow
 async def test_many_large_pictures_of_an_action_fit(monsters: Monsters, site: Site) -> None:
     async with Client(monsters.server) as client:
         await monsters.call(client, "go_to_url", url=site.page("<h1>Here</h1>"))

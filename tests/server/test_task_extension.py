@@ -17,6 +17,8 @@ from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, WAIT, done, output, text, until
 from tests.support.long_calls import LongCallsExtension, ask, begun, ended, state_in
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["folders", "manager", "room", "session", "shared_session"]
 
 QUESTION = output({"call_user": {"question": "Which colour?", "choices": ["Red", "Blue"]}})
