@@ -24,6 +24,8 @@ from pydantic import (
     model_validator,
 )
 
+from mcp_browser.destinations import DestinationPattern
+
 # The message of a ValueError raised in this module completes the sentence "<setting> must be …".
 
 
@@ -118,6 +120,12 @@ def _origins(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def _destinations(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        DestinationPattern.parse(value)
+    return values
+
+
 def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         try:
@@ -152,6 +160,7 @@ LongSeconds = Annotated[float, Field(gt=0, le=30 * 86_400)]
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 Paths = Annotated[tuple[UserPath, ...], BeforeValidator(_split_paths)]
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
+Destinations = Annotated[CommaList, AfterValidator(_destinations)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 
 VARIABLE_ONLY: dict[str, JsonValue] = {"variable_only": True}
@@ -251,10 +260,52 @@ class BrowserSettings(SettingsGroup):
     )
 
     @property
+    def starts_chromium(self) -> bool:
+        """Whether the browser is a Chromium, and started here."""
+        elsewhere = self.cdp_endpoint is not None or self.browser_endpoint is not None
+        return self.browser not in ("firefox", "webkit") and not elsewhere
+
+    @property
     def selenium_grid(self) -> str | None:
         """The browser endpoint where it is that of a Selenium Grid."""
         endpoint = self.browser_endpoint
         return endpoint if endpoint is not None and endpoint.startswith("http") else None
+
+
+class EgressSettings(SettingsGroup):
+    """Where the browser may connect to."""
+
+    allow_domains: Destinations = Field(
+        default=(),
+        description="Only hosts that the browser may connect to, comma-separated: [scheme://]host[:port], "
+        "such as *.example.com.",
+    )
+    block_domains: Destinations = Field(
+        default=(), description="Hosts that the browser may not connect to, also where they are allowed."
+    )
+    block_private: bool | None = Field(
+        default=None,
+        description="Block loopback, private, link-local and metadata addresses. Default: on over HTTP, off "
+        "over standard input and output.",
+    )
+    allow_private: Destinations = Field(
+        default=(), description="Hosts that block-private does not block, such as 127.0.0.1:8080 or *.corp."
+    )
+
+    def blocks_private(self, *, remote: bool) -> bool:
+        """Whether private addresses are blocked; `remote`: for clients on other machines."""
+        return remote if self.block_private is None else self.block_private
+
+    def restricts(self, *, remote: bool) -> bool:
+        """Whether there is anything that the browser may not connect to."""
+        return bool(self.allow_domains or self.block_domains) or self.blocks_private(remote=remote)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The settings that restrict where the browser may connect to, those by default left out."""
+        return tuple(
+            name for name in ("allow_domains", "block_domains", "block_private") if getattr(self, name)
+        )
 
 
 class LimitSettings(SettingsGroup):
@@ -516,6 +567,7 @@ class Settings(SettingsGroup):
     """All settings of one server."""
 
     browser: BrowserSettings = BrowserSettings()
+    egress: EgressSettings = EgressSettings()
     limits: LimitSettings = LimitSettings()
     observation: ObservationSettings = ObservationSettings()
     screenshots: ScreenshotSettings = ScreenshotSettings()

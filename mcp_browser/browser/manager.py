@@ -18,6 +18,7 @@ from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressProxy
     from mcp_browser.browser.session import BrowserSession
     from mcp_browser.browser.session_limits import SessionLimits
 
@@ -40,7 +41,9 @@ class BrowserManager:
         """
         self.settings = settings
         self.remote = remote
-        self._launcher = Launcher(settings.browser)
+        self.egress = _egress_proxy(settings) if settings.egress.restricts(remote=remote) else None
+        """The proxy that the browsers connect through, where they may not connect everywhere."""
+        self._launcher = Launcher(settings.browser, self.egress)
         self.pool = ContextPool(settings, self._launcher)
         self._default: BrowserSession | None = None
         self._sessions: dict[BrowserSession, None] = {}
@@ -104,6 +107,7 @@ class BrowserManager:
         isolated: bool = True,
         context_options: Mapping[str, Any] | None = None,
         limits: "SessionLimits | None" = None,
+        settings: Settings | None = None,
     ) -> "BrowserSession":
         """A new session; its browser is started by its `ensure_open`.
 
@@ -112,17 +116,20 @@ class BrowserManager:
                 profile, which one session at a time can have, or in the browser at `cdp_endpoint`.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others.
+            settings: those that hold for its client; by default the server's.
         """
         # Imported late: it brings Playwright's classes along.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
 
+        settings = settings or self.settings
         session = BrowserSession(
-            self.settings,
+            settings,
             self.pool,
             isolated=isolated,
             remote=self.remote,
             context_options=context_options,
             limits=limits,
+            egress=self.egress.admit(settings.egress, remote=self.remote) if self.egress else None,
             on_close=self._forget,
         )
         self._sessions[session] = None
@@ -157,6 +164,8 @@ class BrowserManager:
             await self.pool.close()
         finally:
             await self._launcher.close()
+            if self.egress is not None:
+                await self.egress.close()
 
     def _forget(self, session: "BrowserSession") -> None:
         self._sessions.pop(session, None)
@@ -166,3 +175,17 @@ class BrowserManager:
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:
         for listener in list(self._file_listeners):
             listener(session, uri)
+
+
+def _egress_proxy(settings: Settings) -> "EgressProxy | None":
+    if not settings.browser.starts_chromium:
+        # Asked for on purpose, it is refused at the start.
+        logger.warning(
+            "Where the browser connects to is not restricted: it is not started here, or is no Chromium. "
+            "Its pages can reach the network that it runs in."
+        )
+        return None
+    # Imported late: over stdio most servers restrict nothing.
+    from mcp_browser.browser.egress.proxy import EgressProxy  # noqa: PLC0415
+
+    return EgressProxy(settings.browser.proxy)

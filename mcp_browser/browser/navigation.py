@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from playwright.async_api import CDPSession, Page, Response
 from playwright.async_api import Error as PlaywrightError
@@ -18,8 +18,11 @@ from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, NavigationError
+from mcp_browser.errors import ActionError, BlockedUrl, DeadlineExceeded, DialogOpen, NavigationError
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressPass
 
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
@@ -63,8 +66,15 @@ class Navigation:
     """Takes one tab to other pages."""
 
     def __init__(
-        self, tab: _NavigatingTab, *, settings: Settings, downloads: Downloads, notice: Callable[[str], None]
+        self,
+        tab: _NavigatingTab,
+        *,
+        settings: Settings,
+        downloads: Downloads,
+        notice: Callable[[str], None],
+        egress: "EgressPass | None" = None,
     ) -> None:
+        self._egress = egress
         self._tab = tab
         self._settings = settings
         self._downloads = downloads
@@ -74,6 +84,8 @@ class Navigation:
     async def goto(self, url: str) -> Arrival:
         """Open an address. Raises as `Tab.goto` does."""
         address = check_url(url, self._settings, base=self._tab.url)
+        if self._egress is not None:
+            self._egress.policy.check_url(address)
         timeout = self._navigation_timeout
         return await self._navigate(
             address, lambda: self._tab.page.goto(address, wait_until="commit", timeout=timeout)
@@ -112,6 +124,7 @@ class Navigation:
 
     async def _navigate(self, url: str, start: Callable[[], Coroutine[Any, Any, Response | None]]) -> Arrival:
         await self._free()
+        began = time.monotonic()
         downloads = len(self._downloads)
         for last_try in (False, False, True):
             try:
@@ -130,7 +143,7 @@ class Navigation:
                 elif await self._is_download(error, downloads):
                     return Arrival(self._tab.url, self._tab.status, downloaded=True)
                 else:
-                    raise await self._failed(url, error) from error
+                    raise await self._failed(url, error, began) from error
             break
         await self._shown()
         return Arrival(self._tab.url, self._tab.status)
@@ -196,7 +209,7 @@ class Navigation:
             await self._tab.activity.change(limit=deadline - time.monotonic())
         return len(self._downloads) > before
 
-    async def _failed(self, url: str, error: PlaywrightError) -> ActionError:
+    async def _failed(self, url: str, error: PlaywrightError, began: float) -> ActionError:
         """The error for a navigation that came to nothing; leaves the tab ready for the next one."""
         code = network_code(error)
         if isinstance(error, PlaywrightTimeout):
@@ -223,4 +236,5 @@ class Navigation:
             not self._tab.url.startswith(ERROR_PAGE) and code != "ERR_ABORTED" and time.monotonic() < deadline
         ):
             await self._tab.activity.change(limit=0.05)
-        return navigation_error(url, code)
+        why = self._egress.why_failed(url, since=began) if self._egress is not None else None
+        return why if isinstance(why, BlockedUrl) else navigation_error(url, why or code)

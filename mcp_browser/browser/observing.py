@@ -1,6 +1,7 @@
 """Observations: the page, the tabs, and what happened beside them."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.session_plugins import SessionPlugins
@@ -8,11 +9,15 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressPass
+
 
 class ObservationBuilder:
     """Remembers what a session has told and what there is still to tell."""
 
-    def __init__(self, tabs: Tabs, plugins: SessionPlugins) -> None:
+    def __init__(self, tabs: Tabs, plugins: SessionPlugins, egress: "EgressPass | None" = None) -> None:
+        self._egress = egress
         self._tabs = tabs
         self._plugins = plugins
         self._notices: list[str] = []
@@ -44,6 +49,8 @@ class ObservationBuilder:
             if complaint := tab.console.take():
                 self._notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
         self._notices += self._plugins.notices()
+        if self._egress is not None:
+            self._notices += self._egress.notices()
         notices, self._notices = tuple(dict.fromkeys(self._notices)), []
         return notices
 

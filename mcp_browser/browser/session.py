@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -31,6 +31,7 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
     ActionError,
+    BlockedUrl,
     BrowserUnavailable,
     DeadlineExceeded,
     LimitReached,
@@ -38,6 +39,9 @@ from mcp_browser.errors import (
     NotFound,
 )
 from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressPass
 
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
@@ -64,6 +68,7 @@ class BrowserSession:
         remote: bool = False,
         context_options: Mapping[str, Any] | None = None,
         limits: SessionLimits | None = None,
+        egress: "EgressPass | None" = None,
         on_close: "Callable[[BrowserSession], None]" = lambda _: None,
     ) -> None:
         """A session that is not open yet.
@@ -75,12 +80,14 @@ class BrowserSession:
             remote: its client is on another machine.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others; by default nothing.
+            egress: what lets its browser through the egress proxy, where there is one.
             on_close: called once it has given back all that it had.
         """
         self.id = secrets.token_hex(8)
         self.limits = limits or SessionLimits()
         self.lock = self.limits.lock
         self.isolated = isolated
+        self.egress = egress
         self.context_options = dict(context_options or {})
         self.hidden: dict[str, str] = {}
         """Values that no result and no picture may show, by the names that stand for them."""
@@ -119,7 +126,7 @@ class BrowserSession:
             lost_tabs=self._lost_tabs,
         )
         self.attached = self._tabs.attached
-        self._observations = ObservationBuilder(self._tabs, self._plugins)
+        self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
         self._reopened: set[int] = set()
         self._was_open = False
 
@@ -262,6 +269,8 @@ class BrowserSession:
         # Each step is taken whatever becomes of the others; the last one is first.
         async with contextlib.AsyncExitStack() as steps:
             steps.callback(self._on_close, self)
+            if self.egress is not None:
+                steps.callback(self.egress.end)
             # Until the context is closed a download may begin, and make a folder for itself.
             steps.push_async_callback(self.artifacts.close)
             steps.push_async_callback(self._give_back)
@@ -286,7 +295,10 @@ class BrowserSession:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 lent = self._pool.lease(
-                    isolated=self.isolated, options=self.context_options, on_end=self._on_context_end
+                    isolated=self.isolated,
+                    options=self.context_options,
+                    on_end=self._on_context_end,
+                    egress=self.egress,
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context
@@ -430,7 +442,7 @@ class BrowserSession:
         if address is not None:
             try:
                 arrival = await tab.goto(address)
-            except (NavigationError, DeadlineExceeded):
+            except (BlockedUrl, NavigationError, DeadlineExceeded):
                 self._tabs.current = before
                 await self._tabs.close(tab)
                 raise

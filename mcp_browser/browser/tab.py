@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from playwright.async_api import CDPSession, FileChooser, Page
+from playwright.async_api import CDPSession, FileChooser, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.collectors import Console
@@ -36,6 +36,8 @@ from mcp_browser.text import cut_address
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
 
+    from mcp_browser.browser.egress.proxy import EgressPass
+
 T = TypeVar("T")
 
 LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
@@ -57,12 +59,14 @@ class Tab:
         held: Callable[["Tab"], None],
         hidden: Mapping[str, str] = MappingProxyType({}),
         opener: int | None = None,
+        egress: "EgressPass | None" = None,
     ) -> None:
         """Take over a page; `attach` has to follow.
 
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
-        `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id.
+        `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id;
+        `egress` knows why what could not be loaded could not.
         """
         self.id = id
         self.page = page
@@ -83,7 +87,9 @@ class Tab:
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
-        self._navigation = Navigation(self, settings=settings, downloads=downloads, notice=notice)
+        self._navigation = Navigation(
+            self, settings=settings, downloads=downloads, notice=notice, egress=egress
+        )
         self.arrive = self._navigation.arrive
         self.await_dom = self._navigation.follow_dom
         self._settings = settings
@@ -95,6 +101,8 @@ class Tab:
         self._drawn = 0  # Number of the document that has answered since its DOM was complete
         # Listening from the start keeps the system's own dialog away, which nobody could answer.
         page.on("filechooser", self._on_file_chooser)
+        if egress is not None:
+            page.on("requestfailed", lambda request: _tell_if_page(request, egress))
         page.on("download", lambda download: downloads.start(download, self.activity))
 
     def __str__(self) -> str:
@@ -390,3 +398,8 @@ class Tab:
             self._notice("The page asks for a file: use upload_file, with the index of what was clicked.")
         elif not self._choosing.done():
             self._choosing.set_result(chooser)
+
+
+def _tell_if_page(request: Request, egress: "EgressPass") -> None:
+    if request.is_navigation_request():
+        egress.page_failed(request.url)

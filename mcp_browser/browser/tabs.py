@@ -21,6 +21,7 @@ from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressPass
     from mcp_browser.browser.settling import ActionScope
 
 ATTACHING_SECONDS = 2.0
@@ -58,6 +59,9 @@ class _TabsOwner(Protocol):
 
     @property
     def limits(self) -> SessionLimits: ...
+
+    @property
+    def egress(self) -> "EgressPass | None": ...
 
     def notice(self, text: str) -> None: ...
 
@@ -237,6 +241,7 @@ class Tabs:
             held=self._on_held,
             hidden=self._session.hidden,
             opener=opener,
+            egress=self._session.egress,
         )
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))

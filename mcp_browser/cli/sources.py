@@ -174,6 +174,12 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
             f"(from {origins['browser_endpoint']}) exclude each other."
         )
+    if settings.egress.named and not browser.starts_chromium:
+        name = settings.egress.named[0]
+        raise SettingsError(
+            f"{name.replace('_', '-')} (from {origins[name]}) needs a Chromium that is started here: where "
+            "another one connects to cannot be restricted."
+        )
     for name, path in (("executable", browser.executable), *_tls_files(settings)):
         if path is not None and not path.is_file():
             raise SettingsError(f"{name} (from {origins[name.replace('-', '_')]}): there is no file {path}.")

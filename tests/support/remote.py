@@ -42,12 +42,15 @@ class RemoteServer:
         """Start the process; `wait_until_listening` waits for it.
 
         Args:
-            flags: settings; without `--http` and `--sse` both are served.
+            flags: settings; without `--http` and `--sse` both are served. Sites at 127.0.0.1 may be opened
+                unless they say which private ones may.
             environment: variables for the process, besides those of this one.
         """
         transports = [] if {"--http", "--sse"} & set(flags) else ["--http", "--sse"]
         ports = [] if "--port" in flags else ["--port", "0"]
-        self.flags = [*transports, *ports, "--headless", *flags]
+        # The sites of tests are on this machine.
+        local = [] if any("-private" in flag for flag in flags) else ["--allow-private", "127.0.0.1"]
+        self.flags = [*transports, *ports, *local, "--headless", *flags]
         self.processes = MarkedProcesses(uuid.uuid4().hex)
         self.stderr: list[str] = []
         self.url = ""

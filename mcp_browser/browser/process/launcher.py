@@ -15,7 +15,13 @@ import anyio.to_thread
 from mcp_browser.browser.own_task import JoinedStart, within
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
-from mcp_browser.browser.process.launch import context_options, engine_of, find_browser, launch_options
+from mcp_browser.browser.process.launch import (
+    BrowserChoice,
+    context_options,
+    engine_of,
+    find_browser,
+    launch_options,
+)
 from mcp_browser.browser.process.profile import in_use, profile_folder
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
     from playwright.async_api import Error as PlaywrightError
+
+    from mcp_browser.browser.egress.proxy import EgressProxy
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +50,9 @@ CLOSE_SECONDS = 2.0
 class Launcher:
     """Owns Playwright's driver, and starts browsers with it."""
 
-    def __init__(self, settings: BrowserSettings) -> None:
-        """Nothing is started yet."""
+    def __init__(self, settings: BrowserSettings, egress: "EgressProxy | None" = None) -> None:
+        """Nothing is started yet. With `egress`, the browsers have no other way out than that proxy."""
+        self.egress = egress
         self.on_driver_end: Callable[[], None] = lambda: None
         """Called when the driver has ended by itself, or was ended because it does not answer."""
         self._settings = settings
@@ -69,7 +78,7 @@ class Launcher:
             return await engine.connect(settings.browser_endpoint, timeout=seconds)
         else:
             choice = find_browser(settings, isolated=True)
-            name, options = choice.engine, launch_options(choice, settings=settings)
+            name, options = choice.engine, await self._launch_options(choice)
         engine = getattr(await self.driver(), name)
         # A driver that is stuck keeps no time.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
@@ -78,9 +87,16 @@ class Launcher:
     async def launch_profile(self, folder: "Path") -> "BrowserContext":
         """Start a browser with a profile folder; its context ends with it."""
         choice = find_browser(self._settings)
-        options = launch_options(choice, settings=self._settings) | context_options(self._settings)
+        options = await self._launch_options(choice) | context_options(self._settings)
         engine: BrowserType = getattr(await self.driver(), choice.engine)
         return await engine.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
+
+    async def _launch_options(self, choice: BrowserChoice) -> dict[str, Any]:
+        options = launch_options(choice, settings=self._settings)
+        if self.egress is not None:
+            options["proxy"] = await self.egress.browser_proxy()
+            options["args"] += self.egress.browser_args()
+        return options
 
     async def connect(self) -> "Browser":
         """Connect to the browser at `cdp_endpoint`."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
+from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import context_options, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
@@ -16,6 +17,8 @@ from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
+
+    from mcp_browser.browser.egress.proxy import EgressPass
 
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
@@ -83,6 +86,7 @@ class ContextPool:
         isolated: bool,
         options: Mapping[str, Any],
         on_end: "Callable[[BrowserContext, Ended], None]",
+        egress: "EgressPass | None" = None,
     ) -> AsyncGenerator[Lease]:
         """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
 
@@ -90,6 +94,7 @@ class ContextPool:
             isolated: a clean one. Otherwise the profile's, or that of the browser at `cdp_endpoint`.
             options: keyword arguments for Playwright's `new_context` that go before the settings'.
             on_end: called once the context has ended, also by being closed here.
+            egress: what lets it through the egress proxy, where there is one.
 
         Raises:
             BrowserUnavailable: no browser could be found, started or reached.
@@ -101,6 +106,8 @@ class ContextPool:
         try:
             async with contextlib.AsyncExitStack() as lent:
                 context, notice = await self._lend(lent, isolated=isolated, options=options)
+                if egress is not None:
+                    await log_in(context, egress)
                 lease = Lease(context, on_end, notice)
                 context.on("close", lambda _: on_end(context, "browser"))
                 self._leases.add(lease)
@@ -160,7 +167,9 @@ class ContextPool:
                     raise
                 instead = "A temporary profile is used instead: logins are neither there nor kept."
                 notice = f"{error.message} {instead}"
-        if settings.browser_endpoint is not None and settings.proxy is not None:
+        if self._launcher.egress is not None:
+            options["proxy"] = await self._launcher.egress.browser_proxy()
+        elif settings.browser_endpoint is not None and settings.proxy is not None:
             # That of a browser started here is among its launch options.
             options["proxy"] = proxy_options(settings.proxy)
         return await lent.enter_async_context(self._of_shared_browser(options)), notice

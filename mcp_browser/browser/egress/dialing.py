@@ -1,0 +1,243 @@
+"""Connections to where a policy allows them: straight, or through an upstream proxy."""
+
+import asyncio
+import base64
+import contextlib
+import errno
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import anyio
+import anyio.to_thread
+
+from mcp_browser.browser.egress.policy import EgressPolicy, Refused
+from mcp_browser.destinations import Destination, IpAddress, address_in
+
+if TYPE_CHECKING:
+    from python_socks.async_.asyncio.v2 import Proxy
+
+CONNECT_SECONDS = 20.0
+"""How long a destination, or an upstream proxy, may take to be connected to, seconds."""
+
+NEXT_SECONDS = 3.0
+"""How long an address may take before the next one is tried, where a name has several, seconds."""
+
+LOOK_UP_SECONDS = 10.0
+KEPT_SECONDS = 30.0
+"""How long the addresses of a name are kept, seconds: what is connected to is what was checked."""
+
+KEPT_NAMES = 1000
+LOOK_UPS = 16
+"""How many names are looked up at a time."""
+
+STREAM_LIMIT = 2**18
+"""Most bytes of a stream that wait to be read."""
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Dial = Callable[[str, int], Awaitable[Streams]]
+Headers = list[tuple[bytes, bytes]]
+Resolve = Callable[[str], Awaitable[list[IpAddress]]]
+"""Looks up a name; raises OSError where it is not known."""
+
+
+@dataclass(slots=True)
+class Connection:
+    """A connection to a destination, or to an upstream proxy, whose requests have the headers `by_proxy`."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    by_proxy: Headers | None = None
+
+
+class UpstreamRefused(OSError):
+    """The upstream proxy does not connect to the destination."""
+
+
+class UpstreamFailed(OSError):
+    """The upstream proxy cannot be reached."""
+
+
+class Dialer:
+    """Connects to destinations, by the addresses that it has checked."""
+
+    def __init__(self, upstream: str | None = None) -> None:
+        """Nothing is connected to yet.
+
+        Args:
+            upstream: address of the proxy that all connections are made through, as the setting has it.
+        """
+        self.resolve: Resolve = NameCache(look_up)
+        self.dial: Dial = dial
+        self._upstream = (
+            urlsplit(upstream if "://" in upstream else f"http://{upstream}") if upstream else None
+        )
+        self._tls = (
+            ssl.create_default_context() if self._upstream and self._upstream.scheme == "https" else None
+        )
+
+    async def connect(self, to: Destination, policy: EgressPolicy) -> Connection:
+        """A tunnel to a destination.
+
+        Raises:
+            Refused: the policy does not allow it.
+            OSError: it cannot be reached; TimeoutError: not in time.
+        """
+        async with asyncio.timeout(CONNECT_SECONDS):
+            hosts = await self._checked(to, policy)
+            if self._upstream is not None:
+                return await self._through_upstream(hosts[0], to.port)
+            return Connection(*await self._to_first(hosts, to.port))
+
+    async def connect_for_requests(self, to: Destination, policy: EgressPolicy) -> Connection:
+        """A connection for plain HTTP requests; raises as `connect` does.
+
+        An HTTP proxy before us gets whole requests, as it expects them, where their hosts need no check: it
+        looks the names up itself.
+        """
+        upstream = self._upstream
+        if upstream is None or upstream.scheme.startswith("socks") or policy.checks_addresses(to):
+            return await self.connect(to, policy)
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                streams = await asyncio.open_connection(
+                    upstream.hostname,
+                    _port_of(upstream.scheme, upstream.port),
+                    ssl=self._tls,
+                    limit=STREAM_LIMIT,
+                )
+        except (OSError, TimeoutError) as error:
+            raise UpstreamFailed(str(error)) from error
+        return Connection(*streams, by_proxy=_credentials(upstream))
+
+    async def _checked(self, to: Destination, policy: EgressPolicy) -> list[str]:
+        """What to connect to: the addresses that may be; or the name, for the upstream proxy to look up."""
+        checks = policy.checks_addresses(to)
+        if self._upstream is not None and not checks:
+            return [to.host]
+        written = address_in(to.host)
+        found = [written] if written is not None else await self.resolve(to.host)
+        if not found:
+            raise socket.gaierror
+        allowed = policy.public(found) if checks else found
+        if not allowed:
+            raise Refused(policy.leads_to(to, found))
+        return list(map(str, allowed))
+
+    async def _to_first(self, hosts: list[str], port: int) -> Streams:
+        """A connection to the first address that takes one."""
+        *others, last = hosts
+        for host in others:
+            with contextlib.suppress(OSError):
+                async with asyncio.timeout(NEXT_SECONDS):
+                    return await self.dial(host, port)
+        return await self.dial(last, port)
+
+    async def _through_upstream(self, host: str, port: int) -> Connection:
+        # Imported late: few servers have an upstream proxy.
+        from python_socks import ProxyConnectionError, ProxyError  # noqa: PLC0415
+
+        try:
+            stream = await self._proxy().connect(host, port, timeout=CONNECT_SECONDS)
+        except ProxyConnectionError as error:
+            raise UpstreamFailed(str(error)) from error
+        except ProxyError as error:
+            raise UpstreamRefused(str(error)) from error
+        return Connection(stream.reader, stream.writer)
+
+    def _proxy(self) -> "Proxy":
+        from python_socks import ProxyType  # noqa: PLC0415
+        from python_socks.async_.asyncio.v2 import Proxy  # noqa: PLC0415
+
+        upstream = self._upstream
+        assert upstream is not None
+        kinds = {"socks4": ProxyType.SOCKS4, "socks5": ProxyType.SOCKS5}
+        return Proxy(
+            kinds.get(upstream.scheme, ProxyType.HTTP),
+            upstream.hostname or "",
+            _port_of(upstream.scheme, upstream.port),
+            username=unquote(upstream.username) if upstream.username else None,
+            password=unquote(upstream.password or "") if upstream.username else None,
+            rdns=True,
+            proxy_ssl=self._tls,
+        )
+
+
+class NameCache:
+    """Looks each name up once in a while, and once for all who want it meanwhile."""
+
+    def __init__(self, look_up: Resolve) -> None:
+        self._look_up = look_up
+        self._known: dict[str, tuple[float, asyncio.Task[list[IpAddress]]]] = {}
+
+    async def __call__(self, host: str) -> list[IpAddress]:
+        """The addresses of a name; raises OSError where it is not known."""
+        now = time.monotonic()
+        until, task = self._known.get(host, (0.0, None))
+        if task is None or now >= until or _failed(task):
+            task = asyncio.create_task(self._bounded(host))
+            self._known[host] = (now + KEPT_SECONDS, task)
+            while len(self._known) > KEPT_NAMES:
+                del self._known[next(iter(self._known))]
+        return await asyncio.shield(task)
+
+    async def _bounded(self, host: str) -> list[IpAddress]:
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            return await self._look_up(host)
+
+
+_look_ups = anyio.CapacityLimiter(LOOK_UPS)
+
+
+async def look_up(host: str) -> list[IpAddress]:
+    """The addresses that the system knows of a name, in its order; raises OSError where it knows none."""
+    find = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+    found = await anyio.to_thread.run_sync(find, abandon_on_cancel=True, limiter=_look_ups)
+    addresses = [ipaddress.ip_address(str(address[4][0]).partition("%")[0]) for address in found]
+    return list(dict.fromkeys(addresses))
+
+
+def network_code_of(error: Exception) -> str:
+    """The browser's code for what kept a connection from being made."""
+    if isinstance(error, OSError) and error.errno in _UNREACHABLE:
+        return "ERR_ADDRESS_UNREACHABLE"
+    return next(
+        (code for kind, code in _CODES.items() if isinstance(error, kind)), "ERR_INVALID_HTTP_RESPONSE"
+    )
+
+
+_CODES: dict[type[Exception], str] = {
+    UpstreamFailed: "ERR_PROXY_CONNECTION_FAILED",
+    UpstreamRefused: "ERR_TUNNEL_CONNECTION_FAILED",
+    socket.gaierror: "ERR_NAME_NOT_RESOLVED",
+    TimeoutError: "ERR_CONNECTION_TIMED_OUT",
+    ConnectionRefusedError: "ERR_CONNECTION_REFUSED",
+    ConnectionError: "ERR_CONNECTION_RESET",
+}
+_UNREACHABLE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EADDRNOTAVAIL)
+
+
+async def dial(host: str, port: int) -> Streams:
+    """A connection to an address; raises OSError where there is none."""
+    return await asyncio.open_connection(host, port, limit=STREAM_LIMIT)
+
+
+def _credentials(proxy: SplitResult) -> Headers:
+    if not proxy.username:
+        return []
+    said = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
+    return [(b"Proxy-Authorization", b"Basic " + base64.b64encode(said))]
+
+
+def _failed(task: "asyncio.Task[list[IpAddress]]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _port_of(scheme: str, port: int | None) -> int:
+    return port or {"http": 80, "https": 443}.get(scheme, 1080)

@@ -1,0 +1,104 @@
+// Each way by which a page may connect to somewhere, tried with the target `base`, marked by its name as path.
+// `run` ends once all of them have been tried.
+const soon = (work, seconds = 3) =>
+  Promise.race([work, new Promise((done) => setTimeout(done, seconds * 1000))]).catch(() => {});
+const part = (html) => {
+  const box = document.createElement('div');
+  box.innerHTML = html;
+  document.body.append(box);
+  return box.firstElementChild;
+};
+const loaded = (element, property, address) =>
+  new Promise((done) => {
+    element.onload = element.onerror = done;
+    element[property] = address;
+    document.body.append(element);
+  });
+const make = (tag, attributes = {}) => Object.assign(document.createElement(tag), attributes);
+const blob = (script) => URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+const answer = (target, event = 'onmessage') => new Promise((done) => (target[event] = done));
+
+const ways = {
+  image: (url) => loaded(make('img'), 'src', url),
+  script: (url) => loaded(make('script'), 'src', url),
+  style: (url) => loaded(make('link', { rel: 'stylesheet' }), 'href', url),
+  background: (url) => part(`<p style="background: url('${url}')">x</p>`),
+  frame: (url) => loaded(make('iframe'), 'src', url),
+  object: (url) => loaded(make('object'), 'data', url),
+  video: (url) => part(`<video preload=auto src="${url}"></video>`),
+  svg: (url) => part(`<svg><image href="${url}" width=9 height=9 /></svg>`),
+  fetch: (url) => fetch(url, { mode: 'no-cors' }),
+  fetch_redirected: (url) => fetch(`/redirect?to=${encodeURIComponent(url)}`, { mode: 'no-cors' }),
+  image_redirected: (url) => loaded(make('img'), 'src', `/redirect?to=${encodeURIComponent(url)}`),
+  frame_redirected: (url) => loaded(make('iframe'), 'src', `/redirect?to=${encodeURIComponent(url)}`),
+  frame_refreshed: (url) =>
+    loaded(make('iframe'), 'srcdoc', `<meta http-equiv=refresh content="0; url=${url}">`),
+  form: (url) => {
+    part(`<iframe name=sent></iframe>`);
+    part(`<form target=sent method=post action="${url}"><input name=a value=b></form>`).submit();
+  },
+  request: (url) =>
+    new Promise((done) => {
+      const request = new XMLHttpRequest();
+      request.onloadend = done;
+      request.open('GET', url);
+      request.send();
+    }),
+  beacon: (url) => navigator.sendBeacon(url, 'x'),
+  ping: (url) => part(`<a href="#here" ping="${url}">x</a>`).click(),
+  events: (url) => answer(new EventSource(url), 'onerror'),
+  socket: (url) => answer(new WebSocket(url.replace('http', 'ws')), 'onclose'),
+  worker: (url) => answer(new Worker(blob(`fetch('${url}', {mode: 'no-cors'}).finally(() => postMessage(1))`))),
+  worker_import: (url) => answer(new Worker(blob(`importScripts('${url}')`)), 'onerror'),
+  worker_socket: (url) =>
+    answer(
+      new Worker(blob(`new WebSocket('${url.replace('http', 'ws')}').onclose = () => postMessage(1)`)),
+    ),
+  shared_worker: (url) =>
+    answer(
+      new SharedWorker(
+        blob(`onconnect = (e) => fetch('${url}', {mode: 'no-cors'}).finally(() => e.ports[0].postMessage(1))`),
+      ).port,
+    ),
+  module: (url) => import(url),
+  prefetch: (url) => loaded(make('link', { rel: 'prefetch' }), 'href', url),
+  preload: (url) => loaded(make('link', { rel: 'preload', as: 'image' }), 'href', url),
+  font: (url) => new FontFace('f', `url(${url})`).load(),
+  preconnect: (url) => void document.head.append(make('link', { rel: 'preconnect', href: url })),
+  window: (url) => void window.open(url),
+  window_written: (url) => {
+    const opened = window.open('about:blank');
+    opened.document.write(`<img src="${url}">`);
+  },
+  download: (url) => {
+    part(`<iframe name=saved></iframe>`);
+    part(`<a download=x target=saved href="${url}">x</a>`).click();
+  },
+};
+
+const gathered = (servers) => {
+  const connection = new RTCPeerConnection({ iceServers: servers });
+  connection.createDataChannel('x');
+  connection.createOffer().then((offer) => connection.setLocalDescription(offer));
+  return new Promise((done) => {
+    connection.onicegatheringstatechange = () => connection.iceGatheringState === 'complete' && done();
+  });
+};
+
+window.run = async (hosts, port, udp) => {
+  const tried = Object.entries(ways).map(([name, way]) =>
+    soon((async () => way(`http://${hosts[0]}:${port}/${name}`))()),
+  );
+  // In other notations, and by names that lead there.
+  for (const [number, host] of hosts.entries()) {
+    tried.push(soon((async () => fetch(`http://${host}:${port}/host_${number}`, { mode: 'no-cors' }))()));
+  }
+  const host = hosts[0];
+  tried.push(soon(gathered([{ urls: `stun:${host}:${udp}` }])));
+  tried.push(
+    soon(gathered([{ urls: `turn:${host}:${port}?transport=tcp`, username: 'u', credential: 'c' }])),
+  );
+  if (window.WebTransport) tried.push(soon((async () => new WebTransport(`https://${host}:${udp}/`).ready)()));
+  await Promise.all(tried);
+  return Object.keys(ways);
+};

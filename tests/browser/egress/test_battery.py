@@ -1,0 +1,214 @@
+"""Every way out of a page is tried; a counting server must see none of them."""
+
+import asyncio
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_address
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+
+import pytest
+
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Streams
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.destinations import IpAddress
+from mcp_browser.errors import BlockedUrl
+from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
+from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.support.site import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
+
+HOSTILE = Path(__file__).with_name("hostile.js").read_text("utf-8")
+PUBLIC = "93.184.215.14"  # Never connected to: the test's dialer leads it to the local site
+HOSTS = [
+    "127.0.0.1",
+    "localhost",
+    "127.1",
+    "0x7f000001",
+    "2130706433",
+    "0177.0.0.1",
+    "0.0.0.0",
+    "[::ffff:127.0.0.1]",
+    "inside.example",
+    "rebound.example",
+]
+ANSWER = (
+    b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html\r\n"
+    b"Content-Length: 2\r\nConnection: close\r\n\r\nok"
+)
+
+
+class Counter:
+    """A server that only counts what comes: paths of requests, other bytes, datagrams."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        seen = self.seen
+
+        class Handler(BaseRequestHandler):
+            def handle(self) -> None:
+                seen.add("connection")
+                with contextlib.suppress(OSError):
+                    self.request.settimeout(10)
+                    first = self.request.recv(4096)
+                    found = re.match(rb"[A-Z]+ /(\w*)", first)
+                    seen.add(found[1].decode() if found else "bytes")
+                    self.request.sendall(ANSWER)
+
+        self.tcp = ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.tcp.daemon_threads = True
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+
+    @property
+    def ports(self) -> tuple[int, int]:
+        return self.tcp.server_address[1], self.udp.getsockname()[1]
+
+    def _take_datagrams(self) -> None:
+        with contextlib.suppress(OSError):
+            while self.udp.recv(4096):
+                self.seen.add("datagram")
+
+    @contextmanager
+    def running(self) -> Generator["Counter"]:
+        threading.Thread(target=self.tcp.serve_forever, daemon=True).start()
+        threading.Thread(target=self._take_datagrams, daemon=True).start()
+        try:
+            yield self
+        finally:
+            self.tcp.shutdown()
+            self.tcp.server_close()
+            self.udp.close()
+
+
+@asynccontextmanager
+async def internet(site: Site, manager: BrowserManager) -> AsyncGenerator[list[str]]:
+    """Names and addresses as on the network, without it; the list gets each address that is connected to."""
+    dialed: list[str] = []
+    answers = {"evil.example": [PUBLIC], "inside.example": ["10.0.0.7"]}
+
+    async def resolve(host: str) -> list[IpAddress]:
+        # A name that leads to the public network when it is checked, and home when it is used.
+        answers["rebound.example"] = ["127.0.0.1"] if "rebound.example" in answers else [PUBLIC]
+        return [ip_address(text) for text in answers.get(host, [])]
+
+    async def dial(host: str, port: int) -> Streams:
+        dialed.append(host)
+        assert host == PUBLIC
+        return await asyncio.open_connection("127.0.0.1", site.port, limit=STREAM_LIMIT)
+
+    if manager.egress is not None:
+        manager.egress.dialer.resolve, manager.egress.dialer.dial = resolve, dial
+    yield dialed
+
+
+async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[str]:
+    """Have a hostile page try everything; the names of its ways."""
+    site.page(f"<h1>Evil</h1><script>{HOSTILE}</script>", path="/evil")
+    session = await manager.open_session()
+    await session.ensure_open()
+    hand = Hand(session)
+    await hand.open(f"http://evil.example:{site.port}/evil")
+    ways = await hand.tab.page.evaluate(
+        "([hosts, ...ports]) => run(hosts, ...ports)", [HOSTS, *counter.ports]
+    )
+    return set(ways)
+
+
+async def test_no_way_out_reaches_a_private_address(site: Site) -> None:
+    with Counter().running() as counter:
+        settings = Settings(
+            browser=BrowserSettings(headless=True, isolated=True),
+            limits=LIMITS,
+            egress=EgressSettings(block_private=True),
+        )
+        manager = BrowserManager(settings)
+        async with internet(site, manager) as dialed:
+            try:
+                await attack(manager, site, counter)
+                assert set(dialed) == {PUBLIC}
+                assert counter.seen == set()
+            finally:
+                await manager.close()
+
+
+async def test_without_a_rule_the_same_ways_are_counted(site: Site) -> None:
+    leading_home = "--host-resolver-rules=MAP *.example 127.0.0.1"
+    with Counter().running() as counter:
+        settings = BrowserSettings(headless=True, isolated=True, browser_args=(leading_home,))
+        manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
+        try:
+            ways = await attack(manager, site, counter)
+            hosts = {f"host_{number}" for number in range(len(HOSTS))}
+            # Pings are switched off anyway, and who only connects names no path.
+            everything = (ways | hosts | {"bytes", "datagram"}) - {"ping", "preconnect"}
+            await until(lambda: everything <= counter.seen)
+        finally:
+            await manager.close()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
+    site: Site, tmp_path: Path, kept: bool
+) -> None:
+    with Counter().running() as counter:
+        home = f"http://127.0.0.1:{counter.ports[0]}/x"
+        settings = Settings(
+            browser=BrowserSettings(headless=True, isolated=not kept, profile=tmp_path),
+            limits=LIMITS,
+            egress=EgressSettings(block_private=True),
+        )
+        manager = BrowserManager(settings)
+        async with internet(site, manager):
+            try:
+                session = await manager.default_session()
+                await session.ensure_open()
+                hand = Hand(session)
+                with pytest.raises(BlockedUrl, match=r"--block-private: 127\.0\.0\.1 is a loopback address"):
+                    await hand.open(home)
+                with pytest.raises(
+                    BlockedUrl, match=r"redirect.* leads to 127.0.0.1:\d+, which is blocked by"
+                ):
+                    await hand.open(f"http://evil.example:{site.port}/redirect?to={home}")
+                with pytest.raises(BlockedUrl, match=r"inside\.example leads to a private address"):
+                    await hand.open("https://inside.example/")
+                site.page(f"<a href='{home}'>go</a>", path="/page")
+                await hand.open(f"http://evil.example:{site.port}/page")
+                told = shown(await hand.click("go"))
+                assert "Blocked: 127.0.0.1 is a loopback address (--block-private)." in told
+                assert counter.seen == set()
+            finally:
+                await manager.close()
+
+
+async def test_sessions_of_one_browser_go_where_each_of_them_may(site: Site) -> None:
+    def settings(**egress: object) -> Settings:
+        browser = BrowserSettings(headless=True, isolated=True)
+        return Settings(browser=browser, limits=LIMITS, egress=EgressSettings.model_validate(egress))
+
+    own = f"127.0.0.1:{site.port}"
+    manager = BrowserManager(settings(block_private=True))
+    try:
+        strict = await manager.open_session()
+        loose = await manager.open_session(settings=settings(block_private=True, allow_private=own))
+        other = await manager.open_session(settings=settings(allow_domains="*.example"))
+        for session in (strict, loose, other):
+            await session.ensure_open()
+        assert len(manager.pool.browsers) == 1
+        url = site.page("Reached")
+        assert "Reached" in shown(await Hand(loose).open(url))
+        with pytest.raises(BlockedUrl, match="--block-private"):
+            await Hand(strict).open(url)
+        with pytest.raises(BlockedUrl, match=r"--allow-domains: .* Allowed: \*\.example\."):
+            await Hand(other).open(url)
+        fetching = "url => fetch(url, {mode: 'no-cors'}).then(() => 'got it', () => 'failed')"
+        assert await loose.current_tab.page.evaluate(fetching, url) == "got it"
+        assert await other.current_tab.page.evaluate(fetching, url) == "failed"
+        assert f"Blocked: {own} is not on the list (--allow-domains)." in other.take_notices()
+    finally:
+        await manager.close()

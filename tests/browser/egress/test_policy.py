@@ -1,0 +1,114 @@
+"""What a policy says of destinations, without a browser."""
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_browser.browser.egress.policy import EgressPolicy, destination_of
+from mcp_browser.destinations import address_in, kind_of
+from mcp_browser.settings import EgressSettings
+
+
+def why(url: str, *, remote: bool = False, **settings: object) -> str:
+    """Why an address is refused before it is looked up, or nothing."""
+    policy = EgressPolicy.of(EgressSettings.model_validate(settings), remote=remote)
+    to = destination_of(url)
+    assert to is not None
+    return str(policy.refusal(to) or "")
+
+
+@pytest.mark.parametrize(
+    ("host", "kind"),
+    [
+        ("127.0.0.1", "a loopback address"),
+        ("127.8.9.1", "a loopback address"),
+        ("::1", "a loopback address"),
+        ("::ffff:127.0.0.1", "a loopback address"),
+        ("64:ff9b::7f00:1", "a loopback address"),
+        ("2002:7f00:1::", "a loopback address"),
+        ("2001:0:4136:e378:8000:63bf:80ff:fffe", "a loopback address"),
+        ("0.0.0.0", "an address of this machine"),
+        ("::", "an address of this machine"),
+        ("10.1.2.3", "a private address"),
+        ("172.16.0.1", "a private address"),
+        ("192.168.1.1", "a private address"),
+        ("::10.1.2.3", "a private address"),
+        ("fd12::1", "a private address"),
+        ("fec0::1", "a private address"),
+        ("100.64.0.1", "a shared address"),
+        ("169.254.1.1", "a link-local address"),
+        ("fe80::1%eth0", "a link-local address"),
+        ("169.254.169.254", "a cloud's metadata address"),
+        ("::ffff:169.254.169.254", "a cloud's metadata address"),
+        ("168.63.129.16", "a cloud's metadata address"),
+        ("224.0.0.1", "a multicast address"),
+        ("ff02::1", "a multicast address"),
+        ("93.184.215.14", ""),
+        ("2606:2800:220:1::1", ""),
+        ("64:ff9b::5db8:d70e", ""),
+    ],
+)
+def test_an_address_is_of_a_kind(host: str, kind: str) -> None:
+    address = address_in(host)
+    assert address is not None
+    assert kind_of(address) == kind
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0x7f.1", "127.0.0.1."),
+        *("localhost", "LOCALHOST.", "a.localhost", "[::1]", "[::ffff:7f00:1]", "[0:0::1]"),
+    ],
+)
+def test_loopback_is_blocked_in_every_notation(host: str) -> None:
+    assert "blocked by --block-private" in why(f"http://{host}:8080/", block_private=True)
+    assert why(f"http://{host}:8080/") == ""
+    assert "--block-private" in why(f"https://{host}/", remote=True)
+    assert why(f"http://{host}/", remote=True, block_private=False) == ""
+
+
+def test_what_is_blocked_stays_so_although_it_is_allowed() -> None:
+    lists = {"allow_domains": "*.example.com, other.org:8443", "block_domains": "ads.example.com"}
+    assert why("https://www.example.com/", **lists) == ""
+    assert why("https://example.com/", **lists) == ""
+    assert why("https://ads.example.com/", **lists) == (
+        "blocked by --block-domains: ads.example.com is on the list"
+    )
+    assert "--allow-domains" in why("https://example.com.evil.org/", **lists)
+    assert "--allow-domains" in why("https://notexample.com/", **lists)
+    assert why("wss://other.org:8443/", **lists) == ""
+    assert "--allow-domains" in why("https://other.org/", **lists)
+
+
+def test_a_pattern_may_name_a_scheme_a_port_and_a_network() -> None:
+    assert why("https://a.test/", allow_domains="https://a.test") == ""
+    assert why("wss://a.test/", allow_domains="https://a.test") == ""
+    assert why("http://a.test/", allow_domains="https://a.test") != ""
+    assert why("http://10.2.3.4/", block_domains="10.0.0.0/8") != ""
+    assert why("http://11.2.3.4/", block_domains="10.0.0.0/8") == ""
+    assert why("http://[2001:4860::1]/", block_domains="[2001:4860::]/32") != ""
+    assert why("http://xn--mnchen-3ya.test/", block_domains="münchen.test") != ""
+    assert why("http://a.test:81/", block_domains="a.test:80") == ""
+
+
+def test_an_exception_is_for_what_it_names() -> None:
+    exceptions = {"block_private": True, "allow_private": "127.0.0.1:8080, 10.0.0.0/24, *.corp"}
+    assert why("http://127.0.0.1:8080/", **exceptions) == ""
+    assert why("http://localhost:8080/", **exceptions) == ""
+    assert why("http://127.0.0.1:8081/", **exceptions) != ""
+    assert why("http://10.0.0.9/", **exceptions) == ""
+    assert why("http://10.0.1.9/", **exceptions) != ""
+    policy = EgressPolicy.of(EgressSettings.model_validate(exceptions), remote=True)
+    wiki, other = destination_of("http://wiki.corp/"), destination_of("http://wiki.example/")
+    assert wiki is not None
+    assert other is not None
+    assert not policy.checks_addresses(wiki)
+    assert policy.checks_addresses(other)
+
+
+@pytest.mark.parametrize(
+    "text", ["ftp://a.test", "a.test/path", "a b", "a.test:99999", "u@a.test", ":80", "["]
+)
+def test_what_is_no_pattern_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="hosts such as"):
+        EgressSettings(block_domains=(text,))

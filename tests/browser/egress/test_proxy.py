@@ -1,0 +1,238 @@
+"""The egress proxy, asked by hand."""
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+
+import pytest
+
+from mcp_browser.browser.egress.dialing import NameCache
+from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
+from mcp_browser.destinations import IpAddress
+from mcp_browser.settings import EgressSettings
+from tests.support.site import Site
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def proxy_of(upstream: str | None = None, **settings: object) -> AsyncGenerator[EgressPass]:
+    """A proxy that listens, and a pass for it with these settings."""
+    proxy = EgressProxy(upstream)
+    await proxy.browser_proxy()
+    try:
+        yield proxy.admit(EgressSettings.model_validate(settings), remote=False)
+    finally:
+        await proxy.close()
+
+
+async def ask(admitted: EgressPass, *requests: str, header: bytes | None = None) -> bytes:
+    """What comes back on one connection until it ends, or until nothing more can come."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+    said = (admitted.header if header is None else header).decode()
+    try:
+        for request in requests:
+            head, _, body = request.partition("\n\n")
+            lines = [*head.split("\n"), f"Proxy-Authorization: {said}", "", body]
+            writer.write("\r\n".join(lines).encode())
+        writer.write_eof()
+        return await asyncio.wait_for(reader.read(-1), 10)
+    finally:
+        writer.close()
+
+
+def get(url: str) -> str:
+    return f"GET {url} HTTP/1.1\nHost: x"
+
+
+async def test_who_does_not_say_a_password_gets_nothing(site: Site) -> None:
+    before = len(site.requests)
+    async with proxy_of() as admitted:
+        for header in (b"", b"Basic " + base64.b64encode(f"{admitted.user}:".encode())):
+            assert (
+                b"407"
+                in (await ask(admitted, get(f"{site.url}/status/200"), header=header)).split(b"\r\n")[0]
+            )
+            tunnel = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\nHost: x"
+            assert b"407" in (await ask(admitted, tunnel, header=header)).split(b"\r\n")[0]
+        admitted.end()
+        assert b"407" in (await ask(admitted, get(f"{site.url}/status/200"))).split(b"\r\n")[0]
+    assert len(site.requests) == before
+
+
+async def test_requests_and_their_bodies_pass_on_one_connection(site: Site) -> None:
+    async with proxy_of() as admitted:
+        post = f"POST {site.url}/echo?a=b HTTP/1.1\nHost: x\nContent-Length: 5\n\nhello"
+        answer = await ask(admitted, post, get(f"{site.url}/status/404"), get(f"{site.other}/echo"))
+    assert answer.count(b"HTTP/1.1 ") == 3
+    assert b"POST {'a': ['b']} hello" in answer
+    assert b"<h1>Status 404</h1>" in answer
+    assert b"roxy-" not in answer
+
+
+async def test_a_stream_passes_as_it_comes(site: Site) -> None:
+    async with proxy_of() as admitted:
+        reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+        head = f"GET {site.url}/stream HTTP/1.1\r\nHost: x\r\nProxy-Authorization: "
+        writer.write(head.encode() + admitted.header + b"\r\n\r\n")
+        await asyncio.wait_for(reader.readuntil(b"data: tick"), 10)
+        await asyncio.wait_for(reader.readuntil(b"data: tick"), 10)
+        writer.close()
+
+
+async def test_a_tunnel_passes_bytes_both_ways_and_knows_tls_from_none(site: Site) -> None:
+    where = f"127.0.0.1:{site.port}"
+    through = f"CONNECT {where} HTTP/1.1\nHost: x"
+    async with proxy_of() as admitted:
+        reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+        writer.write(f"CONNECT {where} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ".encode())
+        writer.write(admitted.header + b"\r\n\r\n")
+        assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"GET /echo HTTP/1.0\r\n\r\n")
+        assert b"GET {} " in await reader.read(-1)
+        writer.close()
+    async with proxy_of(allow_domains=f"https://{where}") as admitted:
+        plain = f"{through}\n\nGET /echo HTTP/1.0\r\n\r\n"
+        before = len(site.requests)
+        assert (await ask(admitted, through, plain)).count(b"echo") == 0
+        assert len(site.requests) == before
+        assert "--allow-domains" in str(admitted.why_failed(f"ws://{where}/", since=0))
+
+
+async def test_what_was_checked_is_what_is_connected_to() -> None:
+    answers = iter(["93.184.215.14", "127.0.0.1", "93.184.215.14"])
+    dialed: list[str] = []
+
+    async def resolve(_host: str) -> list[IpAddress]:
+        return [ip_address(next(answers)), ip_address("10.0.0.1")]
+
+    async def dial(host: str, _port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        dialed.append(host)
+        raise ConnectionRefusedError
+
+    async with proxy_of(block_private=True) as admitted:
+        admitted.proxy.dialer.resolve, admitted.proxy.dialer.dial = resolve, dial
+        for _ in range(3):
+            await ask(admitted, "CONNECT rebound.example:443 HTTP/1.1\nHost: x")
+            await ask(admitted, "CONNECT [::1]:443 HTTP/1.1\nHost: x")
+        assert dialed == ["93.184.215.14", "93.184.215.14"]
+        assert admitted.why_failed("https://rebound.example/", since=0) == "ERR_CONNECTION_REFUSED"
+        assert any("rebound.example leads to a loopback address" in told for told in admitted.notices())
+        assert admitted.notices() == ()
+
+
+async def test_a_name_is_looked_up_once_for_all_who_want_it() -> None:
+    asked: list[str] = []
+
+    async def look_up(host: str) -> list[IpAddress]:
+        asked.append(host)
+        await asyncio.sleep(0)
+        if len(asked) == 1:
+            raise OSError
+        return [ip_address("192.0.2.1")]
+
+    cache = NameCache(look_up)
+    first = await asyncio.gather(cache("a"), cache("a"), return_exceptions=True)
+    assert [type(error) for error in first] == [OSError, OSError]
+    assert await asyncio.gather(cache("a"), cache("a")) == [[ip_address("192.0.2.1")]] * 2
+    assert asked == ["a", "a"]
+
+
+# -- upstream proxies
+
+
+@asynccontextmanager
+async def upstream(handle: Handler) -> AsyncGenerator[int]:
+    """A proxy of somebody else's; its port."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.closing(writer), contextlib.suppress(OSError, EOFError):
+            await handle(reader, writer)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def answer_itself(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer what comes through a tunnel as the site would."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nthe end")
+    await writer.drain()
+
+
+@pytest.mark.parametrize("checked", [True, False])
+async def test_an_http_proxy_before_us_gets_the_password_and_the_checked_address(checked: bool) -> None:
+    asked: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.append(head)
+        if head.startswith(b"CONNECT"):
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            await answer_itself(reader, writer)
+        else:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nthe end")
+            await writer.drain()
+
+    async with (
+        upstream(handle) as port,
+        proxy_of(f"http://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
+    ):
+        it.proxy.dialer.resolve = _public
+        assert b"the end" in await ask(it, get("http://site.example/page"))
+        assert b"--" not in await ask(it, "CONNECT site.example:443 HTTP/1.1\nHost: x\n\nx\r\n\r\n")
+    host = b"93.184.215.14" if checked else b"site.example"
+    first = b"CONNECT 93.184.215.14:80 " if checked else b"GET http://site.example/page "
+    assert asked[0].startswith(first)
+    assert asked[1].startswith(b"CONNECT " + host + b":443 ")
+    said = b"Basic " + base64.b64encode(b"me:s@c")
+    assert all(said in head for head in asked)
+
+
+@pytest.mark.parametrize("checked", [True, False])
+async def test_a_socks_proxy_before_us_gets_the_password_and_the_checked_address(checked: bool) -> None:
+    asked: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, methods = await reader.readexactly(2)
+        await reader.readexactly(methods)
+        writer.write(b"\x05\x02")
+        _, length = await reader.readexactly(2)
+        asked.append(await reader.readexactly(length))
+        asked.append(await reader.readexactly((await reader.readexactly(1))[0]))
+        writer.write(b"\x01\x00")
+        *_, kind = await reader.readexactly(4)
+        length = 4 if kind == 1 else (await reader.readexactly(1))[0]
+        asked.append(await reader.readexactly(length))
+        await reader.readexactly(2)
+        writer.write(b"\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00")
+        await answer_itself(reader, writer)
+
+    async with (
+        upstream(handle) as port,
+        proxy_of(f"socks5://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
+    ):
+        it.proxy.dialer.resolve = _public
+        assert b"the end" in await ask(it, get("http://site.example/page"))
+    assert asked == [b"me", b"s@c", bytes([93, 184, 215, 14]) if checked else b"site.example"]
+
+
+async def test_an_upstream_proxy_that_refuses_or_is_not_there_is_told_apart() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 403 No\r\n\r\n")
+
+    async with upstream(refuse) as port, proxy_of(f"127.0.0.1:{port}") as admitted:
+        assert b" 502 " in await ask(admitted, "CONNECT a.example:443 HTTP/1.1\nHost: x")
+        assert admitted.why_failed("https://a.example/", since=0) == "ERR_TUNNEL_CONNECTION_FAILED"
+    async with proxy_of(f"127.0.0.1:{port}") as admitted:
+        await ask(admitted, "CONNECT a.example:443 HTTP/1.1\nHost: x")
+        assert admitted.why_failed("https://a.example/", since=0) == "ERR_PROXY_CONNECTION_FAILED"
+
+
+async def _public(_host: str) -> list[IpAddress]:
+    return [ip_address("93.184.215.14")]
