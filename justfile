@@ -73,6 +73,10 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
+# Time pages with and without the egress proxy; writes its section of docs/performance.md.
+egress *arguments:
+    python -m benchmarks.egress {{ arguments }}
+
 # Measure what is listed and found of what a person could operate, on pages of packages; writes docs/snapshot.md.
 wholeness *arguments:
     python -m benchmarks.wholeness {{ arguments }}

@@ -179,41 +179,55 @@ class Exchange:
             headers += self._by_proxy
         else:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
-        await site.send(h11.Request(method=request.method, target=target, headers=headers))
-        sending = asyncio.create_task(self._pass_on_body(site))
+        site.put(h11.Request(method=request.method, target=target, headers=headers))
+        sending = None
+        body = self._browser.event_at_hand()
+        if isinstance(body, h11.EndOfMessage):
+            site.put(body)
+        await site.flush()
+        if not isinstance(body, h11.EndOfMessage):
+            sending = asyncio.create_task(self._pass_on_body(body, site))
         try:
-            while True:
-                event = await site.next_event()
-                match event:
-                    case h11.InformationalResponse():
-                        await self._browser.send(event)
-                    case h11.Response():
-                        answer = h11.Response(
-                            status_code=event.status_code,
-                            headers=_end_to_end(event.headers.raw_items()),
-                            reason=event.reason,
-                        )
-                        await self._browser.send(answer)
-                    case h11.Data():
-                        await self._browser.send(event)
-                    case h11.EndOfMessage():
-                        await self._browser.send(h11.EndOfMessage())
-                        break
-                    case _:
-                        raise ConnectionResetError
-            if not sending.done():
-                return False
-            await sending
+            await self._pass_back(site)
+            if sending is not None:
+                if not sending.done():
+                    return False  # Nobody waits for the rest of what the browser has to say.
+                await sending
         finally:
-            sending.cancel()
+            if sending is not None:
+                sending.cancel()
         if not site.next_cycle():
             self._leave_site()
         return self._browser.next_cycle()
 
-    async def _pass_on_body(self, site: "_Peer") -> None:
-        while isinstance(event := await self._browser.next_event(), h11.Data):
+    async def _pass_back(self, site: "_Peer") -> None:
+        """Pass the answer back as it comes; what comes at once goes at once."""
+        while True:
+            event = site.event_at_hand()
+            if event is None:
+                await self._browser.flush()
+                await site.read()
+                continue
+            match event:
+                case h11.Response():
+                    headers = _end_to_end(event.headers.raw_items())
+                    event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
+                case h11.InformationalResponse() | h11.Data() | h11.EndOfMessage():
+                    pass
+                case _:
+                    raise ConnectionResetError
+            self._browser.put(event)
+            if isinstance(event, h11.EndOfMessage):
+                await self._browser.flush()
+                return
+
+    async def _pass_on_body(self, first: object, site: "_Peer") -> None:
+        event = first or await self._browser.next_event()
+        while isinstance(event, h11.Data):
             await site.send(event)
-        await site.send(h11.EndOfMessage())
+            event = await self._browser.next_event()
+        if isinstance(event, h11.EndOfMessage):
+            await site.send(h11.EndOfMessage())
 
     # -- both
 
@@ -240,18 +254,39 @@ class _Peer:
         self.http = http
         self.reader = reader
         self.writer = writer
+        self._to_send: list[bytes] = []
+
+    def event_at_hand(self) -> object:
+        """What has come already, None where more has to; raises h11.ProtocolError where it is no HTTP."""
+        event = self.http.next_event()
+        return None if event is h11.NEED_DATA else event
+
+    async def read(self) -> None:
+        """Wait for more to come."""
+        self.http.receive_data(await self.reader.read(READ_SIZE))
 
     async def next_event(self) -> object:
-        """What comes next; raises h11.RemoteProtocolError where it is no HTTP."""
-        while (event := self.http.next_event()) is h11.NEED_DATA:
-            self.http.receive_data(await self.reader.read(READ_SIZE))
+        """What comes next."""
+        while (event := self.event_at_hand()) is None:
+            await self.read()
         return event
 
-    async def send(self, event: h11.Event) -> None:
-        """Send it, and wait where the other end is slow to take it."""
+    def put(self, event: h11.Event) -> None:
+        """Send it with the next flush."""
         if data := self.http.send(event):
+            self._to_send.append(data)
+
+    async def flush(self) -> None:
+        """Send what was put, and wait where the other end is slow to take it."""
+        if self._to_send:
+            data, self._to_send = b"".join(self._to_send), []
             self.writer.write(data)
             await self.writer.drain()
+
+    async def send(self, event: h11.Event) -> None:
+        """Send it now."""
+        self.put(event)
+        await self.flush()
 
     def may_go_on(self) -> bool:
         """Whether it takes another request."""

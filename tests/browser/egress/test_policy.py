@@ -1,5 +1,7 @@
 """What a policy says of destinations, without a browser."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -68,7 +70,10 @@ def test_loopback_is_blocked_in_every_notation(host: str) -> None:
 
 
 def test_what_is_blocked_stays_so_although_it_is_allowed() -> None:
-    lists = {"allow_domains": "*.example.com, other.org:8443", "block_domains": "ads.example.com"}
+    lists: dict[str, Any] = {
+        "allow_domains": "*.example.com, other.org:8443",
+        "block_domains": "ads.example.com",
+    }
     assert why("https://www.example.com/", **lists) == ""
     assert why("https://example.com/", **lists) == ""
     assert why("https://ads.example.com/", **lists) == (
@@ -92,7 +97,10 @@ def test_a_pattern_may_name_a_scheme_a_port_and_a_network() -> None:
 
 
 def test_an_exception_is_for_what_it_names() -> None:
-    exceptions = {"block_private": True, "allow_private": "127.0.0.1:8080, 10.0.0.0/24, *.corp"}
+    exceptions: dict[str, Any] = {
+        "block_private": True,
+        "allow_private": "127.0.0.1:8080, 10.0.0.0/24, *.corp",
+    }
     assert why("http://127.0.0.1:8080/", **exceptions) == ""
     assert why("http://localhost:8080/", **exceptions) == ""
     assert why("http://127.0.0.1:8081/", **exceptions) != ""
