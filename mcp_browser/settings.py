@@ -4,10 +4,12 @@ Flags, `MCP_BROWSER_*` variables and the configuration file all feed these model
 documentation are generated from them.
 """
 
+import fnmatch
 import ipaddress
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
@@ -384,13 +386,20 @@ class FileSettings(SettingsGroup):
     )
     upload_dirs: Paths = Field(
         default=(),
-        description="Folder to allow uploads from; repeatable. Default: working folder and output-dir.",
+        description="Folder to allow uploads from; repeatable. Default: output-dir, and the working folder "
+        "unless the home folder is in it.",
     )
     max_files: int = Field(
         default=100, ge=1, le=10_000, description="Most files a session keeps; the oldest ones go."
     )
     max_files_size: int = Field(
         default=1000, ge=1, le=1_000_000, description="Most that a session's files may take together, MB."
+    )
+    max_download_size: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Largest download, MB; it is stopped there. Default: max-files-size.",
     )
     allow_file_urls: bool = Field(default=False, description="Let the browser open file:// addresses.")
 
@@ -402,6 +411,11 @@ class AgentSettings(SettingsGroup):
         default=None,
         description="Model for run_task, provider:name, such as anthropic:claude-sonnet-4-5. "
         "Default: the client's own, by sampling.",
+    )
+    allowed_models: CommaList = Field(
+        default=(),
+        description="Models that a call may name instead, comma-separated globs such as anthropic:*. "
+        "Default: any.",
     )
     model_url: str | None = Field(
         default=None, description="Address that speaks OpenAI's protocol, for a model of your own."
@@ -520,6 +534,13 @@ class AccessSettings(SettingsGroup):
     max_connections: int = Field(
         default=1000, ge=1, le=1_000_000, description="Most connections at a time; idle ones make room."
     )
+    max_connections_per_client: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="Most requests and streams of one client at a time, of one address where nobody is "
+        "asked. Default: half of max-connections.",
+    )
     client_timeout: Seconds = Field(
         default=30, description="Limit for a client to send a request, or to take an answer, seconds."
     )
@@ -546,6 +567,13 @@ class SessionSettings(SettingsGroup):
         description="Most tabs of one authenticated client. Default: half of max-tabs-total.",
     )
     max_tabs_total: int = Field(default=200, ge=1, le=10_000, description="Most tabs of all sessions.")
+    max_disk_per_client: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="Most that the files of one client may take together, MB. "
+        "Default: four times max-files-size.",
+    )
     idle_timeout: LongSeconds = Field(
         default=1800, description="Close a session that has not been called for so long, seconds."
     )
@@ -563,6 +591,31 @@ class SessionSettings(SettingsGroup):
     )
 
 
+PER_PRINCIPAL = frozenset(
+    (
+        "tools exclude_actions show_secrets "
+        "allow_domains block_domains block_private allow_private "
+        "max_files max_files_size max_download_size output_dir upload_dirs "
+        "model allowed_models model_url model_output model_window model_temperature fallback_model gui_scale "
+        "max_steps max_actions max_failures model_timeout step_timeout step_pictures secrets "
+        "action_timeout navigation_timeout settle_timeout call_timeout "
+        "max_sessions_per_client max_tabs max_tabs_per_client max_disk_per_client max_waiting idle_timeout "
+        "lifetime max_connections_per_client"
+    ).split()
+)
+"""The settings, by their fields' names, that may be given for some principals only."""
+
+
+class PrincipalSettings(SettingsGroup):
+    """What is different for principals whose name fits a glob.
+
+    `values` are fields of groups of settings, by the group's name, as the groups hold them.
+    """
+
+    pattern: str
+    values: Mapping[str, Mapping[str, Any]]
+
+
 class Settings(SettingsGroup):
     """All settings of one server."""
 
@@ -577,6 +630,27 @@ class Settings(SettingsGroup):
     server: ServerSettings = ServerSettings()
     sessions: SessionSettings = SessionSettings()
     access: AccessSettings = AccessSettings()
+    principals: tuple[PrincipalSettings, ...] = ()
+
+    def of_principal(self, name: str) -> "Settings":
+        """The settings that hold for a principal; of several that fit its name, a later one wins."""
+        return self._with(self.fitting(name))
+
+    @property
+    def variants(self) -> tuple["Settings", ...]:
+        """These, and those that each table for principals makes of them."""
+        return (self, *(self._with((own,)) for own in self.principals))
+
+    def _with(self, tables: tuple[PrincipalSettings, ...]) -> "Settings":
+        changed: dict[str, Any] = {}
+        for own in tables:
+            for group, values in own.values.items():
+                changed[group] = changed.get(group, getattr(self, group)).model_copy(update=dict(values))
+        return self.model_copy(update=changed)
+
+    def fitting(self, name: str) -> tuple[PrincipalSettings, ...]:
+        """What is different for a principal of this name."""
+        return tuple(own for own in self.principals if fnmatch.fnmatchcase(name, own.pattern))
 
     @property
     def console_told(self) -> Literal["errors", "all", "none"]:

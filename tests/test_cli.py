@@ -104,10 +104,10 @@ def test_an_action_file_that_fails_is_one_line_and_exit_code_2(
 @pytest.mark.parametrize(
     ("content", "mode", "reason"),
     [
-        (b'[login]\nvalue = "x"\ndomains = ["a.example"]\n', 0o644, "can be read by others"),
+        (b'[login]\nvalue = "x"\norigins = ["a.example"]\n', 0o644, "others may read"),
         (b"[login\n", 0o600, "cannot read the secrets"),
         (b"\xff", 0o600, "cannot read the secrets"),
-        (b'[login]\nvalue = "x"\n', 0o600, r"login\.domains"),
+        (b'[login]\nvalue = "x"\n', 0o600, r"login\.origins"),
         (None, 0, "No such file"),
     ],
     ids=["open", "no TOML", "no text", "incomplete", "missing"],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -340,3 +341,42 @@ def test_every_setting_has_a_description_and_names_that_nothing_else_has() -> No
     assert all(option.description.endswith(".") for option in options)
     assert len(flags) == len(set(flags))
     assert len({option.variable for option in options}) == len(options)
+
+
+def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> None:
+    config = written(
+        tmp_path,
+        "browser.toml",
+        'tools = ["core"]\nmax-tabs = 7\n[principals."team-*"]\ntools = "core,storage"\nsecrets = "s.toml"\n'
+        '[principals.team-a]\nsecrets = "a.toml"\nmax-tabs = 2\n',
+    )
+    settings = load(config=config).settings
+    team, a, bob = map(settings.of_principal, ("team-b", "team-a", "bob"))
+    assert (team.tools.tools, team.agent.secrets, team.sessions.max_tabs) == (
+        ("core", "storage"),
+        tmp_path / "s.toml",
+        7,
+    )
+    assert (a.tools.tools, a.agent.secrets, a.sessions.max_tabs) == (
+        ("core", "storage"),
+        tmp_path / "a.toml",
+        2,
+    )
+    assert bob == settings
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("[principals.a]\nport = 1\n", "port in .* is one for all"),
+        (
+            "[principals.a]\nmax-tab = 1\n",
+            r"unknown setting 'max-tab' in .*principals.a \(did you mean",
+        ),
+        ("[principals.a]\nmax-tabs = 0\n", r"max-tabs in .*principals.a must be a whole number from 1"),
+        ("[principals]\na = 1\n", "must be a table of settings"),
+        ("principals = 1\n", "must be a table of tables"),
+    ],
+)
+def test_what_cannot_differ_between_principals_is_refused(tmp_path: Path, table: str, said: str) -> None:
+    assert re.search(said, refusal(config=written(tmp_path, "browser.toml", table)))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 import anyio
 
@@ -23,6 +22,7 @@ from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.browser.addresses import origin_of_page
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage
@@ -324,7 +324,7 @@ class Agent(TaskRun):
         self.run_status.set(TaskStatus.NEEDS_PERSON)
         self.run_status.obstacle = question.obstacle
         await self._tell_status()
-        site = urlsplit(self.history.urls_in_order[-1]).hostname if self.history.urls else None
+        site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
         told = await question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
         if told is not None:
             self.run_status.obstacle = None

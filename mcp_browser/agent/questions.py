@@ -69,7 +69,7 @@ class Question:
         value = await watcher.ask_secret(self.text, site)
         if value is None:
             return None
-        secrets.add(name, Secret(value=value, domains=(site,)))
+        secrets.add(name, Secret(value=value, origins=(site,)))
         return (
             f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
             f"pages of {site} only."

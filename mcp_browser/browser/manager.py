@@ -41,7 +41,8 @@ class BrowserManager:
         """
         self.settings = settings
         self.remote = remote
-        self.egress = _egress_proxy(settings) if settings.egress.restricts(remote=remote) else None
+        restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
+        self.egress = _egress_proxy(settings) if restricts else None
         """The proxy that the browsers connect through, where they may not connect everywhere."""
         self._launcher = Launcher(settings.browser, self.egress)
         self.pool = ContextPool(settings, self._launcher)

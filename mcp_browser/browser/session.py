@@ -111,8 +111,10 @@ class BrowserSession:
             self.notice,
             remote=remote,
             replica=self._settings.server.replica,
+            output_dir=self.limits.output_dir,
+            disk=self.limits.disk,
         )
-        self._downloads = Downloads(self.artifacts, self.notice)
+        self._downloads = Downloads(self.artifacts, self.notice, self._settings.files)
         self.holds_requests = False
         """Whether requests are held back to be answered from here, so that news of them comes later."""
         self._plugins = SessionPlugins(self, self._settings.tools.tools)
@@ -168,10 +170,17 @@ class BrowserSession:
 
     @property
     def upload_dirs(self) -> tuple[Path, ...]:
-        """The folders that files may be uploaded from; for a remote client the settings have to name them."""
+        """The folders that files may be uploaded from; for a remote client the settings have to name them.
+
+        The working folder is one of them, unless all of the user's files are in it: many clients start their
+        servers in the home folder, or in `/`.
+        """
         if self._settings.files.upload_dirs or self.artifacts.remote:
             return self._settings.files.upload_dirs
-        return (Path.cwd(), self.output_dir)
+        working = Path.cwd()
+        if Path.home().resolve().is_relative_to(working):
+            return (self.output_dir,)
+        return (working, self.output_dir)
 
     @property
     def context(self) -> BrowserContext:
@@ -299,6 +308,7 @@ class BrowserSession:
                     options=self.context_options,
                     on_end=self._on_context_end,
                     egress=self.egress,
+                    tenant=self.limits.tenant,
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context

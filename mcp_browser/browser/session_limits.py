@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from mcp_browser.browser.fair_semaphore import SessionLock
 from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.files.disk import ClientDisk
 
 
 def _no_file(_uri: str) -> Artifact | None:
@@ -22,11 +24,16 @@ class SessionLimits:
 
     `lock` is held while a call works. `why_no_tab` takes how many tabs there are, and says why there may
     not be another one. `find_file` finds the file at an address in any session of the same caller.
+    `output_dir` is the caller's own folder for files that stay, `disk` what all its sessions share.
+    `tenant` is whose it is: sessions of different ones are in different browser processes.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)
     why_no_tab: Callable[[int], str] = _no_limit
     find_file: Callable[[str], Artifact | None] = _no_file
+    output_dir: Path | None = None
+    tenant: str = ""
+    disk: ClientDisk | None = None
     logins: "Logins | None" = None
 
 

@@ -37,6 +37,7 @@ _PLACEHOLDERS = {
     "lifetime": "SECONDS",
     "profiles": "FOLDER",
     "tools": "GROUPS",
+    "allowed_models": "NAMES",
     "exclude_actions": "NAMES",
     "search_engine": "ENGINE",
     "oauth_issuer": "ADDRESS",
@@ -197,8 +198,9 @@ def all_options() -> Mapping[str, Option]:
 
 def group_titles() -> Mapping[str, str]:
     """What each group of settings is about, by the group's name."""
+    groups = {option.group for option in all_options().values()}
     return {
         name: (field.annotation.__doc__ or "").partition("\n")[0].rstrip(".")
         for name, field in Settings.model_fields.items()
-        if field.annotation is not None
+        if name in groups
     }

@@ -26,10 +26,13 @@ def serve(settings: Settings) -> NoReturn:
     for name in {"SIGTERM", "SIGINT", "SIGHUP"} & signal.Signals.__members__.keys():
         # Until the server has handlers of its own; what it has started by then ends with its input.
         signal.signal(signal.Signals[name], lambda number, _frame: os._exit(128 + number))
-    if settings.agent.secrets is not None:
+    if files := dict.fromkeys(
+        one.agent.secrets for one in settings.variants if one.agent.secrets is not None
+    ):
         from mcp_browser.agent.secrets.store import load_secrets  # noqa: PLC0415 - most servers have none
 
-        load_secrets(settings.agent.secrets)
+        for file in files:
+            load_secrets(file)
     over_http = settings.server.http or settings.server.sse
     # The client is answered while the rest is imported.
     wire = None if over_http else open_wire(settings)

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from mcp_browser.cli.options import CONFIG_VARIABLE, VARIABLE_PREFIX, Option, all_options, without_secrets
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import Settings
+from mcp_browser.settings import PER_PRINCIPAL, PrincipalSettings, Settings
 
 DEFAULT = "default"
+PRINCIPALS = "principals"  # The table of a configuration file that holds what is different for whom
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +47,15 @@ def load_settings(
     given: dict[str, _Given] = {}
     if config is None and environment.get(CONFIG_VARIABLE):
         config = Path(environment[CONFIG_VARIABLE])
+    principals: tuple[PrincipalSettings, ...] = ()
     if config is not None:
-        given |= _from_file(config.expanduser(), options)
+        config = config.expanduser()
+        content = dict(_read(config))
+        principals = _principals(config, content.pop(PRINCIPALS, {}), options)
+        given |= _from_table(config, content, options)
     given |= _from_environment(environment, options)
     given |= _from_flags(flags, options)
-    nested: dict[str, dict[str, Any]] = {}
-    for name, found in given.items():
-        nested.setdefault(options[name].group, {})[name] = found.value
-    try:
-        settings = Settings.model_validate(nested)
-    except ValidationError as error:
-        raise SettingsError(_explain(error, options, given)) from None
+    settings = _settings(given, options).model_copy(update={"principals": principals})
     origins = {name: given[name].origin if name in given else DEFAULT for name in options}
     _check_together(settings, origins)
     return LoadedSettings(settings, origins)
@@ -90,14 +89,51 @@ def _from_environment(environment: Mapping[str, str], options: Mapping[str, Opti
     return given
 
 
-def _from_file(path: Path, options: Mapping[str, Option]) -> dict[str, _Given]:
+def _settings(given: Mapping[str, _Given], options: Mapping[str, Option]) -> Settings:
+    nested: dict[str, dict[str, Any]] = {}
+    for name, found in given.items():
+        nested.setdefault(options[name].group, {})[name] = found.value
+    try:
+        return Settings.model_validate(nested)
+    except ValidationError as error:
+        raise SettingsError(_explain(error, options, given)) from None
+
+
+def _principals(path: Path, tables: object, options: Mapping[str, Option]) -> tuple[PrincipalSettings, ...]:
+    """What the table `principals` of a configuration file says: for each glob of names, settings by key."""
+    if not isinstance(tables, dict):
+        raise SettingsError(f"{PRINCIPALS} in {path} must be a table of tables, one for each name.")
+    found: list[PrincipalSettings] = []
+    for pattern, table in cast("dict[str, Any]", tables).items():
+        where = f"{path}, {PRINCIPALS}.{pattern}"
+        if not isinstance(table, dict):
+            raise SettingsError(f"{where} must be a table of settings.")
+        given = _from_table(path, cast("dict[str, Any]", table), options, where=where)
+        for name in given:
+            if name not in PER_PRINCIPAL:
+                allowed = ", ".join(sorted(options[one].key for one in PER_PRINCIPAL))
+                key = options[name].key
+                raise SettingsError(f"{key} in {where} is one for all; for each there are: {allowed}.")
+        settings = _settings(given, options)
+        values: dict[str, dict[str, Any]] = {}
+        for name in given:
+            group = options[name].group
+            values.setdefault(group, {})[name] = getattr(getattr(settings, group), name)
+        found.append(PrincipalSettings(pattern=pattern, values=values))
+    return tuple(found)
+
+
+def _from_table(
+    path: Path, table: Mapping[str, Any], options: Mapping[str, Option], *, where: str = ""
+) -> dict[str, _Given]:
+    where = where or str(path)
     by_key = {option.key: option for option in options.values() if not option.variable_only}
     given: dict[str, _Given] = {}
-    for key, value in _read(path).items():
+    for key, value in table.items():
         option = by_key.get(key.replace("_", "-"))
         if option is None:
-            raise SettingsError(f"unknown setting {key!r} in {path}{did_you_mean(key, by_key)}.")
-        given[option.name] = _Given(_beside(path, value) if option.holds_paths else value, str(path))
+            raise SettingsError(f"unknown setting {key!r} in {where}{did_you_mean(key, by_key)}.")
+        given[option.name] = _Given(_beside(path, value) if option.holds_paths else value, where)
     return given
 
 
@@ -174,8 +210,9 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
             f"(from {origins['browser_endpoint']}) exclude each other."
         )
-    if settings.egress.named and not browser.starts_chromium:
-        name = settings.egress.named[0]
+    named = [name for one in settings.variants for name in one.egress.named]
+    if named and not browser.starts_chromium:
+        name = named[0]
         raise SettingsError(
             f"{name.replace('_', '-')} (from {origins[name]}) needs a Chromium that is started here: where "
             "another one connects to cannot be restricted."

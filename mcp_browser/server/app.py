@@ -18,7 +18,7 @@ from mcp_browser.server.principals import principal_of_request
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.tasks.extension import TaskExtension
 from mcp_browser.server.tasks.long_calls import LongCalls
-from mcp_browser.server.tools import Tools
+from mcp_browser.server.tools import Tools, ToolsOf
 
 INSTRUCTIONS = """\
 A real web browser. Open a page with go_to_url, then act on elements by index.
@@ -57,7 +57,7 @@ class BrowserServer(Server[Any]):
 
 
 def create_server(  # noqa: PLR0913 - the parts of a server, most of them by keyword
-    controller: Controller,
+    controller: Controller | ToolsOf,
     sessions: SessionSource,
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
@@ -65,19 +65,23 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     observer: CallObserver | None = None,
     long_calls: LongCalls | None = None,
 ) -> BrowserServer:
-    """A server that offers the controller's actions, and `tools` of its own.
+    """A server that offers the controller's actions, and `tools` of its own; or to each caller its own.
 
     `long_calls` are those that go on after their answer, for clients that declare the tasks extension.
 
     Raises:
         ValueError: two tools have one name, or an action has an argument `session` of its own.
     """
-    offered = Tools(controller, sessions, tools, observer=observer)
+    if isinstance(controller, ToolsOf):
+        offered = controller
+    else:
+        everybodys = Tools(controller, sessions, tools, observer=observer)
+        offered = ToolsOf(lambda _: everybodys)
 
     async def list_tools(
-        _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
+        ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=offered.listed)
+        return types.ListToolsResult(tools=offered(principal_of_request(ctx)).listed)
 
     async def call_tool(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Answer:
         call = Call(
@@ -86,13 +90,13 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
             arguments=params.arguments or {},
             principal=principal_of_request(ctx),
         )
-        return await offered.call(call)
+        return await offered(call.principal).call(call)
 
     server = BrowserServer(
         Resources(resources),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
-        cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope="public")},
+        cache_hints={"tools/list": CacheHint(ttl_ms=3_600_000, scope=offered.cached_for)},
         get_tool_input_schema=offered.schema_of,
     )
     # Not by the constructor, which knows no handles of long calls.

@@ -2,22 +2,57 @@
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mcp.server.context import ServerRequestContext
+
+from mcp_browser.settings import Settings
 
 _KEY = "mcp_browser.principal"
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A checked caller: `name` is for logs and metrics, `id` what sessions are bound to."""
+    """A checked caller: `name` is for logs and metrics, `id` what sessions are bound to.
+
+    `known_by` is what has told the name: a token of ours, or one of an authorization server.
+    """
 
     name: str
     id: str
+    known_by: Literal["token", "oauth"] = "token"
+
+    @property
+    def label(self) -> str:
+        """The name that settings and secrets are given for.
+
+        No name of a token has a colon in it: whoever gives out names elsewhere cannot give ours.
+        """
+        return self.name if self.known_by == "token" else f"oauth:{self.name}"
 
 
 ANONYMOUS = Principal(name="anonymous", id="anonymous")  # Everybody, where nobody has to say who they are
+
+
+class SettingsOf:
+    """The settings that hold for each principal; the same object for all for whom the same is different."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.default = settings
+        self._known: dict[tuple[str, ...], Settings] = {(): settings}
+
+    @property
+    def differ(self) -> bool:
+        """Whether not all have the same."""
+        return bool(self.default.principals)
+
+    def __call__(self, principal: Principal) -> Settings:
+        """Those of a principal."""
+        fitting = self.default.fitting(principal.label)
+        key = tuple(own.pattern for own in fitting)
+        if key not in self._known:
+            self._known[key] = self.default.of_principal(principal.label)
+        return self._known[key]
 
 
 def set_principal(scope: MutableMapping[str, Any], principal: Principal) -> None:
@@ -29,6 +64,13 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     """Who sent the request of this ASGI scope; `ANONYMOUS` where nobody has written it down."""
     found = scope.get(_KEY)
     return found if isinstance(found, Principal) else ANONYMOUS
+
+
+def caller_key(scope: Mapping[str, Any]) -> str:
+    """What the requests of one caller have in common: who it is, or its address where nobody is asked."""
+    principal = principal_of(scope)
+    address = scope["client"][0] if scope.get("client") else ""
+    return f"address {address}" if principal is ANONYMOUS else principal.id
 
 
 def principal_of_request(request: ServerRequestContext[Any, Any]) -> Principal:

@@ -4,11 +4,11 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -32,7 +32,10 @@ from mcp_browser.rendering.result import (
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
+from mcp_browser.server.paths import ServerPaths
+from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.tasks.long_calls import TaskHandle
+from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +72,7 @@ class Tools:
         self._sessions = sessions
         self._observer = observer
         self._own = {tool.name: tool for tool in own}
+        self._paths = ServerPaths(controller.settings) if sessions.has_handles else None
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:
@@ -100,7 +104,7 @@ class Tools:
         started = time.monotonic()
         outcome: Outcome = "cancelled"
         try:
-            answer = await self._answer(call)
+            answer = self._without_paths(await self._answer(call), call)
             outcome = _outcome(answer)
             return answer
         finally:
@@ -112,6 +116,19 @@ class Tools:
             return await _or_failure(self._call(call), call.params.name)
         except NeedInput as need:
             return need.result
+
+    def _without_paths(self, answer: Answer, call: Call) -> Answer:
+        """An error for a client on another machine, which must not learn where the server has its files."""
+        if self._paths is None or not isinstance(answer, types.CallToolResult) or not answer.is_error:
+            return answer
+        said = repr(call.params.arguments)
+        content: list[types.ContentBlock] = [
+            part.model_copy(update={"text": self._paths.hide(part.text, known=said)})
+            if isinstance(part, types.TextContent)
+            else part
+            for part in answer.content
+        ]
+        return answer.model_copy(update={"content": content})
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
@@ -152,6 +169,31 @@ class Tools:
             structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
             is_error=result.error is not None,
         )
+
+
+class ToolsOf:
+    """The tools that each caller is offered: all the same ones, or by its settings."""
+
+    def __init__(self, make: Callable[[Settings], Tools], settings_of: SettingsOf | None = None) -> None:
+        self._make = make
+        self._settings_of = settings_of or SettingsOf(Settings())
+        self._made: dict[int, Tools] = {}
+        self._everybodys = self._of(self._settings_of.default)
+        self.cached_for: Literal["public", "private"] = "private" if self._settings_of.differ else "public"
+
+    def __call__(self, principal: Principal) -> Tools:
+        """Those of a caller."""
+        return self._of(self._settings_of(principal))
+
+    def schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
+        return next((found for made in self._made.values() if (found := made.schema_of(name))), None)
+
+    def _of(self, settings: Settings) -> Tools:
+        # `SettingsOf` keeps the settings, so that their identity stays theirs.
+        if id(settings) not in self._made:
+            self._made[id(settings)] = self._make(settings)
+        return self._made[id(settings)]
 
 
 @asynccontextmanager

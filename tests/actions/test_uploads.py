@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.settings import FileSettings, Settings
 
 pytestmark = pytest.mark.fresh
 
@@ -62,3 +64,24 @@ def test_a_link_as_allowed_folder_is_followed(tmp_path: Path) -> None:
     (real / "a.txt").write_text("a")
     (tmp_path / "link").symlink_to(real)
     assert allowed_files([str(tmp_path / "link" / "a.txt")], [tmp_path / "link"]) == [real / "a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("home", "working", "allowed"),
+    [("home", "home", False), ("home", ".", False), ("home", "home/project", True), ("home", "other", True)],
+)
+async def test_a_working_folder_with_the_home_folder_in_it_is_not_uploaded_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str, working: str, allowed: bool
+) -> None:
+    manager = BrowserManager(Settings(files=FileSettings(output_dir=tmp_path / "out")))
+    session = await manager.open_session()
+    for folder in (home, working):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / working / "a.txt").write_text("a")
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    monkeypatch.chdir(tmp_path / working)
+    assert (tmp_path / working in session.upload_dirs) is allowed
+    if not allowed:
+        with pytest.raises(InvalidArguments, match="More can be allowed with --upload-dir"):
+            allowed_files(["a.txt"], session.upload_dirs)
+    await manager.close()

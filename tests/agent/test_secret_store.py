@@ -43,8 +43,8 @@ def test_what_is_no_key_is_refused(text: str) -> None:
 def secrets() -> Secrets:
     return Secrets(
         {
-            "login": Secret.model_validate({"value": "hunter2!", "domains": ["*.example.com"]}),
-            "code": Secret.model_validate({"totp": KEY, "domains": ["example.com"]}),
+            "login": Secret.model_validate({"value": "hunter2!", "origins": ["*.example.com"]}),
+            "code": Secret.model_validate({"totp": KEY, "origins": ["example.com"]}),
         }
     )
 
@@ -61,6 +61,8 @@ def test_other_domains_do_not_get_it() -> None:
     for url in (
         "https://example.com.evil.org/",
         "https://evil.org/?example.com",
+        "http://shop.example.com/",
+        "https://shop.example.com:8443/",
         "file:///etc",
         "about:blank",
     ):
@@ -82,16 +84,46 @@ def test_a_one_time_password_is_made_and_hidden() -> None:
     assert kept.hide(f"You typed {filled['text']}.") == "You typed <secret>code</secret>."
 
 
+@pytest.mark.parametrize(
+    ("origin", "fitting", "others"),
+    [
+        ("a.org", ["https://a.org/x"], ["http://a.org/", "https://a.org:444/", "https://b.a.org/"]),
+        ("http://a.org:81", ["http://a.org:81/"], ["https://a.org:81/", "http://a.org/"]),
+        (
+            "https://*.a.org:*",
+            ["https://x.a.org:9/", "https://a.org/"],
+            ["http://x.a.org:9/", "https://ba.org/"],
+        ),
+        ("a.org:8443", ["https://A.org:8443/"], ["http://a.org:8443/", "https://a.org/"]),
+        ("127.0.0.1", ["http://127.0.0.1:81/", "https://127.0.0.1/"], ["http://127.0.0.2/"]),
+        ("http://127.0.0.1:81", ["http://127.0.0.1:81/"], ["http://127.0.0.1:82/"]),
+        ("[::1]:81", ["http://[::1]:81/"], ["http://[::1]:82/"]),
+    ],
+)
+def test_scheme_and_port_count(origin: str, fitting: list[str], others: list[str]) -> None:
+    secret = Secret.model_validate({"value": "x", "origins": [origin]})
+    assert [url for url in (*fitting, *others) if secret.allowed_on(url)] == fitting
+
+
+def test_who_may_not_use_a_secret_does_not_learn_of_it() -> None:
+    mine = Secret.model_validate({"value": "x", "origins": ["a.org"], "principals": ["alice", "team-*"]})
+    kept = Secrets({"login": mine})
+    assert kept.of("team-one").names == kept.of("alice").names == ("login",)
+    for name in ("bob", "oauth:alice", "anonymous"):
+        with pytest.raises(InvalidArguments, match="Secrets: none"):
+            kept.of(name).only(["login"])
+
+
 def test_an_address_of_an_authenticator_is_taken() -> None:
-    secret = Secret.model_validate({"totp": f"otpauth://totp/Shop:ann?secret={KEY}", "domains": ["*"]})
+    secret = Secret.model_validate({"totp": f"otpauth://totp/Shop:ann?secret={KEY}", "origins": ["*"]})
     assert secret.reveal() in around_now()
 
 
 def test_values_are_hidden_the_longest_first() -> None:
     kept = Secrets(
         {
-            "a": Secret.model_validate({"value": "pass", "domains": ["*"]}),
-            "b": Secret.model_validate({"value": "password", "domains": ["*"]}),
+            "a": Secret.model_validate({"value": "pass", "origins": ["*"]}),
+            "b": Secret.model_validate({"value": "password", "origins": ["*"]}),
         }
     )
     assert kept.hide("password pass") == "<secret>b</secret> <secret>a</secret>"
@@ -108,17 +140,17 @@ def write(path: Path, text: str, mode: int = 0o600) -> Path:
 
 
 def test_secrets_come_from_a_file(tmp_path: Path) -> None:
-    file = write(tmp_path / "s.toml", '[login]\nvalue = "x"\ndomains = ["a.org"]\n')
+    file = write(tmp_path / "s.toml", '[login]\nvalue = "x"\norigins = ["a.org"]\n')
     assert load_secrets(file).names == ("login",)
 
 
 @pytest.mark.parametrize(
     ("text", "mode", "told"),
     [
-        ("[a]\nvalue = 'x'\ndomains = ['a']\n", 0o644, "chmod 600"),
-        ("[a]\nvalue = 'hush'\n", 0o600, "a.domains"),
-        ("[a]\ndomains = ['a']\n", 0o600, "either value or totp"),
-        ("[a]\nvalue = 'hush'\ntotp = 'y'\ndomains = ['a']\n", 0o600, "either value or totp"),
+        ("[a]\nvalue = 'x'\norigins = ['a']\n", 0o644, "chmod 600"),
+        ("[a]\nvalue = 'hush'\n", 0o600, "a.origins"),
+        ("[a]\norigins = ['a']\n", 0o600, "either value or totp"),
+        ("[a]\nvalue = 'hush'\ntotp = 'y'\norigins = ['a']\n", 0o600, "either value or totp"),
         ("[a\n", 0o600, "cannot read"),
     ],
 )

@@ -1,5 +1,6 @@
 """A server that answers as it should not: slowly, by halves, without a body."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Generator
@@ -19,6 +20,11 @@ class _Handler(BaseHTTPRequestHandler):
                 )
                 self._wait(float(seconds))
                 self._send("def")
+            case "/endless.bin":
+                self._send(f"HTTP/1.1 200 OK\r\n{FILE}endless.bin\r\n\r\n")
+                with contextlib.suppress(OSError):
+                    while not _stopping.wait(0.01):
+                        self._send("a" * 100_000)
             case "/half.bin":
                 self._send(f"HTTP/1.1 200 OK\r\n{FILE}half.bin\r\nContent-Length: 100000\r\n\r\nabc")
             case "/nothing":

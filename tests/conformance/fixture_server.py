@@ -28,7 +28,7 @@ from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_doors, listen
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
 from mcp_browser.server.sessions.store import Sessions
 from mcp_browser.server.sessions.tools import session_tools
@@ -757,7 +757,7 @@ def refused(_reason: str) -> None:
 async def main() -> None:
     settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
     manager = BrowserManager(settings, remote=True)
-    sessions = Sessions(manager, settings)
+    sessions = Sessions(manager, SettingsOf(settings))
     server = create_server(
         Controller(registry_of(settings), settings),
         sessions,

@@ -1,15 +1,27 @@
-"""Secrets: named, bound to domains, filled in where `<secret>name</secret>` stands, never read by a model."""
+"""Secrets: named, bound to origins, filled in where `<secret>name</secret>` stands, never read by a model."""
 
+import fnmatch
+import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 
 from mcp_browser.agent.secrets.totp import OneTimePassword
-from mcp_browser.browser.addresses import is_on
+from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 from mcp_browser.rendering.result import hide, hide_in
 
@@ -18,17 +30,26 @@ PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
 
+def _origin(value: str) -> str:
+    OriginPattern.parse(value)
+    return value
+
+
 class Secret(BaseModel):
     """One secret: a value, or the key of time-based one-time passwords (RFC 6238), never both.
 
-    `totp` is Base32, or an `otpauth://` address. `domains` are globs of hosts on whose pages it may be typed.
+    `totp` is Base32, or an `otpauth://` address. `origins` are those whose pages it may be typed into, as
+    `OriginPattern` reads them. `principals` are globs of the names of those who may use it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: SecretStr | None = None
     totp: SecretStr | None = None
-    domains: tuple[str, ...] = Field(min_length=1)
+    origins: tuple[Annotated[str, AfterValidator(_origin)], ...] = Field(
+        min_length=1, validation_alias=AliasChoices("origins", "domains")
+    )
+    principals: tuple[str, ...] = Field(default=("*",), min_length=1)
 
     @model_validator(mode="after")
     def _has_one(self) -> "Secret":
@@ -47,7 +68,11 @@ class Secret(BaseModel):
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
-        return is_on(url, self.domains)
+        return any(OriginPattern.parse(origin).fits(url) for origin in self.origins)
+
+    def usable_by(self, principal: str) -> bool:
+        """Whether a principal of this name may use it."""
+        return any(fnmatch.fnmatchcase(principal, pattern) for pattern in self.principals)
 
 
 class Secrets:
@@ -70,6 +95,10 @@ class Secrets:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._secrets)
+
+    def of(self, principal: str) -> "Secrets":
+        """Those that a principal of this name may use; of the others it learns nothing."""
+        return Secrets({name: one for name, one in self._secrets.items() if one.usable_by(principal)})
 
     def only(self, names: Iterable[str]) -> "Secrets":
         """Those of these names.
@@ -108,7 +137,7 @@ class Secrets:
         if not secret.allowed_on(url):
             raise BlockedUrl(
                 f"The secret {name!r} may not be used on {url[:200]}.",
-                hint=f"It is for {', '.join(secret.domains)}.",
+                hint=f"It is for {', '.join(secret.origins)}: scheme and port count, too.",
             )
         value = secret.reveal()
         self._shown.setdefault(name, set()).add(value)
@@ -136,20 +165,24 @@ class Secrets:
 
 
 def load_secrets(path: Path) -> Secrets:
-    """Secrets from a TOML file: a table for each, with `value` or `totp`, and `domains`.
+    """Secrets from a TOML file: a table for each, with `value` or `totp`, `origins`, and `principals`.
 
     Raises:
         SettingsError: the file cannot be read, is readable for others, or a secret is not complete.
     """
     try:
-        mode = path.stat().st_mode
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            # Of the very file that is read.
+            mode = os.fstat(file.fileno()).st_mode
+            if sys.platform != "win32" and mode & 0o077:
+                raise SettingsError(
+                    f"others may read the secrets in {path}: `chmod 600 {path}` keeps it to its owner."
+                )
+            content = tomllib.load(file)
     except OSError as error:
         raise SettingsError(f"cannot read the secrets {path}: {error.strerror}.") from None
     except ValueError as error:
-        raise SettingsError(f"cannot read the secrets {path}: {error}.") from None
-    if mode & 0o077:
-        raise SettingsError(f"the secrets {path} can be read by others; chmod 600 it.")
+        raise SettingsError(f"cannot read the secrets {path}: {error}.".replace("\n", " ")) from None
     found: dict[str, Secret] = {}
     for name, table in content.items():
         try:

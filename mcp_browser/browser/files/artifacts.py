@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from mcp_browser.browser.files.filenames import safe_name, take_free_path
+from mcp_browser.browser.files.disk import ClientDisk
+from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, take_free_path
 from mcp_browser.browser.files.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
@@ -57,22 +58,29 @@ Listener = Callable[[str], None]  # Told the address of a file that has come or 
 class Artifacts:
     """The files of one session, oldest first."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, most by keyword
         self,
         settings: FileSettings,
         notice: Callable[[str], None],
         *,
         remote: bool = False,
         replica: str | None = None,
+        output_dir: Path | None = None,
+        disk: ClientDisk | None = None,
     ) -> None:
         """No file yet, and no folder; `notice` takes sentences about files that were removed.
 
         For `remote` clients, on other machines, files have addresses but no paths. Addresses begin with the
-        name of the `replica`, the server's among several, so that a proxy can tell.
+        name of the `replica`, the server's among several, so that a proxy can tell. `output_dir` is the
+        client's own, instead of the settings'; `disk` what its sessions share.
         """
         self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
         self.remote = remote
         self._settings = settings
+        self._output_dir = output_dir or settings.output_dir
+        self._disk = disk
+        if disk is not None:
+            disk.join(self)
         self._notice = notice
         self._temporary: TemporaryFolder | None = None
         self._next = 1
@@ -84,15 +92,34 @@ class Artifacts:
 
     @property
     def folder(self) -> Path:
-        """Where the files are: the settings' output folder, or a temporary one that ends with the session."""
-        if self._settings.output_dir is not None:
-            return self._settings.output_dir
+        """Where the files are: the output folder, or a temporary one that ends with the session."""
+        if self._output_dir is not None:
+            return self._output_dir
         if self._temporary is None:
             self._temporary = TemporaryFolder()
         return self._temporary.path
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def size(self) -> int:
+        """What they take, those given to pages included, bytes."""
+        return sum(artifact.size for artifact in self._kept.values()) + sum(self._staged.values())
+
+    def holds(self, path: Path) -> bool:
+        """Whether a file is one of them, or will be."""
+        return any(path == one.path for one in (*self._kept.values(), *self._pending.values()))
+
+    def drop_oldest(self) -> bool:
+        """Delete the oldest file; False where there is none."""
+        if not self._kept:
+            return False
+        oldest = self._kept.pop(next(iter(self._kept)))
+        oldest.path.unlink(missing_ok=True)
+        self._notice(f"{oldest.name} was removed, to make room on the disk.")
+        self._tell(oldest.uri)
+        return True
 
     def files(self) -> list[Artifact]:
         """The files there are, oldest first."""
@@ -152,9 +179,13 @@ class Artifacts:
         """Take in a reserved file that is whole now; by default its type goes by its name.
 
         Raises:
-            OSError: the file is not there.
+            OSError: the file is not there, or there is no room for it.
         """
         size = pending.path.stat().st_size
+        # Whoever wrote it may have given it the permissions of another file.
+        pending.path.chmod(OWNERS_FILE)
+        if self._disk is not None:
+            self._disk.make_room(size, self, pending.path)
         guessed = mime_type or mimetypes.guess_type(pending.name)[0] or "application/octet-stream"
         artifact = Artifact(**pending.model_dump(), mime_type=guessed, size=size)
         del self._pending[pending.number]
@@ -234,6 +265,9 @@ class Artifacts:
         for artifact in gone:
             self._tell(artifact.uri)
         self._listeners.clear()
+        if self._disk is not None:
+            self._disk.leave(self)
+            self._disk = None
         folders = [folder for folder in (self._temporary, self._inbox) if folder is not None]
         self._temporary = self._inbox = None
         for folder in folders:
@@ -246,7 +280,7 @@ class Artifacts:
         while len(self._kept) > 1 and (len(self._kept) > self._settings.max_files or size > most):
             oldest = self._kept.pop(next(iter(self._kept)))
             size -= oldest.size
-            if self._settings.output_dir is None:
+            if self._output_dir is None:
                 oldest.path.unlink(missing_ok=True)
                 self._notice(f"{oldest.name} was removed. {self._bounds()}")
             self._tell(oldest.uri)

@@ -1,20 +1,31 @@
 """Files that pages give to the browser: saved under safe names, and told."""
 
 import asyncio
+import contextlib
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import anyio
 from playwright.async_api import Download
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.files.artifacts import Artifacts, PendingArtifact
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifacts, PendingArtifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import DeadlineExceeded
+from mcp_browser.settings import FileSettings
+
+LOOKING_SECONDS = 0.2  # How often the size of a download under way is looked at
+
+
+class _TooLargeError(Exception):
+    """A download has grown beyond its limit."""
 
 
 class DownloadInfo(Frozen):
@@ -47,7 +58,10 @@ class DownloadInfo(Frozen):
 class Downloads:
     """The downloads of one session, in the order in which they began."""
 
-    def __init__(self, artifacts: Artifacts, notice: Callable[[str], None]) -> None:
+    def __init__(self, artifacts: Artifacts, notice: Callable[[str], None], settings: FileSettings) -> None:
+        self._most = (settings.max_download_size or settings.max_files_size) * BYTES_A_MEGABYTE
+        self._most_together = settings.max_files_size * BYTES_A_MEGABYTE
+        self._sizes: dict[int, int] = {}
         self._artifacts = artifacts
         self._notice = notice
         self._infos: list[DownloadInfo] = []
@@ -129,23 +143,84 @@ class Downloads:
     async def _save(self, number: int, download: Download, pending: PendingArtifact) -> None:
         info = self._infos[number]
         try:
+            await self._watch(number, download)
             await download.save_as(pending.path)
+            self._check(pending.path.stat().st_size)
             info = info.model_copy(update={"size": self._artifacts.complete(pending).size})
+        except _TooLargeError as error:
+            info = info.model_copy(update={"error": str(error)})
         except PlaywrightError as error:
-            info = info.model_copy(update={"error": plain_message(error)})
+            info = info.model_copy(update={"error": _plain_cause(error)})
         except OSError as error:
             info = info.model_copy(update={"error": _cannot_save(error)})
         finally:
             del self._saving[number]
+            self._sizes.pop(number, None)
+            # The browser's own copy would stay until its context closes.
+            begin(_delete(download))
             if info.size is None:
                 self._artifacts.abandon(pending)
         self._end(number, info)
+
+    async def _watch(self, number: int, download: Download) -> None:
+        """Wait for the end of a download, and stop it where it grows too large.
+
+        Raises:
+            _TooLargeError: it did.
+        """
+        path = _growing_file(download)
+        ending = asyncio.ensure_future(download.failure())
+        try:
+            while not ending.done():
+                await asyncio.wait({ending}, timeout=LOOKING_SECONDS if path is not None else None)
+                self._sizes[number] = _size_of(path)
+                try:
+                    self._check(self._sizes[number])
+                except _TooLargeError:
+                    await download.cancel()
+                    raise
+        finally:
+            ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+
+    def _check(self, size: int) -> None:
+        if size > self._most:
+            raise _TooLargeError(f"it was stopped, since a download may have {size_text(self._most)} at most")
+        if sum(self._sizes.values()) > self._most_together:
+            most = size_text(self._most_together)
+            raise _TooLargeError(f"it was stopped, since downloads may have {most} together at most")
 
     def _end(self, number: int, info: DownloadInfo) -> None:
         self._infos[number] = info
         self._ended.append(info)
         self._notice(str(info))
         self._changed.wake()
+
+
+async def _delete(download: Download) -> None:
+    with contextlib.suppress(PlaywrightError):
+        await download.delete()
+
+
+def _growing_file(download: Download) -> Path | None:
+    """Where the browser writes a download meanwhile; None where Playwright does not tell."""
+    with contextlib.suppress(AttributeError, KeyError, TypeError):
+        return Path(cast("Any", download)._impl_obj._artifact._initializer["absolutePath"])
+    return None
+
+
+def _size_of(path: Path | None) -> int:
+    """The size of what has come so far; 0 where that is on another machine."""
+    for each in (path, path.with_name(f"{path.name}.crdownload")) if path is not None else ():
+        with contextlib.suppress(OSError):
+            return each.stat().st_size
+    return 0
+
+
+def _plain_cause(error: PlaywrightError) -> str:
+    """What went wrong; where it was a file, without the paths that the driver tells of."""
+    message = plain_message(error)
+    found = re.search(r"\bE[A-Z]+: ([^,]+), \w+ '", message)
+    return f"it could not be saved ({found[1]})" if found is not None else message
 
 
 def _cannot_save(error: OSError) -> str:

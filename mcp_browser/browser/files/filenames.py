@@ -5,6 +5,7 @@ from pathlib import Path
 
 LONGEST_NAME = 120
 LONGEST_SUFFIX = 20
+OWNERS_FILE, OWNERS_FOLDER = 0o600, 0o700  # Only the server's user gets at the files of sessions
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-\udfff]+')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
@@ -36,13 +37,14 @@ def take_free_path(folder: Path, name: str) -> Path:
     Raises:
         OSError: the folder cannot be written to.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
     stem, suffix = Path(name).stem, Path(name).suffix
     number = 1
     while True:
         path = folder / (name if number == 1 else f"{stem}-{number}{suffix}")
         try:
-            path.touch(exist_ok=False)
+            path.touch(mode=OWNERS_FILE, exist_ok=False)
         except FileExistsError:
             number += 1
         else:

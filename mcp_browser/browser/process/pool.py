@@ -34,10 +34,12 @@ Ended = Literal["browser", "driver"]
 class SharedBrowser:
     """A browser process with the contexts of several sessions.
 
-    `contexts` is how many are lent or being opened. A `retired` one lends no new ones and ends with its last.
+    `contexts` is how many are lent or being opened, all of them to one `tenant`, once it has had one: a
+    process has one clipboard. A `retired` one lends no new ones and ends with its last.
     """
 
     browser: "Browser"
+    tenant: str | None = None
     contexts: int = 0
     retired: bool = False
 
@@ -87,6 +89,7 @@ class ContextPool:
         options: Mapping[str, Any],
         on_end: "Callable[[BrowserContext, Ended], None]",
         egress: "EgressPass | None" = None,
+        tenant: str = "",
     ) -> AsyncGenerator[Lease]:
         """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
 
@@ -95,6 +98,7 @@ class ContextPool:
             options: keyword arguments for Playwright's `new_context` that go before the settings'.
             on_end: called once the context has ended, also by being closed here.
             egress: what lets it through the egress proxy, where there is one.
+            tenant: whose it is; a browser started here is shared by sessions of one tenant only.
 
         Raises:
             BrowserUnavailable: no browser could be found, started or reached.
@@ -105,7 +109,7 @@ class ContextPool:
         self.contexts += 1
         try:
             async with contextlib.AsyncExitStack() as lent:
-                context, notice = await self._lend(lent, isolated=isolated, options=options)
+                context, notice = await self._lend(lent, isolated=isolated, options=options, tenant=tenant)
                 if egress is not None:
                     await log_in(context, egress)
                 lease = Lease(context, on_end, notice)
@@ -151,7 +155,7 @@ class ContextPool:
     # -- the kinds of contexts
 
     async def _lend(
-        self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any]
+        self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any], tenant: str
     ) -> "tuple[BrowserContext, str]":
         """A context that `lent` gives back, and what to report about it."""
         settings = self._settings.browser
@@ -172,12 +176,14 @@ class ContextPool:
         elif settings.browser_endpoint is not None and settings.proxy is not None:
             # That of a browser started here is among its launch options.
             options["proxy"] = proxy_options(settings.proxy)
-        return await lent.enter_async_context(self._of_shared_browser(options)), notice
+        return await lent.enter_async_context(self._of_shared_browser(options, tenant)), notice
 
     @contextlib.asynccontextmanager
-    async def _of_shared_browser(self, options: Mapping[str, Any]) -> "AsyncGenerator[BrowserContext]":
+    async def _of_shared_browser(
+        self, options: Mapping[str, Any], tenant: str
+    ) -> "AsyncGenerator[BrowserContext]":
         async def take() -> "tuple[SharedBrowser, BrowserContext]":
-            shared = await self._seat()
+            shared = await self._seat(tenant)
             try:
                 context = await _opened(shared.browser.new_context(**options), OPENING_SECONDS)
             except BaseException as error:
@@ -241,20 +247,29 @@ class ContextPool:
 
     # -- browsers
 
-    async def _seat(self) -> SharedBrowser:
-        """A place in a shared browser, started where none has room; `_leave` gives it back."""
-        while (shared := self._with_room()) is None:
+    async def _seat(self, tenant: str) -> SharedBrowser:
+        """A place in a tenant's browser, started where none has room; `_leave` gives it back."""
+        while (shared := self._with_room(tenant)) is None:
+            for idle in [one for one in self._shared if one.tenant is not None and not one.contexts]:
+                self._shared.remove(idle)
+                self._end(idle.browser)
             await self._start_shared()
+        shared.tenant = tenant
         shared.contexts += 1
         return shared
 
-    def _with_room(self) -> SharedBrowser | None:
+    def _with_room(self, tenant: str) -> SharedBrowser | None:
         for shared in [shared for shared in self._shared if not shared.browser.is_connected()]:
             self._shared.remove(shared)
             self.restarts += 1
         most = self._settings.sessions.sessions_per_browser
         return next(
-            (shared for shared in self._shared if not shared.retired and shared.contexts < most), None
+            (
+                shared
+                for shared in self._shared
+                if not shared.retired and shared.contexts < most and shared.tenant in (None, tenant)
+            ),
+            None,
         )
 
     async def _add_shared(self) -> None:

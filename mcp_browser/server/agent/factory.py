@@ -1,7 +1,8 @@
 """Making a run of what a call asks for, or of what an earlier server has left of one."""
 
+import fnmatch
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -116,7 +117,7 @@ class RunMaker:
             controller=Controller(self._actions(recorded.task), self._settings),
             session=lease.session,
             variables=Variables(recorded, params.variables),
-            secrets=self._all_secrets().only(params.secrets),
+            secrets=self._secrets_of(call).only(params.secrets),
             step_pictures=self._settings.agent.step_pictures,
             element_seconds=params.element_seconds,
         )
@@ -202,7 +203,7 @@ class RunMaker:
             ),
             style=style,
             settings=settings,
-            secrets=self._all_secrets().only(task.secrets),
+            secrets=self._secrets_of(call).only(task.secrets),
             folder=TaskFolder(path, lambda name: self._wrote(run, name)),
             state=state,
             taken_up=taken_up,
@@ -271,6 +272,10 @@ class RunMaker:
             # A script is a file of the server's, which its clients have no business with.
             raise InvalidArguments("A scripted model can only be set up where the server is started.")
         settings, mailbox = self._settings.agent, Mailbox()
+        allowed = settings.allowed_models
+        if name is not None and name != settings.model and not _fits_one(name, allowed):
+            hint = f"Models that may be named: {', '.join(allowed)}. Or leave `model` out."
+            raise InvalidArguments(f"The model {name[:100]!r} may not be used here.", hint=hint)
         try:
             model = await self._own_or_clients(request, name, mailbox, attended=attended)
             fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
@@ -310,7 +315,8 @@ class RunMaker:
             temperature=settings.model_temperature,
         )
 
-    def _all_secrets(self) -> Secrets:
+    def _secrets_of(self, call: Call) -> Secrets:
+        """The secrets that the caller may use."""
         if self._secrets is None:
             path = self._settings.agent.secrets
             try:
@@ -319,4 +325,9 @@ class RunMaker:
                 logger.warning("%s", error)
                 text = "The server's secrets could be read at its start and cannot be now."
                 raise ActionError(text, hint="The server's log says why.") from error
-        return self._secrets
+        return self._secrets.of(call.principal.label)
+
+
+def _fits_one(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a name fits one of these globs, or there are none."""
+    return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

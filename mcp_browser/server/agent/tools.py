@@ -1,6 +1,6 @@
 """run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -88,21 +88,23 @@ class AgentTools:
         registry: Registry,
         *,
         open_form: OpenForm | None = None,
+        choose: Callable[[Principal], tuple[Settings, Registry]] | None = None,
     ) -> None:
+        """`choose` gives the settings and actions of a principal, where not all have the same."""
         self._open_form = open_form
-        self._settings = settings
         self._sessions = sessions
-        self._registry = registry
-        self._runs: AgentRuns | None = None
+        self._everybodys = settings, registry
+        self._choose = choose
+        self._agents: dict[int, AgentRuns] = {}
         self.files = TaskFiles(
             sessions,
-            runs=lambda: list(self._runs.runs) if self._runs is not None else [],
+            runs=lambda: [run for agent in self._agents.values() for run in agent.runs],
             folder_of=self._folder_of,
         )
 
-    def tools(self) -> Sequence[ServerTool]:
-        """Those that the settings offer."""
-        offered = agent_tools(self._settings)
+    def tools(self, settings: Settings | None = None) -> Sequence[ServerTool]:
+        """Those that the settings offer; by default the server's."""
+        offered = agent_tools(settings or self._everybodys[0])
         return tuple(tool for tool in self.all_tools() if tool.name in offered)
 
     def all_tools(self) -> Sequence[ServerTool]:
@@ -119,55 +121,58 @@ class AgentTools:
 
     async def find(self, identifier: str, principal: Principal) -> LongCall | None:
         """The long call of that identifier; None where this caller has none."""
-        return await self._agent.calls.find(identifier, principal)
+        return await self._agent(principal).calls.find(identifier, principal)
 
     async def run_task(self, call: Call, params: RunTaskParams) -> Answer:
         """Let the built-in agent do a whole task in this browser, and report."""
-        return await self._agent.run_task(call, params)
+        return await self._agent(call.principal).run_task(call, params)
 
     async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
         """Tell how a task stands, and its result once it has ended."""
-        return await self._agent.get_task(call, params)
+        return await self._agent(call.principal).get_task(call, params)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
         """Hold a task before its next step."""
-        return await self._agent.pause_task(call, params)
+        return await self._agent(call.principal).pause_task(call, params)
 
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
         """Let a task go on: a paused one, or one that the end of a server broke off."""
-        return await self._agent.resume_task(call, params)
+        return await self._agent(call.principal).resume_task(call, params)
 
     async def stop_task(self, call: Call, params: TaskParams) -> Answer:
         """End a task with what it has reached."""
-        return await self._agent.stop_task(call, params)
+        return await self._agent(call.principal).stop_task(call, params)
 
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
         """Tell a task something, or answer its question; it then goes on."""
-        return await self._agent.add_instructions(call, params)
+        return await self._agent(call.principal).add_instructions(call, params)
 
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
         """Do a recorded task again, without a model."""
-        return await self._agent.replay_task(call, params)
+        return await self._agent(call.principal).replay_task(call, params)
 
     async def close(self) -> None:
         """End what still runs."""
-        if self._runs is not None:
-            await self._runs.close()
+        for agent in self._agents.values():
+            await agent.close()
 
     def _folder_of(self, task: str, caller: Principal) -> Path:
         # Asked late, since it imports the agent.
-        return self._agent.folder_for(task, caller)
+        return self._agent(caller).folder_for(task, caller)
 
-    @property
-    def _agent(self) -> "AgentRuns":
-        if self._runs is None:
+    def _agent(self, principal: Principal) -> "AgentRuns":
+        """What runs the tasks of a principal, and of all who have the same settings."""
+        settings, registry = self._choose(principal) if self._choose is not None else self._everybodys
+        agent = self._agents.get(id(settings))
+        if agent is None:
             module = import_module("mcp_browser.server.agent.service")
-            runs: AgentRuns = module.AgentRuns(
-                self._settings,
+            made: AgentRuns = module.AgentRuns(
+                settings,
                 self._sessions,
-                self._registry,
+                registry,
                 wrote=self.files.written,
                 open_form=self._open_form,
             )
-            self._runs = runs
-        return self._runs
+            # It keeps its settings, so that their identity stays theirs.
+            agent = self._agents[id(settings)] = made
+        return agent

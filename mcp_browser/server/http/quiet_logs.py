@@ -1,9 +1,13 @@
 """Logs without what only the client and the server should know."""
 
 import logging
+import time
 
 _TALKATIVE = ("mcp", "sse_starlette", "httpx2", "httpcore2", "asyncio")
 """Loggers that write down messages, headers or session identifiers where they tell much."""
+
+
+FLOOD_SECONDS = 60.0
 
 
 class _WithoutContent(logging.Filter):
@@ -16,6 +20,24 @@ class _WithoutContent(logging.Filter):
         return True
 
 
+class _WithoutFloods(logging.Filter):
+    """Tells once a minute, in a line, that no more files can be opened: asyncio does so for each try."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = -FLOOD_SECONDS
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.getMessage().startswith("socket.accept() out of system resource"):
+            return True
+        if time.monotonic() - self._told < FLOOD_SECONDS:
+            return False
+        self._told = time.monotonic()
+        record.msg, record.args = "No connection can be taken: this process has too many files open.", ()
+        record.exc_info = record.exc_text = None
+        return True
+
+
 def quiet_logs() -> None:
     """Keep tokens, cookies, arguments and session identifiers out of the logs, whatever the log level is."""
     for name in _TALKATIVE:
@@ -25,5 +47,6 @@ def quiet_logs() -> None:
     for name in ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.streamable_http_manager"):
         logging.getLogger(name).addFilter(_WithoutContent())
         logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("asyncio").addFilter(_WithoutFloods())
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     logging.getLogger("uvicorn.access").disabled = True

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
@@ -24,18 +25,45 @@ from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.refusals import OnRefusal
-from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
+from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
+from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.store import Sessions
 from mcp_browser.server.sessions.tools import session_tools
+from mcp_browser.server.tools import Tools, ToolsOf
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
 
 logger = logging.getLogger(__name__)
 
 LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to reach their clients
+
+
+class Controllers:
+    """The controllers of a server, one for all principals who have the same settings."""
+
+    def __init__(self, settings_of: SettingsOf) -> None:
+        self._settings_of = settings_of
+        self._made: dict[int, Controller] = {}
+
+    def of(self, settings: Settings) -> Controller:
+        """The one that works by these settings.
+
+        Raises:
+            SettingsError: the actions that they name cannot be offered.
+        """
+        controller = self._made.get(id(settings))
+        if controller is None:
+            # It keeps its settings, so that their identity stays theirs.
+            controller = self._made[id(settings)] = Controller(registry_of(settings), settings)
+        return controller
+
+    def choose(self, principal: Principal) -> tuple[Settings, Registry]:
+        """The settings and actions of a principal."""
+        settings = self._settings_of(principal)
+        return settings, self.of(settings).registry
 
 
 class HttpServer:
@@ -49,7 +77,8 @@ class HttpServer:
         """
         self._settings = settings
         self._listener = listener
-        self.sessions = Sessions(manager, settings)
+        settings_of = SettingsOf(settings)
+        self.sessions = Sessions(manager, settings_of)
         access = settings.access
         numbers = Numbers(
             sessions=lambda: len(self.sessions),
@@ -60,16 +89,29 @@ class HttpServer:
         connections = Connections(
             most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
         )
-        controller = Controller(registry_of(settings), settings)
+        controllers = Controllers(settings_of)
         forms = HostedForms(settings)
-        self._agent = AgentTools(settings, self.sessions, controller.registry, open_form=forms.asking)
+        self._agent = AgentTools(
+            settings,
+            self.sessions,
+            controllers.of(settings).registry,
+            open_form=forms.asking,
+            choose=controllers.choose,
+        )
+
+        def tools(settings: Settings) -> Tools:
+            own = [*session_tools(self.sessions), *self._agent.tools(settings)]
+            return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
+
         try:
+            offered = ToolsOf(tools, settings_of)
+            for one in settings.variants[1:]:
+                # What cannot be offered is told now.
+                tools(one)
             self._server = create_server(
-                controller,
+                offered,
                 self.sessions,
-                [*session_tools(self.sessions), *self._agent.tools()],
                 resources=[SessionFiles(manager, self.sessions), self._agent.files],
-                observer=metrics,
                 long_calls=self._agent,
             )
         except ValueError as error:
@@ -79,7 +121,7 @@ class HttpServer:
             server=self._server,
             sessions=self.sessions,
             manager=manager,
-            middleware=http_doors(settings, metrics.refused),
+            middleware=http_doors(settings, metrics.refused, settings_of),
             routes=[
                 Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"]),
                 secret_route(forms, prefix=settings.server.path_prefix),
@@ -122,7 +164,9 @@ class HttpServer:
         self._uvicorn.should_exit = True
 
 
-def http_doors(settings: Settings, on_refusal: OnRefusal) -> list[Middleware]:
+def http_doors(
+    settings: Settings, on_refusal: OnRefusal, settings_of: SettingsOf | None = None
+) -> list[Middleware]:
     """What a request goes through before it reaches the app.
 
     Raises:
@@ -138,6 +182,7 @@ def http_doors(settings: Settings, on_refusal: OnRefusal) -> list[Middleware]:
         # People come there, whose browsers have no token; the address itself is the secret.
         open_folders=[prefix + PATH],
         listens_at=settings.server.host,
+        access_of=lambda principal: (settings_of(principal) if settings_of else settings).access,
         on_refusal=on_refusal,
     )
 
@@ -153,7 +198,7 @@ def listen(settings: ServerSettings) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.create_server(address[:2], family=family, backlog=1024)  # pyright: ignore[reportArgumentType] - strings and numbers, whatever the family
+        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)  # pyright: ignore[reportArgumentType] - strings and numbers, whatever the family
     except OSError as error:
         # `create_server` has the address in its strerror, too.
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)

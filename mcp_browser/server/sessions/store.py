@@ -1,28 +1,33 @@
 """The browser sessions of clients that come over HTTP: who has which, how many, and when they end."""
 
 import asyncio
+import hashlib
 import logging
 import secrets
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import anyio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
-from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact
+from mcp_browser.browser.files.disk import ClientDisk
+from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.own_task import finish
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.calls import Lease, NeedInput
-from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
-from mcp_browser.settings import Settings
+from mcp_browser.settings import SessionSettings
 
 logger = logging.getLogger(__name__)
 
@@ -70,14 +75,17 @@ class Sessions:
 
     has_handles = True
 
-    def __init__(self, manager: BrowserManager, settings: Settings) -> None:
+    def __init__(self, manager: BrowserManager, settings_of: SettingsOf) -> None:
         self._manager = manager
+        self._settings_of = settings_of
+        settings = settings_of.default
         self._settings = settings.sessions
         self.replica = f"{settings.server.replica}." if settings.server.replica else ""
         self.turns = FairSemaphore(self._settings.max_calls, crowds={ANONYMOUS.id})
         self.profiles = Profiles(self._settings.profiles) if self._settings.profiles else None
         self._held: dict[str, HeldSession] = {}
         self._defaults: dict[str, HeldSession] = {}
+        self._disks: WeakValueDictionary[str, ClientDisk] = WeakValueDictionary()
         self._ended: dict[str, str] = {}
         self._over: dict[str, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,7 +113,7 @@ class Sessions:
         else:
             held = await self.open(principal)
             is_new, told = True, (self.how_to_use(held),)
-        if held.calls > self._settings.max_waiting:
+        if held.calls > self._settings_for(principal).max_waiting:
             raise LimitReached(
                 f"{held.calls} calls wait in this session already.", hint="Wait for their results first."
             )
@@ -139,9 +147,10 @@ class Sessions:
 
     def how_to_use(self, held: HeldSession) -> str:
         """A sentence that tells the handle of a new session."""
+        idle = in_words(self._settings_for(held.owner).idle_timeout)
         return (
             f'New browser session "{held.handle}": give it as `session` with every further call, or each '
-            f"starts another one. It ends after {in_words(self._settings.idle_timeout)} without a call, or "
+            f"starts another one. It ends after {idle} without a call, or "
             "with close_session."
         )
 
@@ -185,12 +194,16 @@ class Sessions:
         if profile is not None and profile.state is not None:
             options["storage_state"] = profile.state
         session = await self._manager.open_session(
+            settings=self._settings_of(principal),
             context_options=options,
             limits=SessionLimits(
                 lock=SessionLock(self.turns, principal.id),
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),
                 logins=self.profiles.of(principal) if self.profiles is not None else None,
+                output_dir=self._output_dir(principal),
+                disk=self._disk_of(principal),
+                tenant=principal.id,
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
@@ -245,9 +258,9 @@ class Sessions:
 
     async def watch(self) -> None:
         """Close sessions that are over, and keep the state of those that were used; runs until cancelled."""
-        settings = self._settings
-        tick = min(LONGEST_TICK, settings.idle_timeout / 4, settings.lifetime / 4)
         while True:
+            shortest = [self._settings, *(self._settings_for(held.owner) for held in self._held.values())]
+            tick = min(LONGEST_TICK, *(min(one.idle_timeout, one.lifetime) / 4 for one in shortest))
             await asyncio.sleep(tick)
             now = time.monotonic()
             for held in list(self._held.values()):
@@ -285,6 +298,34 @@ class Sessions:
         why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
 
+    def _output_dir(self, principal: Principal) -> Path | None:
+        """A caller's own folder for files that stay; the anonymous have one for each session."""
+        folder = self._client_folder(principal)
+        return folder / secrets.token_hex(8) if folder is not None and principal == ANONYMOUS else folder
+
+    def _client_folder(self, principal: Principal) -> Path | None:
+        output_dir = self._settings_of(principal).files.output_dir
+        if output_dir is None or principal == ANONYMOUS:
+            return output_dir / ANONYMOUS.name if output_dir is not None else None
+        # Names of callers may hold anything, and two of them may be alike.
+        digest = hashlib.sha256(principal.id.encode()).hexdigest()[:16]
+        return output_dir / f"{safe_name(principal.name)[:40]}-{digest}"
+
+    def _disk_of(self, principal: Principal) -> ClientDisk:
+        disk = self._disks.get(principal.id)
+        if disk is None:
+            settings = self._settings_of(principal)
+            most = settings.sessions.max_disk_per_client or 4 * settings.files.max_files_size
+            disk = self._disks[principal.id] = ClientDisk(
+                most=most * BYTES_A_MEGABYTE,
+                folder=self._client_folder(principal),
+                refuses=principal != ANONYMOUS,
+            )
+        return disk
+
+    def _settings_for(self, principal: Principal) -> SessionSettings:
+        return self._settings_of(principal).sessions
+
     def _count(self, held: HeldSession, change: int) -> None:
         held.calls += change
         self._calls += change
@@ -294,7 +335,7 @@ class Sessions:
             self._no_calls.set()
 
     def _check_room(self, principal: Principal) -> None:
-        settings = self._settings
+        settings = self._settings_for(principal)
         if len(self._held) >= settings.max_sessions:
             raise LimitReached(
                 f"There are {len(self._held)} browser sessions, as many as this server allows.",
@@ -309,7 +350,7 @@ class Sessions:
             )
 
     def _why_no_tab(self, principal: Principal, tabs: int) -> str:
-        settings = self._settings
+        settings = self._settings_for(principal)
         if tabs >= settings.max_tabs:
             return f"a session may have {settings.max_tabs} tabs."
         if sum(len(held.session.tabs) for held in self._held.values()) >= settings.max_tabs_total:
@@ -329,7 +370,7 @@ class Sessions:
 
     def _why_over(self, held: HeldSession) -> str:
         """Why a session is over, or nothing; one that has calls under way is not."""
-        settings, now = self._settings, time.monotonic()
+        settings, now = self._settings_for(held.owner), time.monotonic()
         if held.calls:
             return ""
         if now - held.started >= settings.lifetime:

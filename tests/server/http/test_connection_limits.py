@@ -3,6 +3,7 @@ import logging
 
 import pytest
 
+from mcp_browser.server.http.quiet_logs import _WithoutFloods
 from tests.server.http.conftest import Serve, Served
 
 GET = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -184,3 +185,46 @@ async def test_an_upgrade_to_another_protocol_is_ignored(serve: Serve) -> None:
     async with serve(token="a-token-0123456789") as served:
         answer = await served.raw(GET[:-2] + upgrade)
     assert answer.startswith(b"HTTP/1.1 401 ")
+
+
+async def test_idle_streams_of_one_client_leave_room_for_others(serve: Serve) -> None:
+    tokens = "alice:alice-0123456789abcdef,bob:bob-0123456789abcdef"
+    async with serve(token=tokens, max_connections=10, max_connections_per_client=2) as served:
+        alice = GET.replace(b"/mcp", b"/sse")[:-2] + b"Authorization: Bearer alice-0123456789abcdef\r\n\r\n"
+        writers: list[asyncio.StreamWriter] = []
+        for _ in range(2):
+            reader, writer = await connect(served)
+            writer.write(alice)
+            assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
+            writers.append(writer)
+        headers = {"Authorization": "Bearer alice-0123456789abcdef"}
+        refused = await served.client.get("/mcp", headers=headers)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+        assert "close one first" in refused.text
+        other = await served.client.get("/mcp", headers={"Authorization": "Bearer bob-0123456789abcdef"})
+        assert other.status_code == 200
+        writers[0].transport.abort()
+        async with asyncio.timeout(10):
+            while (  # noqa: ASYNC110 - the server tells nobody
+                await served.client.get("/mcp", headers=headers)
+            ).status_code != 200:
+                await asyncio.sleep(0.01)
+        writers[1].transport.abort()
+
+
+def test_running_out_of_files_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    flood = _WithoutFloods()
+    logger = logging.getLogger("asyncio")
+    logger.addFilter(flood)
+    try:
+        for _ in range(1000):
+            logger.error(
+                "socket.accept() out of system resource\nsocket: x", exc_info=OSError(24, "Too many")
+            )
+        logger.error("Something else")
+    finally:
+        logger.removeFilter(flood)
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [
+        ("No connection can be taken: this process has too many files open.", None),
+        ("Something else", None),
+    ]

@@ -135,7 +135,8 @@ class Authentication:
 
 
 def _by_grant(grant: AccessGrant, needed: frozenset[str]) -> _Caller:
-    principal = Principal(name=grant.subject, id=repr(("oauth", grant.issuer, grant.client, grant.subject)))
+    caller = repr(("oauth", grant.issuer, grant.client, grant.subject))
+    principal = Principal(name=grant.subject, id=caller, known_by="oauth")
     access = AccessToken(
         token="",
         client_id=grant.client,

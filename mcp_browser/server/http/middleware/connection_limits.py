@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 import sys
 from collections import Counter
@@ -11,6 +12,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
 
 from mcp_browser.server.http.middleware.refusals import OnRefusal
+
+logger = logging.getLogger(__name__)
 
 LONGEST_HEAD = 32 * 1024  # Most bytes of a request's first line and headers together
 _SPARE_FILES = 512
@@ -36,7 +39,15 @@ class Connections:
 
     def protocol(self) -> type["GuardedProtocol"]:
         """The protocol class that `uvicorn.Config(http=…)` takes."""
-        _allow_files(self._most + _SPARE_FILES)
+        allowed = _allow_files(self._most + _SPARE_FILES)
+        # Browsers, files and answers need some, too.
+        room = allowed - min(_SPARE_FILES, allowed // 2)
+        if room < self._most:
+            logger.warning(
+                "%d connections at a time, not %d: the system lets this process have %d files (ulimit -n).",
+                *(room, self._most, allowed),
+            )
+            self._most = room
         return type("GuardedProtocolOfServer", (GuardedProtocol,), {"guard": self})
 
     def admit(self, new: "GuardedProtocol", address: str) -> bool:
@@ -173,14 +184,16 @@ def _notice_the_dead(connection: socket.socket | None, seconds: float) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 2000))
 
 
-def _allow_files(wanted: int) -> None:
-    """Let this process have as many files open as the connections need, as far as the system allows."""
+def _allow_files(wanted: int) -> int:
+    """Let this process have `wanted` files open, as far as the system allows; how many it then may have."""
     if sys.platform == "win32":
-        return
+        return wanted
     import resource  # noqa: PLC0415 - not there on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return min(wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[0])

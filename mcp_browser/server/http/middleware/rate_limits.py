@@ -7,7 +7,7 @@ from collections import OrderedDict
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
-from mcp_browser.server.principals import ANONYMOUS, principal_of
+from mcp_browser.server.principals import caller_key
 
 MOST_BUCKETS = 10_000
 BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet may make at once
@@ -47,9 +47,7 @@ class RateLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        principal = principal_of(scope)
-        address = scope["client"][0] if scope.get("client") else ""
-        wait = self._buckets.take(f"address {address}" if principal is ANONYMOUS else principal.id)
+        wait = self._buckets.take(caller_key(scope))
         if wait == 0:
             await self._app(scope, receive, send)
             return

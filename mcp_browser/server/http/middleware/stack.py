@@ -1,6 +1,6 @@
 """Who and what comes in: the middlewares in their order, and how uvicorn is to be run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from starlette.middleware import Middleware
@@ -13,13 +13,16 @@ from mcp_browser.server.http.auth.middleware import Authentication
 from mcp_browser.server.http.auth.resource_metadata import WELL_KNOWN, ResourceMetadata
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.body_limits import BodyLimit
+from mcp_browser.server.http.middleware.client_limits import ClientLimit
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
 from mcp_browser.server.http.middleware.hosts import NameCheck
 from mcp_browser.server.http.middleware.rate_limits import RateLimit
 from mcp_browser.server.http.middleware.refusals import OnRefusal
+from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AccessSettings
 
 MIB = 1024 * 1024
+BACKLOG = 256
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
 _FORWARDED = frozenset(
     name.encode()
@@ -54,12 +57,14 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     open_paths: Sequence[str],
     open_folders: Sequence[str] = (),
     listens_at: str = "",
+    access_of: Callable[[Principal], AccessSettings] | None = None,
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
 
     The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
-    `open_paths`, or a path that begins with one of the `open_folders`.
+    `open_paths`, or a path that begins with one of the `open_folders`. `access_of` gives the settings that
+    hold for a principal, where not all have the same.
 
     Raises:
         SettingsError: the tokens cannot be used.
@@ -95,6 +100,12 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
                 on_refusal=on_refusal,
             )
         )
+
+    def most_open(principal: Principal) -> int:
+        own = access_of(principal) if access_of is not None else settings
+        return own.max_connections_per_client or max(1, own.max_connections // 2)
+
+    found.append(Middleware(ClientLimit, most=most_open, on_refusal=on_refusal))
     if settings.rate_limit > 0:
         found.append(Middleware(RateLimit, rate=settings.rate_limit, on_refusal=on_refusal))
     found.append(
@@ -113,6 +124,8 @@ def uvicorn_options(settings: AccessSettings, connections: Connections) -> dict[
     return {
         "http": connections.protocol(),
         "ws": "none",
+        # How many connections are taken at once: as often it is tried where no more files can be opened.
+        "backlog": BACKLOG,
         "h11_max_incomplete_event_size": LONGEST_HEAD,
         "timeout_keep_alive": settings.client_timeout,
         "access_log": False,

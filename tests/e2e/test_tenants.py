@@ -1,0 +1,121 @@
+"""Clients of one server that must not get at each other: files, secrets, tools, disk, connections."""
+
+import stat
+from pathlib import Path
+
+import mcp_types as types
+import pytest
+
+from tests.browser.raw_server import raw_server
+from tests.support.agents import Desk, data, done, output, text
+from tests.support.client import MODERN_FIRST, Era
+from tests.support.remote import RemoteBrowser, client_of, connected, serving
+from tests.support.site import Site
+
+TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol")}
+BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
+
+
+def bearer(name: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {TOKENS[name]}"}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def test_files_lie_in_a_folder_of_the_clients_own_that_nobody_else_reads(
+    site: Site, tmp_path: Path
+) -> None:
+    output_dir = tmp_path / "out"
+    page = site.page("<a href='/download/a.txt?text=mine'>Mine</a>")
+    flags = ("--http", "--tools", "core,files,storage", "--output-dir", str(output_dir))
+    async with serving(*flags, environment=BEARERS) as server:
+        told: list[str] = []
+        for name in ("alice", "bob"):
+            async with connected(server.url, headers=bearer(name)) as browser:
+                await browser.open(page)
+                told.append(await browser.click("link", "Mine"))
+                told.append(await browser.do("save_storage_state", name="logins"))
+    assert str(tmp_path) not in "".join(told)
+    folders = sorted(output_dir.iterdir())
+    assert [folder.name.partition("-")[0] for folder in folders] == ["alice", "bob"]
+    for folder in folders:
+        assert {path.name for path in folder.iterdir()} == {"a.txt", "logins.json"}
+        assert {mode(path) for path in folder.iterdir()} == {0o600}
+        assert mode(folder) == mode(output_dir) == 0o700
+
+
+async def test_a_download_is_stopped_at_its_limit_while_it_comes(site: Site, tmp_path: Path) -> None:
+    flags = ("--http", "--tools", "core,files", "--max-download-size", "1", "--output-dir", str(tmp_path))
+    with raw_server() as endless:
+        async with serving(*flags) as server, connected(server.url) as browser:
+            await browser.open(site.page(f"<a href='{endless}/endless.bin'>Endless</a>"))
+            await browser.click("link", "Endless")
+            ended = await browser.call("wait_for_download", timeout=30)
+            assert "endless.bin" in ended.text
+            assert "stopped, since a download may have 1.0 MB at most" in ended.text
+            assert "Endless" in await browser.snapshot()
+    assert files_in(tmp_path) == []
+
+
+async def test_the_files_of_one_client_take_no_more_than_they_may(site: Site, tmp_path: Path) -> None:
+    async def fill(browser: RemoteBrowser, count: int) -> None:
+        for number in range(count):
+            content = f"data:text/plain,{'x' * 400_000}"
+            await browser.open(site.page(f"<a download='{number}.txt' href='{content}'>File</a>"))
+            await browser.click("link", "File")
+
+    flags = ("--http", "--tools", "core", "--output-dir", str(tmp_path), "--max-disk-per-client", "1")
+    async with serving(*flags, environment=BEARERS) as server:
+        for _ in range(2):
+            async with connected(server.url, headers=bearer("alice")) as browser:
+                await fill(browser, 3)
+                await browser.call("close_session")
+    assert 0 < sum(path.stat().st_size for path in files_in(tmp_path)) <= 1_000_000
+
+
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, era: Era) -> None:
+    desk = Desk(tmp_path)
+    desk.follow(output({"input_text": {"index": 1, "text": "<secret>word</secret>"}}), done("Typed."))
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(
+        f'[word]\nvalue = "swordfish"\norigins = ["{site.url}"]\nprincipals = ["alice"]\n'
+        '[other]\nvalue = "other"\norigins = ["https://a.example"]\n'
+    )
+    secrets.chmod(0o600)
+    config = tmp_path / "server.toml"
+    config.write_text(
+        '[principals."*"]\nsecrets = "secrets.toml"\nallowed-models = ["none:*"]\n'
+        '[principals.bob]\ntools = ["core", "storage"]\nmax-sessions-per-client = 1\n'
+    )
+    flags = ("--http", *desk.flags, "--config", str(config))
+    async with (
+        serving(*flags, environment=BEARERS) as server,
+        client_of(server.url, era, headers=bearer("alice")) as alice,
+        client_of(server.url, era, headers=bearer("bob")) as bob,
+    ):
+        names = [{tool.name for tool in (await client.list_tools()).tools} for client in (alice, bob)]
+        assert names[1] - names[0] == {
+            tool for tool in names[1] if "cookie" in tool or "storage" in tool or tool == "clear_site_data"
+        }
+        assert len(names[1]) > len(names[0])
+        arguments = {"task": "Type.", "start_url": site.page("<input>"), "secrets": ["word"]}
+        typed = await alice.call_tool("run_task", arguments)
+        assert data(typed)["status"] == "succeeded", text(typed)
+        refused = await bob.call_tool("run_task", arguments)
+        assert refused.is_error
+        assert "Secrets: other." in text(refused)
+        refused = await bob.call_tool("run_task", {"task": "Type.", "model": "openai:gpt"})
+        assert "may not be used here" in text(refused)
+        with pytest.raises(Exception, match="Unknown tool"):
+            await alice.call_tool("get_cookies", {})
+        opened = [await bob.call_tool("new_session", {}) for _ in range(2)]
+        assert isinstance(opened[-1], types.CallToolResult)
+        assert opened[-1].is_error
+        assert "as many as one client may have" in text(opened[-1])
