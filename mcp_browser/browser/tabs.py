@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.lost_tabs import LostTabs
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import SessionPlugins
@@ -304,8 +305,14 @@ class Tabs:
         self._refusals += 1
         _close_in_background(page)
         self._session.notice(f"The page opened more tabs, which were closed: {reason}")
-        flooding = self._watch.tab if self._watch is not None else self.current
-        if self._refusals == FLOOD and flooding is not None:
+        if self._refusals == FLOOD:
+            begin(self._close_opener(page, self._watch.tab if self._watch is not None else self.current))
+
+    async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
+        """Close the tab that has opened a page, or another one where that cannot be told."""
+        opener = await page.opener()
+        flooding = next((tab for tab in self._open.values() if tab.page is opener), otherwise)
+        if flooding is not None:
             self._session.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
             _close_in_background(flooding.page)
 

@@ -1,6 +1,8 @@
 """What is told of a page's complaints."""
 
-from tests.browser.conftest import Hand
+import pytest
+
+from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
 
@@ -39,3 +41,39 @@ async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: S
     seen = await hand.open(f"{site.url}/status/404")
 
     assert not [notice for notice in seen.notices if notice.startswith("Console")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("count", "complain"),
+    [
+        (200_000, "console.error('wrong ' + number)"),
+        (2_000, "queueMicrotask(() => { throw new Error('wrong ' + number) })"),
+        (10_000, "Promise.reject(new Error('wrong ' + number))"),
+    ],
+)
+async def test_a_page_with_very_many_errors_is_bounded_and_stays_usable(
+    hand: Hand, site: Site, count: int, complain: str
+) -> None:
+    hand.tab.console.clear()
+    flood = f"for (let number = 0; number < {count}; number++) {complain}"
+    await hand.open(
+        site.page(f'<button onclick="{flood}; out.textContent = 0">Go</button><p id=out>Calm</p>')
+    )
+    told = await hand.click("Go")
+    told = await hand.look() if told.snapshot is None and told.changes is None else told
+    console = hand.tab.console
+    assert len(console.entries()) <= 500
+    assert console.dropped < 2_000
+    assert any("left out: it writes too many" in entry.text for entry in console.entries())
+    await hand.do(lambda tab: tab.page.evaluate("out.textContent = 'Still here'"))
+    assert "Still here" in shown(await hand.look())
+
+
+async def test_where_a_message_was_written_is_told_all_the_same(hand: Hand, site: Site) -> None:
+    url = site.page("<script>\n\nfunction say() { console.warn('here') }\nsay()\n</script>")
+    hand.tab.console.clear()
+    await hand.open(url)
+    (entry,) = hand.tab.console.entries()
+    assert entry.place is not None
+    assert (entry.place.url, entry.text) == (url, "here")

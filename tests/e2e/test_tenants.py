@@ -1,10 +1,13 @@
 """Clients of one server that must not get at each other: files, secrets, tools, disk, connections."""
 
+import asyncio
 import stat
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import mcp_types as types
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from tests.browser.raw_server import raw_server
 from tests.support.agents import Desk, data, done, output, text
@@ -119,3 +122,71 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         assert isinstance(opened[-1], types.CallToolResult)
         assert opened[-1].is_error
         assert "as many as one client may have" in text(opened[-1])
+
+
+async def test_a_page_that_opens_windows_without_end_spoils_no_look(site: Site) -> None:
+    flood = "<button onclick=\"for (let i = 0; i < 1000; i++) window.open('about:blank')\">Flood</button>"
+    async with serving("--http", "--max-tabs", "5") as server, connected(server.url) as browser:
+        await browser.open(site.page(f"<h1>Base</h1>{flood}"))
+        told = (await browser.call("click_element", index=browser.find("button", "Flood"))).text
+        for _ in range(6):
+            look = await browser.call("get_state")
+            told += look.text
+            if "its script is busy" not in look.text:
+                assert not look.is_error, look.text
+        assert "a session may have 5 tabs" in told
+        sessions = await browser.call("list_sessions")
+        assert (sessions.structured or {})["sessions"][0]["tabs"] <= 5
+
+
+MINE = """<h1>Mine</h1><textarea aria-label=Text>{name}</textarea><a href='/download/{name}.txt?text={name}'>File</a>
+<script>
+  document.title = 'was ' + (localStorage.who || 'nobody') + document.cookie;
+  localStorage.who = '{name}'; document.cookie = 'who={name}';
+</script>"""
+
+
+async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Site, tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.follow(done("Seen."))
+    config = tmp_path / "server.toml"
+    config.write_text(
+        '[principals."*"]\ntools = ["core", "agent"]\n[principals.bob]\ntools = ["core", "agent", "files"]\n'
+    )
+    flags = ("--http", "--config", str(config), *desk.flags, "--output-dir", str(tmp_path / "out"))
+    flags = (*flags, "--max-sessions-per-client", "16")
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving(*flags, environment=BEARERS))
+        owners = [list(TOKENS)[number % 3] for number in range(32)]
+        clients = [
+            await stack.enter_async_context(connected(server.url, headers=bearer(owner))) for owner in owners
+        ]
+        names = [f"{owner}{number}" for number, owner in enumerate(owners)]
+
+        async def copy(browser: RemoteBrowser, name: str) -> str:
+            page = await browser.open(site.page(MINE.replace("{name}", name)))
+            assert "was nobody" in page
+            await browser.do("send_keys", index=browser.find("textbox", "Text"), keys="Control+A Control+C")
+            told = await browser.click("link", "File")
+            return f"browser://{told.partition('browser://')[2].partition('.txt')[0]}.txt"
+
+        async def paste(browser: RemoteBrowser, name: str, owner: str, other: str) -> None:
+            page = await browser.open(site.page("<h1>Again</h1><textarea aria-label=Text></textarea>"))
+            await browser.do("send_keys", index=browser.find("textbox", "Text"), keys="Control+V")
+            page = await browser.snapshot()
+            assert not [one for one in names if one in page and not one.startswith(owner)], page
+            assert owner in page
+            assert f"was {name}who={name}" in await browser.open(site.page(MINE.replace("{name}", name)))
+            with pytest.raises(MCPError, match="There is no file"):
+                await browser.client.read_resource(other)
+
+        files = await asyncio.gather(*map(copy, clients, names))
+        await asyncio.gather(*map(paste, clients, names, owners, [*files[1:], files[0]]))
+        task = await clients[0].call("run_task", task="Look.")
+        asked = {"task_id": str(task.structured["task_id"])}
+        known = [await clients[number].client.call_tool("get_task", asked) for number in (3, 1, 2)]
+        assert [isinstance(one, types.CallToolResult) and bool(one.is_error) for one in known] == [
+            False,
+            True,
+            True,
+        ]
