@@ -213,8 +213,9 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     named = [name for one in settings.variants for name in one.egress.named]
     if named and not browser.starts_chromium:
         name = named[0]
+        origin = origins[name] if origins[name] != DEFAULT else PRINCIPALS
         raise SettingsError(
-            f"{name.replace('_', '-')} (from {origins[name]}) needs a Chromium that is started here: where "
+            f"{name.replace('_', '-')} (from {origin}) needs a Chromium that is started here: where "
             "another one connects to cannot be restricted."
         )
     for name, path in (("executable", browser.executable), *_tls_files(settings)):

@@ -142,7 +142,8 @@ async def test_a_page_that_opens_windows_without_end_spoils_no_look(site: Site) 
         assert (sessions.structured or {})["sessions"][0]["tabs"] <= 5
 
 
-MINE = """<h1>Mine</h1><textarea aria-label=Text>{name}</textarea><a href='/download/{name}.txt?text={name}'>File</a>
+MINE = """<h1>Mine</h1><textarea aria-label=Text>{name}</textarea>
+<a href='/download/{name}.txt?text={name}'>File</a>
 <script>
   document.title = 'was ' + (localStorage.who || 'nobody') + document.cookie;
   localStorage.who = '{name}'; document.cookie = 'who={name}';
@@ -154,8 +155,7 @@ async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Si
     desk.follow(done("Seen."))
     config = tmp_path / "server.toml"
     config.write_text(
-        '[principals."*"]\ntools = ["core", "agent"]\n'
-        '[principals.bob]\ntools = ["core", "agent", "files"]\n'
+        '[principals."*"]\ntools = ["core", "agent"]\n[principals.bob]\ntools = ["core", "agent", "files"]\n'
     )
     flags = ("--http", "--config", str(config), *desk.flags, "--output-dir", str(tmp_path / "out"))
     flags = (*flags, "--max-sessions-per-client", "16")
@@ -190,7 +190,3 @@ async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Si
         asked = {"task_id": str(task.structured["task_id"])}
         known = [await clients[number].client.call_tool("get_task", asked) for number in (3, 1, 2)]
         assert [getattr(one, "is_error", True) for one in known] == [False, True, True]
-            False,
-            True,
-            True,
-        ]
