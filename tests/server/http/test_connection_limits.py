@@ -92,7 +92,7 @@ async def test_idle_connections_make_room_for_new_ones(serve: Serve) -> None:
 
 
 async def test_where_all_are_at_work_a_new_one_is_turned_away(serve: Serve) -> None:
-    async with serve(max_connections=3) as served:
+    async with serve(max_connections=3, max_connections_per_client=3) as served:
         working = [await connect(served) for _ in range(3)]
         for reader, writer in working:
             writer.write(GET.replace(b"/mcp", b"/sse"))
