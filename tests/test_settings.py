@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings
@@ -327,6 +328,36 @@ def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
     option = all_options()["cdp_endpoint"]
 
     assert option.written("wss://host/session?token=hunter2") == "wss://host/session"
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"cdp_endpoint": "http://127.0.0.1:9222"},
+        {"browser_endpoint": "ws://host:3000/"},
+        {"browser": "firefox"},
+    ],
+)
+def test_where_a_browser_connects_to_is_only_restricted_where_that_holds(elsewhere: dict[str, str]) -> None:
+    for restriction in ({"allow_domains": "a.test"}, {"block_domains": "a.test"}, {"block_private": True}):
+        with pytest.raises(
+            SettingsError, match=r"(domains|private) \(from --.*\) needs a Chromium that is started"
+        ):
+            load_settings({**elsewhere, **restriction}, environment={})
+    loaded = load_settings({**elsewhere, "http": True}, environment={})
+    assert BrowserManager(loaded.settings, remote=True).egress is None
+
+
+def test_private_addresses_are_blocked_over_http_unless_told_otherwise() -> None:
+    def egress(**flags: object) -> object:
+        settings = load_settings(flags, environment={}).settings
+        return BrowserManager(settings, remote=settings.server.http).egress
+
+    assert egress() is None
+    assert egress(http=True) is not None
+    assert egress(http=True, block_private=False) is None
+    assert egress(block_private=True) is not None
+    assert egress(block_domains="a.test") is not None
 
 
 def test_a_group_refuses_a_field_it_does_not_have() -> None:

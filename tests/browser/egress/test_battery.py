@@ -15,6 +15,7 @@ import pytest
 
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Streams
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.launch import headless_shells
 from mcp_browser.destinations import IpAddress
 from mcp_browser.errors import BlockedUrl
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
@@ -120,10 +121,13 @@ async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[s
     return set(ways)
 
 
-async def test_no_way_out_reaches_a_private_address(site: Site) -> None:
+@pytest.mark.parametrize("shell", [False, True])
+async def test_no_way_out_reaches_a_private_address(site: Site, shell: bool) -> None:
+    if shell and next(headless_shells(), None) is None:
+        pytest.skip("Chromium's headless shell is not installed")
     with Counter().running() as counter:
         settings = Settings(
-            browser=BrowserSettings(headless=True, isolated=True),
+            browser=BrowserSettings(headless=True, isolated=True, headless_shell=shell),
             limits=LIMITS,
             egress=EgressSettings(block_private=True),
         )
