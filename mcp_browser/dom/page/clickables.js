@@ -52,7 +52,7 @@ function discover(at) {
 function openClickable(frame, at) {
   const { element, tag } = frame;
   // A straight line of a drawing has no height or no width.
-  const far = farOf(element, element instanceof SVGElement);
+  const far = farOf(element, element instanceof SVGElement, frame.within);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
@@ -60,7 +60,7 @@ function openClickable(frame, at) {
   }
   const id = keep(element);
   const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
-  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
+  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far, frame.within);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;

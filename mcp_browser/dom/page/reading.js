@@ -39,6 +39,7 @@ function read(top, thorough = false) {
     margin: height * 1.5,
     offX: scrollX,
     offY: scrollY,
+    port: { ...NO_PORT, right: innerWidth, bottom: height },
     leftward: !!whole && styleOf(whole).direction === "rtl",
   };
   const letSleep = wakeLazy();
