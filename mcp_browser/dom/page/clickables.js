@@ -48,11 +48,14 @@ function discover(at) {
   openClickable(frame, frame.start);
 }
 
+const STROKES = "line,path,polyline";
+/** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
+const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
+
 /** @param {Open} frame @param {number} at where its line stands */
 function openClickable(frame, at) {
   const { element, tag } = frame;
-  // A straight line of a drawing has no height or no width.
-  const far = farOf(element, element instanceof SVGElement, frame.within);
+  const far = farOf(element, isDrawnFlat(element), frame.within);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
@@ -124,6 +127,7 @@ function closeClickable(own, at) {
     if (!own.name) return drop();
     own.kind = "region";
     own.role = explicitRole(element) || "group";
+    if (isWithinTwin(own, at)) return drop();
     return undefined;
   }
   if (controls > 0 && listensForAll(element)) return drop();

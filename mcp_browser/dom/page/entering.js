@@ -179,8 +179,8 @@ function enterElement(element, parent) {
     }
     if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
-  if (walk.parted && !role && attributed && isPartOfItem(element, tag)) {
-    pushControl(element, "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
+  if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {
+    pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
     return null;
   }
   if (walk.inside === null || !parent) {
