@@ -45,12 +45,20 @@ class PageReader:
         self._seen = SeenParts()
         self._seen_next = SeenParts()
 
-    async def observe(
-        self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0, came: bool = False
+    async def observe(  # noqa: PLR0913 (one keyword for each part of what is wished for)
+        self,
+        *,
+        whole: bool,
+        room: int,
+        folded: bool = True,
+        settle: float = 0.0,
+        came: bool = False,
+        searched: bool = False,
     ) -> Reading:
         """Read all frames at once; those that are new are read after the ones they stand in.
 
-        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`.
+        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
+        `searched`, those that were searched since are told as they were then.
         """
         wish = {
             "folded": folded,
@@ -58,6 +66,7 @@ class PageReader:
             "budget": room * CHARACTERS_A_TOKEN,
             "changes": self._changes_budget * CHARACTERS_A_TOKEN,
             "came": came,
+            "searched": searched,
         }
         reading = await self._read(await self._frames.main(), wish, settle, 0)
         self.may_show = bool(reading.answer.get("unshown"))

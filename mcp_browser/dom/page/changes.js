@@ -150,6 +150,7 @@ function view() {
  * @property {boolean} strict changes, even where the snapshot is shorter
  * @property {boolean} folded long lists are told in short
  * @property {boolean} came scripts or answers have come since the action began
+ * @property {boolean} searched the page has just been searched, and may be told as it was then
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
@@ -177,7 +178,10 @@ function untold(lines, changes) {
 /** @param {Wish} wish */
 function observe(wish) {
   turnLooks(wish.base === lastReading);
-  const lines = read(null);
+  const kept = wish.searched ? searched : null;
+  searched = null;
+  const lines = kept ? kept.lines : read(null);
+  if (kept) groupsRead = kept.groups;
   markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;

@@ -87,6 +87,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf) return null;

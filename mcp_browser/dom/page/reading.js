@@ -11,6 +11,9 @@ let groupsRead = [];
  */
 function read(top, thorough = false) {
   ask("nodes");
+  if (searched) release(searched.lines);
+  searched = null;
+  editorRead = false;
   labelsOfRoot = new WeakMap();
   addedIn = new WeakMap();
   const start = top || body() || rootElement();

@@ -100,6 +100,11 @@ const standing = () => ({
   leftward: false,
 });
 
+/** Whether there was an editor's text in what was read last, told as one value. */
+let editorRead = false;
+/** What was read for a search, until something else is read: what has changed can be told of that. @type {{lines: Line[], groups: Group[]} | null} */
+let searched = null;
+
 /** Only one reading goes on at a time, and nothing of it is kept when it ends. */
 let walk = standing();
 
