@@ -114,6 +114,7 @@ async def test_what_lies_to_the_side_is_counted_as_such(hand: Hand) -> None:
     assert "more lines to the left (" in render_snapshot(snapshot)
 
 
+@pytest.mark.slow
 async def test_boxes_side_by_side_each_say_what_is_above_and_below(hand: Hand) -> None:
     boxes = "".join(f"<div class=box style='{BOX}'>{lines_of(word, 600)}</div>" for word in ("Left", "Right"))
     await hand.show(f"<div style='display: flex'>{boxes}</div>")
@@ -143,6 +144,7 @@ async def test_what_is_seen_of_a_box_in_a_shadow_tree_comes_first(hand: Hand, mo
     assert lines.index(above) < first < last < lines.index(below)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [False, True])
 async def test_what_is_seen_of_a_frame_and_of_a_box_in_it_comes_first(hand: Hand, other: bool) -> None:
     scroll = "<script>box.scrollTop = 2400; scrollTo(0, 100)</script>"
@@ -172,6 +174,7 @@ async def test_what_is_not_clipped_by_a_box_is_in_view(hand: Hand) -> None:
         assert any(shown in line for line in lines), shown
 
 
+@pytest.mark.slow
 async def test_all_parts_and_a_search_reach_what_a_box_hides(hand: Hand) -> None:
     await hand.show(f"<div id=box style='{BOX}'>{lines_of('Line')}<button>Deep</button></div>")
     await hand.script("box.scrollTop = 2400")
