@@ -31,6 +31,7 @@ from mcp_browser.browser.site_data import (
 )
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import cut_address
 
 storage = Registry(group="storage")
 
@@ -149,7 +150,9 @@ async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> Act
     url = _site(ctx, params.url)
     cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
     if params.name and not cookies:
-        raise NotFound(f"{url[:200]} has no cookie {params.name!r}.", hint="List them with get_cookies.")
+        raise NotFound(
+            f"{cut_address(url)} has no cookie {params.name!r}.", hint="List them with get_cookies."
+        )
     for cookie in cookies:
         await ctx.session.context.clear_cookies(
             name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
@@ -279,7 +282,7 @@ def _site(ctx: ActionContext, url: str | None) -> str:
         address = f"https://{url}"
     if not address.startswith(("http://", "https://")):
         raise InvalidArguments(
-            f"{address[:200]} has no cookies.", hint="Give 'url', or all=true to list all."
+            f"{cut_address(address)} has no cookies.", hint="Give 'url', or all=true to list all."
         )
     return address
 

@@ -20,6 +20,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import ActionError, BlockedUrl, DeadlineExceeded, DialogOpen, NavigationError
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
@@ -224,7 +225,7 @@ class Navigation:
                 hint="The site may be slow or down: try again, or raise --navigation-timeout.",
             )
         if code is None:
-            return as_action_error(error, doing=f"opening {url[:200]}")
+            return as_action_error(error, doing=f"opening {cut_address(url)}")
         status = self._tab.activity.answered_status
         if status is not None and code in ("ERR_ABORTED", "ERR_HTTP_RESPONSE_CODE_FAILURE"):
             return NavigationError(

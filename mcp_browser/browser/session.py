@@ -39,6 +39,7 @@ from mcp_browser.errors import (
     NotFound,
 )
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
@@ -397,10 +398,10 @@ class BrowserSession:
         if was_current:
             self._tabs.current = fresh
         await self._tabs.close(tab)
-        text = f"Tab {tab.id} ({url[:200]}) had crashed and was opened again as tab {fresh.id}."
+        text = f"Tab {tab.id} ({cut_address(url)}) had crashed and was opened again as tab {fresh.id}."
         again = tab.id in self._reopened
         if again:
-            text = f"Tab {tab.id} ({url[:200]}) has crashed again; tab {fresh.id} is empty."
+            text = f"Tab {tab.id} ({cut_address(url)}) has crashed again; tab {fresh.id} is empty."
         if was_current:
             self._lost_tabs.moved = text
         self.notice(text)

@@ -13,6 +13,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -31,7 +32,7 @@ def origin_of(address: str) -> str:
     """
     parts = urlsplit(address if "://" in address else f"https://{address}")
     if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
-        raise InvalidArguments(f"{address[:200]!r} has no origin such as https://example.com.")
+        raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -72,7 +73,9 @@ async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
     """
     wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
     if tab.cdp is None or wanted is None:
-        raise NotActionable(f"The page {tab.url[:200]} has no storage.", hint="Open a site with go_to_url.")
+        raise NotActionable(
+            f"The page {cut_address(tab.url)} has no storage.", hint="Open a site with go_to_url."
+        )
     frames = [frame for frame in tab.page.frames if _is_of(frame, wanted)]
     if not frames:
         there = sorted({origin_of(frame.url) for frame in tab.page.frames if frame.url.startswith("http")})

@@ -20,6 +20,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
@@ -294,7 +295,7 @@ class Tabs:
             self._session.notice(f"A new tab {tab.id} was opened; it is the current one now.")
         else:
             self._session.notice(
-                f"The page opened a new tab {tab.id} ({page.url[:200]}); switch_tab shows it."
+                f"The page opened a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it."
             )
         if watch is not None:
             watch.tab.activity.wake()
@@ -346,7 +347,7 @@ class Tabs:
         if tab.id in self._closing:
             self._closing.discard(tab.id)
             return
-        text = f"Tab {tab.id} ({tab.url[:200]}) was closed."
+        text = f"Tab {tab.id} ({cut_address(tab.url)}) was closed."
         self._session.notice(text)
         if tab is self.current and self._watch is None:
             self._lost_tabs.moved = text

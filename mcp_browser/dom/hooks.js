@@ -1,5 +1,6 @@
 /**
- * What only the page's own world can see: closed shadow roots, elements with listeners, timers and answers that an
+ * What only the page's own world can see: closed shadow roots, elements with listeners, what custom elements say of
+ * themselves by ElementInternals, timers and answers that an
  * action or the page's beginning has started, and which answers are read piece by piece. Runs before the page's scripts and answers, in the same tick, to an
  * event that only the page script knows by name.
  *
@@ -63,6 +64,12 @@
   const dropping = new Set();
   /** @type {WeakSet<Element>} */
   const knownDrops = new WeakSet();
+  /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
+  const elementOf = new WeakMap();
+  /** Those by which something has been said that was not passed on yet. @type {Set<WeakRef<ElementInternals>>} */
+  const saying = new Set();
+  /** @type {WeakSet<ElementInternals>} */
+  const unheard = new WeakSet();
   /** When each timer that the page's beginning or the last input has started falls due. @type {Map<unknown, number>} */
   const due = new Map();
   /** Callbacks and answers that are waited for, whose time the browser or somebody else chooses. @type {Set<unknown>} */
@@ -160,6 +167,33 @@
     if (root.mode === "closed") closedRoots.add(new WeakRef(root));
     return root;
   });
+
+  /** By which properties of ElementInternals a role or state is said, and as which attribute. @type {[string, Function][]} */
+  const sayings = [];
+  const labelling = "ariaLabelledByElements";
+  wrap(HTMLElement.prototype, "attachInternals", (native, self, args) => {
+    const internals = apply(native, self, args);
+    elementOf.set(internals, self);
+    return internals;
+  });
+  for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(globalThis.ElementInternals?.prototype ?? {}))) {
+    const { get, set } = own;
+    if (!get || !set || !(name === "role" || name === labelling || (name.startsWith("aria") && !name.includes("Element")))) continue;
+    sayings.push([name === "role" || name === labelling ? name : `aria-${name.slice(4).toLowerCase()}`, get]);
+    Object.defineProperty(ElementInternals.prototype, name, {
+      ...own,
+      set: new Proxy(set, {
+        apply(target, self, args) {
+          const given = apply(target, self, args);
+          if (!unheard.has(self)) {
+            unheard.add(self);
+            saying.add(new WeakRef(self));
+          }
+          return given;
+        },
+      }),
+    });
+  }
 
   wrap(globalThis, "setTimeout", (native, self, args) => {
     const [callback, delay] = args;
@@ -514,6 +548,26 @@
     }
   }
 
+  /** Pass on what elements say of themselves, as the attributes that would say it. */
+  function sendSayings() {
+    for (const ref of saying) {
+      const internals = ref.deref();
+      const element = internals && elementOf.get(internals);
+      if (!internals || !(element instanceof HTMLElement)) continue;
+      unheard.delete(internals);
+      /** @type {Record<string, string>} */
+      const said = {};
+      for (const [name, get] of sayings) {
+        const value = apply(get, internals, []);
+        if (typeof value === "string") said[name] = value;
+        else if (name === labelling && value) said["aria-label"] ??= [...value].map((label) => label.textContent).join(" ");
+      }
+      send(new CustomEvent(`${channel}:said`, { detail: stringify(said) }));
+      send(new SubmitEvent(`${channel}:saying`, { submitter: element }));
+    }
+    saying.clear();
+  }
+
   /** @param {Event} event */
   function answer(event) {
     const asked = event instanceof CustomEvent ? event.detail : "";
@@ -536,6 +590,7 @@
       return;
     }
     sendRoots();
+    if (saying.size) sendSayings();
     if (listening.size) {
       const refs = [...listening];
       listening.clear();

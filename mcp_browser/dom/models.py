@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from mcp_browser.text import clean_text
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
+GapSide = Literal["", "above", "below", "left", "right"]
 ChangeKind = Literal["added", "removed", "unlisted", "changed", "replaced", "moved"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
@@ -103,12 +104,25 @@ class Scroll(Frozen):
     page_height: int
 
 
+class Gap(Frozen):
+    """Lines left out before the node number `at`, counted from 0, and where they lie.
+
+    `where` is the side of what is seen, empty for lines on several sides and for those in the view. `index`
+    stands for what has to be scrolled to see them, None for the page; that is so many `screens` of it long.
+    """
+
+    at: int
+    lines: int
+    where: GapSide = ""
+    screens: float = 0.0
+    index: int | None = None
+
+
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `above` and `below` count the lines left out before and after the nodes shown, `gaps` those between them:
-    before which node, counted from 0, and how many. A long page has `parts`, of which this is number `part`:
-    the first has what is in and near the view.
+    `gaps` tell of the lines left out, in their order. A long page has `parts`, of which this is number
+    `part`: the first has what is in and near the view.
     """
 
     url: str
@@ -116,11 +130,14 @@ class DomSnapshot(Frozen):
     status: int | None = None
     nodes: tuple[DomNode, ...] = ()
     scroll: Scroll
-    above: int = 0
-    below: int = 0
-    gaps: tuple[tuple[int, int], ...] = ()
+    gaps: tuple[Gap, ...] = ()
     part: int = 1
     parts: int = 1
+
+    @property
+    def omitted(self) -> int:
+        """How many lines are left out."""
+        return sum(gap.lines for gap in self.gaps)
 
 
 class DomChange(Frozen):

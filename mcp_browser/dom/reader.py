@@ -8,7 +8,8 @@ from typing import Any
 
 from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.gaps import Gaps
+from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Gap, Scroll
 from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import (
     NOTHING,
@@ -44,12 +45,20 @@ class PageReader:
         self._seen = SeenParts()
         self._seen_next = SeenParts()
 
-    async def observe(
-        self, *, whole: bool, room: int, folded: bool = True, settle: float = 0.0, came: bool = False
+    async def observe(  # noqa: PLR0913 (one keyword for each part of what is wished for)
+        self,
+        *,
+        whole: bool,
+        room: int,
+        folded: bool = True,
+        settle: float = 0.0,
+        came: bool = False,
+        searched: bool = False,
     ) -> Reading:
         """Read all frames at once; those that are new are read after the ones they stand in.
 
-        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`.
+        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
+        `searched`, those that were searched since are told as they were then.
         """
         wish = {
             "folded": folded,
@@ -57,6 +66,7 @@ class PageReader:
             "budget": room * CHARACTERS_A_TOKEN,
             "changes": self._changes_budget * CHARACTERS_A_TOKEN,
             "came": came,
+            "searched": searched,
         }
         reading = await self._read(await self._frames.main(), wish, settle, 0)
         self.may_show = bool(reading.answer.get("unshown"))
@@ -163,18 +173,17 @@ class PageReader:
         same = self._familiar(reading, shown) if familiar else Familiar()
         nodes = [self._node(item) for item in shown]
         self._seen_next = self._seen_parts(reading, shown, nodes)
-        first = shown[0].place if shown else 0
-        gaps: list[tuple[int, int]] = []
+        rest = Gaps(reading, self._references)
+        gaps: list[Gap] = []
         told: list[DomNode] = []
-        end = first
         for item, node in zip(shown, nodes, strict=True):
-            if item.place > end:
-                gaps.append((len(told), item.place - end))
-            end = item.place + node.lines
+            gaps += rest.leave_out(item.place, at=len(told))
+            rest.skip_to(item.place + node.lines)
             if item.place in same.heads:
                 told.append(node.model_copy(update={"states": (*node.states, AS_BEFORE)}))
             elif item.place not in same.untold:
                 told.append(node)
+        gaps += rest.leave_out(reading.total, at=len(told))
         x, y, view_width, view_height, width, height = reading.answer["view"]
         return DomSnapshot(
             url=reading.answer["url"],
@@ -188,8 +197,6 @@ class PageReader:
                 page_width=width,
                 page_height=height,
             ),
-            above=first,
-            below=reading.total - end,
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),

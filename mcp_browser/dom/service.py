@@ -1,6 +1,7 @@
 """What the page of one tab shows, and its elements: the page script's counterpart."""
 
 import contextlib
+import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -49,6 +50,7 @@ from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
 FURTHEST_SCROLL = 1e7
+SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 
 
 class DomService:
@@ -80,6 +82,7 @@ class DomService:
         self._frames = Frames(page, channel, worlds)
         self._references = References()
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
+        self._searched = -SEARCH_SECONDS
         self.identities = Identities(self._frames, self._references, self._ask)
 
     # Looking ------------------------------------------------------------------------------------------------
@@ -132,7 +135,12 @@ class DomService:
         """
         if not again:
             self._reader.confirm()
-        reading = await self._reader.observe(whole=False, room=self._budget, settle=limit, came=came)
+        # A search that has just been made has read all there is to tell.
+        searched = limit == 0 and time.monotonic() - self._searched < SEARCH_SECONDS
+        self._searched = -SEARCH_SECONDS
+        reading = await self._reader.observe(
+            whole=False, room=self._budget, settle=limit, came=came, searched=searched
+        )
         state = settled(reading)
         changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
         if changes is not None:
@@ -182,6 +190,7 @@ class DomService:
         found: list[DomNode] = []
         missed: list[Missed] = []
         total = 0
+        self._searched = time.monotonic()
         async for frame, answer in self._frames.each("find", query.model_dump(), limit, missed=missed):
             if answer.get("problem") == "pattern":
                 raise InvalidArguments(

@@ -8,7 +8,7 @@ else, matches `^\\s*\\*?\\[(\\d+)\\] (role) "(name)"`: what has gone is told wit
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Scroll
+from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Gap, Scroll
 
 NO_CHANGE = "No text or control changed."
 INDENT = "  "
@@ -31,20 +31,12 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     below = max(
         0.0, (scroll.page_height - scroll.y - scroll.viewport_height) / max(1, scroll.viewport_height)
     )
-    # What is fixed to the view stands before all that was scrolled away.
-    longest = max([snapshot.above, *(count for _, count in snapshot.gaps)])
-    if snapshot.above:
-        lines.append(f"… {_count(snapshot.above)} above{_screens(above if snapshot.above == longest else 0)}")
-    gaps = dict(sorted(snapshot.gaps, key=lambda gap: -gap[1])[:MOST_GAPS])
+    gaps = _gap_lines(snapshot)
     for number, node in enumerate(snapshot.nodes):
-        if number in gaps:
-            lines.append(
-                f"… {_count(gaps[number])}{_screens(above if gaps[number] == longest else 0, ' above')}"
-            )
+        lines += gaps.get(number, ())
         lines.append(render_node(node))
-    if snapshot.below:
-        lines.append(f"… {_count(snapshot.below)} below{_screens(below)}{_how_to_go_on(snapshot)}")
-    elif not snapshot.above and max(above, below) >= LEAST_SCREENS:
+    lines += gaps.get(len(snapshot.nodes), ())
+    if not gaps and max(above, below) >= LEAST_SCREENS:
         lines.append(
             _position(scroll, above, below, folded=any(node.kind == "fold" for node in snapshot.nodes))
         )
@@ -100,17 +92,36 @@ def _beside(changes: DomChanges) -> Iterator[str]:
         yield f"= no text or control changed, only looks: {', '.join(looks)}"
 
 
-def _count(number: int) -> str:
-    return f"{number:,} more line{'s' if number > 1 else ''}"
+def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
+    """What is said of the lines left out, by the number of the node before which they were."""
+    end = len(snapshot.nodes)
+    inner = sorted((gap for gap in snapshot.gaps if 0 < gap.at < end), key=lambda gap: -gap.lines)
+    unsaid = inner[MOST_GAPS:]
+    last = snapshot.gaps[-1] if snapshot.gaps else None
+    lines: dict[int, list[str]] = {}
+    scrolled: set[int] = set()
+    for gap in snapshot.gaps:
+        if gap in unsaid:
+            continue
+        told = f"… {gap.lines:,} more line{'s' if gap.lines > 1 else ''}{_side(gap, end)}"
+        if gap.screens >= LEAST_SCREENS:
+            told += f" ({gap.screens:.1f} screens)"
+        scroll = "scroll" if gap.index is None else f"scroll index={gap.index}"
+        if gap is last and gap.at == end:
+            part = f"get_state part={snapshot.part + 1}, " if snapshot.part < snapshot.parts else ""
+            told += f": {part}{scroll}, or find_elements"
+        elif gap.index is not None and gap.index not in scrolled:
+            told += f": {scroll}"
+            scrolled.add(gap.index)
+        lines.setdefault(gap.at, []).append(told)
+    return lines
 
 
-def _screens(screens: float, where: str = "") -> str:
-    return f" ({screens:.1f} screens{where})" if screens >= LEAST_SCREENS else ""
-
-
-def _how_to_go_on(snapshot: DomSnapshot) -> str:
-    part = f"get_state part={snapshot.part + 1}, " if snapshot.part < snapshot.parts else ""
-    return f": {part}scroll, or find_elements"
+def _side(gap: Gap, end: int) -> str:
+    if gap.where in ("left", "right"):
+        return f" to the {gap.where}"
+    where = gap.where or ("above" if gap.at == 0 else "below" if gap.at == end else "")
+    return f" {where}" if where else ""
 
 
 def _position(scroll: Scroll, above: float, below: float, *, folded: bool) -> str:

@@ -250,7 +250,7 @@ async def test_parts_and_regions_reach_what_the_budget_leaves_out(show: Show) ->
     menu = await dom.snapshot(region=index_of(first, "Menu"))
 
     assert second.nodes[0].name == f"Sentence number {len(first.nodes) - 2} of the page."
-    assert first.below == 402 - len(first.nodes)
+    assert first.omitted == 402 - len(first.nodes)
     assert [node.name for node in menu.nodes] == ["Menu", "Alpha"]
     with pytest.raises(InvalidArguments, match="part 99"):
         await dom.snapshot(budget=1000, part=99)

@@ -440,4 +440,4 @@ async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(h
     else:
         assert observation.snapshot is not None
         assert sum(len(str(node)) for node in observation.snapshot.nodes) < 6000 * 4
-        assert observation.snapshot.below > 15_000
+        assert observation.snapshot.omitted > 15_000

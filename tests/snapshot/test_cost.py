@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,25 @@ class Cost:
     def all(self) -> float:
         """Questions of every kind for each element."""
         return sum(self.asked.values()) / self.elements
+
+
+async def test_a_search_and_the_look_after_it_walk_through_the_page_once(hand: Hand) -> None:
+    await hand.tab.goto(hand.site.page(PAGES["rows"].format(1) * 50))
+    counts = await hand.tab.page.evaluate_handle(COUNTING)
+    door = await hand.tab.page.evaluate_handle(f"() => ({page_script()})('')")
+    wish = {"base": 0, "of": "", "whole": True, "budget": 24000, "changes": 6000, "strict": False}
+    run = "async (door, call) => void await door.run(...call)"
+
+    async def walked(*calls: tuple[str, list[Any]]) -> int:
+        await counts.evaluate("counts => counts()")
+        for call in calls:
+            await door.evaluate(run, list(call))
+        return int((await counts.evaluate("counts => counts()"))["nodeType"])
+
+    look = await walked(("observe", [wish]))
+    search: tuple[str, list[Any]] = ("find", [{"role": "button"}, 20])
+    assert await walked(search, ("observe", [{**wish, "searched": True}])) < 1.3 * look
+    assert await walked(search, ("observe", [wish])) > 1.7 * look
 
 
 async def cost(hand: Hand, html: str, *, again: bool = False) -> Cost:

@@ -1,4 +1,4 @@
-/** What the hook in the page's own world tells: closed shadow roots, listeners, timers. And the flat tree. */
+/** What the hook in the page's own world tells: closed shadow roots, listeners, roles and states that only scripts know, timers. And the flat tree. */
 
 /** @type {WeakMap<Element, ShadowRoot>} */
 const closedRoots = new WeakMap();
@@ -12,6 +12,10 @@ const listening = new WeakSet();
 /** What takes drops. @type {WeakSet<Element>} */
 const dropping = new WeakSet();
 let heardListeners = false;
+/** What custom elements say of themselves by ElementInternals, as attributes: those that they have count for more. @type {WeakMap<Element, Map<string, string>>} */
+const sayings = new WeakMap();
+let heardSayings = false;
+let said = "";
 let timers = "";
 let readingsHeard = "";
 
@@ -75,6 +79,16 @@ function onDrops(event) {
   heardListeners = true;
 }
 /** @param {Event} event */
+function onSaid(event) {
+  said = String(/** @type {CustomEvent} */ (event).detail);
+}
+/** @param {Event} event */
+function onSaying(event) {
+  const element = /** @type {SubmitEvent} */ (event).submitter;
+  if (element) sayings.set(element, new Map(Object.entries(JSON.parse(said))));
+  heardSayings = true;
+}
+/** @param {Event} event */
 function onTimers(event) {
   timers = String(/** @type {CustomEvent} */ (event).detail);
 }
@@ -93,6 +107,8 @@ function ask(what) {
   _addEventListener.call(document, `${channel}:elements`, onElements);
   _addEventListener.call(document, `${channel}:drop`, onDrop);
   _addEventListener.call(document, `${channel}:drops`, onDrops);
+  _addEventListener.call(document, `${channel}:said`, onSaid);
+  _addEventListener.call(document, `${channel}:saying`, onSaying);
   _addEventListener.call(document, `${channel}:timers`, onTimers);
   _addEventListener.call(document, `${channel}:readings`, onReadings);
   _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
@@ -116,6 +132,13 @@ function answersRead() {
 /** @param {Element} element */
 const shadowOf = (element) => openRoot(element) || (closedSome && closedRoots.get(element)) || null;
 
+/** The slot of a closed shadow tree in which a child of its host is shown. @param {Element} child @param {Element} host */
+function closedSlot(child, host) {
+  const root = closedRoots.get(host);
+  const name = attribute(child, "slot") || "";
+  return root ? root.querySelector(name ? `slot[name="${CSS.escape(name)}"]` : 'slot:not([name]),slot[name=""]') : null;
+}
+
 /** The node that an element stands in as people see it: slot, host or parent. @param {Node} node @returns {Node | null} */
 function flatParent(node) {
   if (isElement(node)) {
@@ -123,6 +146,10 @@ function flatParent(node) {
     if (slot) return slot;
   }
   const parent = parentNode(node);
+  if (closedSome && isElement(parent) && isElement(node)) {
+    const slot = closedSlot(/** @type {Element} */ (node), /** @type {Element} */ (parent));
+    if (slot) return slot;
+  }
   if (parent) return parent instanceof ShadowRoot ? parent.host : parent;
   return node instanceof ShadowRoot ? node.host : null;
 }

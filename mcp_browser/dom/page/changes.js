@@ -150,6 +150,7 @@ function view() {
  * @property {boolean} strict changes, even where the snapshot is shorter
  * @property {boolean} folded long lists are told in short
  * @property {boolean} came scripts or answers have come since the action began
+ * @property {boolean} searched the page has just been searched, and may be told as it was then
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
@@ -177,7 +178,10 @@ function untold(lines, changes) {
 /** @param {Wish} wish */
 function observe(wish) {
   turnLooks(wish.base === lastReading);
-  const lines = read(null);
+  const kept = wish.searched ? searched : null;
+  searched = null;
+  const lines = kept ? kept.lines : read(null);
+  if (kept) groupsRead = kept.groups;
   markCovered(lines);
   // Readings are counted in each document: what was told of the one before has a number that may stand here too.
   const before = wish.of === documentKey ? readings.get(wish.base) : undefined;
@@ -236,8 +240,57 @@ function snapshotOf(lines, folding, old, budget) {
     if (line.kind !== "fold") toldOnce.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
-  if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost };
-  return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost };
+  const where = sidesOf(lines);
+  if (places) return { lines: wired, places: chosen.map((at) => /** @type {number} */ (places[at])), cost, ...where };
+  return { lines: wired, places: chosen.length === lines.length ? null : chosen, cost, ...where };
+}
+
+/** In more places a page does not change sides: where it does, no side is told. */
+const MOST_SIDES = 1000;
+
+/**
+ * On which side of what is seen the lines lie: where that becomes another one the place, the id of what scrolls (0
+ * for the page), and -1, 0 or 1; and of all that scroll the screens before and behind what is seen, and whether
+ * that is to the sides.
+ * @param {Line[]} lines
+ */
+function sidesOf(lines) {
+  /** @type {[number, number, number][]} */
+  const runs = [[0, 0, 0]];
+  /** @type {Record<string, [number, number, boolean]>} */
+  const ports = {};
+  let [, id, sign] = /** @type {[number, number, number]} */ (runs[0]);
+  for (let i = 0; i < lines.length; i++) {
+    const { far, port } = /** @type {Line} */ (lines[i]);
+    const side = Math.sign(far);
+    const by = side === 0 ? 0 : hiding(port).id;
+    if (by === id && side === sign) continue;
+    if (runs.length >= MOST_SIDES) return { runs: [[0, 0, 0]], ports: {} };
+    if (by && !ports[by]) ports[by] = screensOf(by);
+    runs.push([i, (id = by), (sign = side)]);
+  }
+  return { runs, ports };
+}
+
+/** What has to be scrolled so that what is seen through a port comes into view. @param {Port} port */
+function hiding(port) {
+  while (port.far !== 0 && port.outer) port = port.outer;
+  return port;
+}
+
+/** @param {number} id @returns {[number, number, boolean]} */
+function screensOf(id) {
+  const element = byId(id);
+  if (!element) return [0, 0, false];
+  const height = _clientHeight.call(element);
+  const down = _scrollHeight.call(element) - height;
+  if (down >= LEAST_SCROLL) {
+    const top = _scrollTop.call(element);
+    return [top / Math.max(1, height), (down - top) / Math.max(1, height), false];
+  }
+  const width = _clientWidth.call(element);
+  const left = Math.abs(_scrollLeft.call(element));
+  return [left / Math.max(1, width), (_scrollWidth.call(element) - width - left) / Math.max(1, width), true];
 }
 
 /**

@@ -48,11 +48,14 @@ function discover(at) {
   openClickable(frame, frame.start);
 }
 
+const STROKES = "line,path,polyline";
+/** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
+const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
+
 /** @param {Open} frame @param {number} at where its line stands */
 function openClickable(frame, at) {
   const { element, tag } = frame;
-  // A straight line of a drawing has no height or no width.
-  const far = farOf(element, element instanceof SVGElement);
+  const far = farOf(element, isDrawnFlat(element), frame.within);
   if (far !== far) {
     frame.close = null;
     walk.ignoredHand = element;
@@ -60,7 +63,7 @@ function openClickable(frame, at) {
   }
   const id = keep(element);
   const name = hasAttributes(element) ? nameOf(element, tag, "") : "";
-  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far);
+  const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far, frame.within);
   own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
@@ -124,6 +127,7 @@ function closeClickable(own, at) {
     if (!own.name) return drop();
     own.kind = "region";
     own.role = explicitRole(element) || "group";
+    if (isWithinTwin(own, at)) return drop();
     return undefined;
   }
   if (controls > 0 && listensForAll(element)) return drop();

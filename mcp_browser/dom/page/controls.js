@@ -87,6 +87,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const name = nameOf(element, tag, role);
   const states = statesOf(element, tag, role, name);
   pushControl(element, role, name, states, far, element === walk.active);
+  if (editor) editorRead = true;
   if (editor && walk.thorough) return hush(frame);
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf) return null;
@@ -112,11 +113,14 @@ const LEAST_ICON = 4;
 /** Whether an icon in an item is there to be acted on for itself. @param {Element} element @param {string} tag */
 function isPartOfItem(element, tag) {
   if (WORDS.test(textContent(element))) return false;
-  const own = listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
+  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
   if (!own) return false;
   const box = rectOf(element);
   return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
 }
+
+/** Whether a link without an address stands in a control, named and without words, so as to do something else. @param {string} tag @param {string} role @param {number} means */
+const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
 
 /** @param {Element} element @param {string} tag */
 const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
@@ -175,7 +179,8 @@ function isReplaceable(element, tag) {
   const type = inputType(element);
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;
   // A component's own field may lie unseen over or under what it draws.
-  return (traits(element) & SPECIAL) !== 0 && explicitRole(element) === "combobox" && attribute(element, "readonly") !== null;
+  if (!(traits(element) & SPECIAL) || explicitRole(element) !== "combobox") return false;
+  return attribute(element, "readonly") !== null || attribute(element, "inputmode") === "none";
 }
 
 /** Whether a hidden or tiny control can be reached all the same: by its own box, by a label that is seen, or by keys. @param {Element} element @param {string} tag */
@@ -184,11 +189,12 @@ function canBeReached(element, tag) {
   const style = styleOf(element);
   if (style.display === "none" || style.visibility !== "visible") return false;
   const box = rectOf(element);
-  if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0;
+  // A component's own means against a doubled control are these two.
+  const keyed = attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
+  if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed;
   for (const label of labelsOf(element)) if (isSeen(label)) return true;
   if (box.width > 1 && box.height > 1) return true;
-  // A component's own means against a doubled control are these two.
-  return box.width > 0 && attribute(element, "tabindex") !== "-1" && !closest(element, "[aria-hidden=true]");
+  return box.width > 0 && keyed;
 }
 
 /** @param {Element} element @param {string} tag */

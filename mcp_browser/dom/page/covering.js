@@ -277,7 +277,7 @@ function describe(element) {
       const controlTag = localName(control);
       const controlRole = explicitRole(control) || nativeRole(control, controlTag);
       const name = nameOf(control, controlTag, controlRole);
-      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, node: element, parts: null, cells: null };
+      return { kind: "interactive", depth: 0, id, role: controlRole, name: cut(name, LONGEST_NAME), states: statesOf(control, controlTag, controlRole, name), marks: [], far: 0, port: NO_PORT, node: element, parts: null, cells: null };
     }
   }
   labelsOfRoot = new WeakMap();
@@ -301,6 +301,7 @@ function describe(element) {
     states: name || what === "region" ? states : withHint(element, HINTED.has(shown) || FIELDS.has(shown) ? shown : "clickable", states),
     marks: [],
     far: 0,
+    port: NO_PORT,
     node: element,
     parts: null,
     cells: null,

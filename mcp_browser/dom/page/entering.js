@@ -20,6 +20,7 @@ function frameFor(element, parent) {
     used.hand = undefined;
     used.kind = "";
     used.zone = parent ? parent.zone : null;
+    used.within = used.port = parent ? parent.port : walk.port;
     used.faint = parent ? parent.faint : "";
     return used;
   }
@@ -44,6 +45,8 @@ function frameFor(element, parent) {
     guesses: 0,
     kind: "",
     zone: parent ? parent.zone : null,
+    within: parent ? parent.port : walk.port,
+    port: parent ? parent.port : walk.port,
     close: null,
     entries: null,
   };
@@ -120,6 +123,7 @@ function enterElement(element, parent) {
   } else {
     flush();
     frame.start = walk.lines.length;
+    if (!leaf && frame.zone === null && mayScroll(element, tag, means)) frame.port = portOf(element, frame.within);
   }
 
   if (marked && !walk.inert && attribute(element, "inert") !== null) {
@@ -175,8 +179,8 @@ function enterElement(element, parent) {
     }
     if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
-  if (walk.parted && !role && attributed && isPartOfItem(element, tag)) {
-    pushControl(element, "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
+  if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {
+    pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
     return null;
   }
   if (walk.inside === null || !parent) {
@@ -194,8 +198,9 @@ function enterElement(element, parent) {
       } else {
         const box = rectOf(element);
         if (box.width > 0 && box.height > 0) {
-          if (box.bottom < -walk.margin) frame.zone = Math.round(box.bottom);
-          else if (box.top > walk.height + walk.margin) frame.zone = Math.round(box.top - walk.height);
+          const { top, bottom } = frame.within;
+          if (box.bottom < top - walk.margin) frame.zone = inAll(Math.round(box.bottom - top), frame.within);
+          else if (box.top > bottom + walk.margin) frame.zone = inAll(Math.round(box.top - bottom), frame.within);
         }
         const alike = frame.zone !== null && parent.far !== null && frame.zone > 0 && parent.kind === kindOf(element, tag);
         parent.run = alike ? Math.min(parent.run * 2 + 1, MOST_GUESSES) : 0;

@@ -24,13 +24,17 @@ function find(wanted, limit) {
   const role = wanted.role ? wanted.role.trim().toLowerCase() : "";
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
-  const lines = read(null, role !== "");
+  // Only cells, and what is in an editor's text, are not told as elements otherwise.
+  const cells = CELLS.has(role) || role === "row";
+  const lines = read(null, cells);
+  const seen = cells ? null : { lines, groups: groupsRead };
+  const sought = role && editorRead && seen ? read(null, true) : lines;
   /** @type {Found[]} */
   const found = [];
   let total = 0;
   /** @type {Line | null} */
   let row = null;
-  for (const line of withParts(lines)) {
+  for (const line of withParts(sought)) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
     const shown = plain(line.name);
@@ -44,7 +48,8 @@ function find(wanted, limit) {
   }
   tellApart(found);
   const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
-  release(lines);
+  if (sought !== lines || !seen) release(sought);
+  searched = seen;
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
 

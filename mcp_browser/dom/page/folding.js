@@ -160,6 +160,6 @@ function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
   hidden.fill(1, from, to);
   const first = /** @type {Line} */ (lines[from]);
   const id = keep(group.element);
-  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, node: null, parts: null, cells: null };
+  const line = { kind: /** @type {Kind} */ ("fold"), depth: first.depth, id, role: noun, name: String(entries), states: [String(to - from)], marks: NO_MARKS, far: first.far, port: first.port, node: null, parts: null, cells: null };
   folds.push({ at: from, lines: to - from, line });
 }

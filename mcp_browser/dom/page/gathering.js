@@ -42,10 +42,10 @@ function flushText(text, holder) {
     return;
   }
   if (SEPARATOR.test(text)) return;
-  const far = farOf(holder, false);
+  const far = farOf(holder, false, walk.runPort);
   if (far !== far || (walk.runSuspect && isInvisible(holder))) return;
-  if (walk.heading) walk.lines.push(newLine("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${walk.heading}`], far));
-  else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), NO_STATES, far));
+  if (walk.heading) walk.lines.push(newLine("heading", holder, idOf(holder), "heading", cut(text, LONGEST_TEXT), [`level=${walk.heading}`], far, walk.runPort));
+  else walk.lines.push(newLine("text", holder, idOf(holder), "", cut(text, LONGEST_TEXT), NO_STATES, far, walk.runPort));
 }
 
 /** Text as it stands in a cell: as much as its row has room for, nothing in it that looks like an index or a cell's edge. @param {string} text */
@@ -71,6 +71,7 @@ function gather(element, text, frame) {
     if (!frame || isBlank(text)) return;
     walk.runHolder = element;
     walk.runSuspect = isSuspect(frame);
+    walk.runPort = frame.port;
   } else if (walk.edges.length && !/\s$/.test(walk.run) && !/^\s/.test(text)) {
     for (const edge of walk.edges) {
       if (isBlockLevel(edge)) {

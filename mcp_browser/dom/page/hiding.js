@@ -58,7 +58,7 @@ function isInvisible(element) {
 }
 
 /** Form controls that are used all the same where they are not drawn. */
-const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],select";
+const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],input[role=combobox][inputmode=none],select";
 
 /** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover"} */
 const faintness = (element) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : "");

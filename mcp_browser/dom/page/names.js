@@ -13,6 +13,7 @@ const LABELLED = 4;
 const LABEL = 128;
 const TITLE = 256;
 const HOLDER = 512;
+const POPOVER = 1024;
 const MEANINGS = new Map([
   ...set("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden").values().map((name) => /** @type {[string, number]} */ ([name, SPECIAL])),
   ...set(
@@ -29,6 +30,7 @@ const MEANINGS = new Map([
   ["draggable", SPECIAL | STATE],
   ["class", CLASS],
   ["style", STYLE],
+  ["popover", POPOVER],
   ["aria-owns", OWNS],
 ]);
 const _getAttributeNames = Element.prototype.getAttributeNames;
@@ -41,6 +43,8 @@ function traits(element) {
   if (traced !== element) {
     let bits = 0;
     if (hasAttributes(element)) for (const name of _getAttributeNames.call(element)) bits |= MEANINGS.get(name) || OTHER;
+    const told = heardSayings ? sayings.get(element) : undefined;
+    if (told) for (const name of told.keys()) bits |= MEANINGS.get(name) || OTHER;
     traced = element;
     tracedAs = bits;
   }
@@ -56,7 +60,12 @@ let pointedSome = false;
 /** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
 let suspected = new WeakSet();
 let suspectedSome = false;
-/** Whether the two above tell all there is: not where a style sheet of another origin cannot be read. */
+/** Elements of the document that some rule may let scroll. @type {WeakSet<Element>} */
+let scrolling = new WeakSet();
+let scrollingSome = false;
+/** Whether that tells all that do. */
+let scrollingKnown = false;
+/** Whether the two before these tell all there is: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
 const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
@@ -73,8 +82,12 @@ function survey(root) {
 function surveyStyles() {
   pointed = new WeakSet();
   suspected = new WeakSet();
+  scrolling = new WeakSet();
   pointedSome = suspectedSome = false;
-  const { hand, trap, blind } = addedTo(document);
+  const { hand, trap, scroll, blind } = addedTo(document);
+  scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
+  scrollingSome = scrollingKnown && scroll.length > 0;
+  if (scrollingSome) for (const element of queryAll(document, `:is(${scroll.join(",")})`)) scrolling.add(element);
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
   if (!surveyed) return;
   if (hand.length) for (const element of queryAll(document, `:is(${hand.join(",")})`)) pointed.add(element);

@@ -39,6 +39,9 @@ const _scrollWidth = getterOf(Element.prototype, "scrollWidth");
 const _scrollHeight = getterOf(Element.prototype, "scrollHeight");
 const _clientWidth = getterOf(Element.prototype, "clientWidth");
 const _clientHeight = getterOf(Element.prototype, "clientHeight");
+const _clientLeft = getterOf(Element.prototype, "clientLeft");
+const _clientTop = getterOf(Element.prototype, "clientTop");
+const _offsetParent = getterOf(HTMLElement.prototype, "offsetParent");
 const _focus = HTMLElement.prototype.focus;
 const _dispatchEvent = EventTarget.prototype.dispatchEvent;
 const _addEventListener = EventTarget.prototype.addEventListener;
@@ -87,8 +90,10 @@ const assignedSlot = (/** @type {Element} */ element) =>
   /** @type {HTMLSlotElement | null} */ (_assignedSlot.call(element));
 const childElementCount = (/** @type {Element} */ element) => /** @type {number} */ (_childElementCount.call(element));
 const data = (/** @type {CharacterData} */ node) => /** @type {string} */ (_data.call(node));
-const attribute = (/** @type {Element} */ element, /** @type {string} */ name) =>
-  /** @type {string | null} */ (_getAttribute.call(element, name));
+const attribute = (/** @type {Element} */ element, /** @type {string} */ name) => {
+  const value = /** @type {string | null} */ (_getAttribute.call(element, name));
+  return value === null && heardSayings ? (sayings.get(element)?.get(name) ?? null) : value;
+};
 const hasAttributes = (/** @type {Element} */ element) => _hasAttributes.call(element);
 const rectOf = (/** @type {Element} */ element) => _getBoundingClientRect.call(element);
 const matches = (/** @type {Element} */ element, /** @type {string} */ selector) => _matches.call(element, selector);

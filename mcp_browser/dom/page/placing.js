@@ -6,17 +6,18 @@ const NOWHERE = NaN;
  * Distance of an element's box from the view; NaN where nobody can see it.
  * @param {Element} element
  * @param {boolean} small whether tiny boxes count
+ * @param {Port} port what it is seen through
  */
-function farOf(element, small) {
+function farOf(element, small, port = portNow()) {
   const frame = walk.open.length ? walk.open[walk.open.length - 1] : null;
   const zone = frame ? frame.zone : null;
   if (zone !== null && zone !== undefined) return zone;
   walk.rects--;
-  return distance(element, rectOf(element), small);
+  return distance(element, rectOf(element), small, port);
 }
 
-/** @param {Element} element @param {DOMRect} box @param {boolean} small */
-function distance(element, box, small) {
+/** @param {Element} element @param {DOMRect} box @param {boolean} small @param {Port} port what it is seen through */
+function distance(element, box, small, port = portNow()) {
   if (box.width <= 1 || box.height <= 1) {
     if (!small && !(box.width <= 1 && box.height <= 1 && box.width > 0)) {
       const range = /** @type {Range} */ (_createRange.call(document));
@@ -28,13 +29,94 @@ function distance(element, box, small) {
   if ((box.right + walk.offX <= 0 && !walk.leftward && box.width > 0) || box.bottom + walk.offY <= 0) {
     if (!scrolledAway(element)) return NOWHERE;
   }
+  const far = beyond(box, port);
+  if (far === 0 || port === walk.port) return inAll(far, port);
+  const whole = beyond(box, walk.port);
+  return whole === 0 && escapes(element, port) ? 0 : inAll(far, port);
+}
+
+/** How far a box is from what of a port is seen, negative above or to the left of it. @param {DOMRect} box @param {Port} port */
+function beyond(box, port) {
   const bottom = box.bottom - walk.shift;
   const top = box.top - walk.shift;
-  if (bottom <= 0) return Math.min(-1, Math.round(bottom));
-  if (top >= walk.height) return Math.max(1, Math.round(top - walk.height));
-  if (box.right <= 0) return Math.min(-1, Math.round(box.right));
-  if (box.left >= walk.width) return Math.max(1, Math.round(box.left - walk.width));
+  if (bottom <= port.top) return Math.min(-1, Math.round(bottom - port.top));
+  if (top >= port.bottom) return Math.max(1, Math.round(top - port.bottom));
+  if (box.right <= port.left) return Math.min(-1, Math.round(box.right - port.left));
+  if (box.left >= port.right) return Math.max(1, Math.round(box.left - port.right));
   return 0;
+}
+
+/** A distance from what a port shows as one from the view: further out than the port itself. @param {number} far @param {Port} port */
+const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.far) * Math.abs(far));
+
+/** Whether a style or tag may let an element scroll what is in it. @param {Element} element @param {string} tag @param {number} means its attributes */
+function mayScroll(element, tag, means) {
+  if (tag === "dialog" || means & POPOVER) return true;
+  if (means & STYLE && /overflow/i.test(attribute(element, "style") || "")) return true;
+  if (scrollingKnown && walk.shadows === 0) return scrollingSome && scrolling.has(element);
+  return walk.scrolls > 0 && walk.scrolls-- > 0;
+}
+
+/**
+ * What is seen of what is in an element: the part of it that is in the view where it scrolls.
+ * @param {Element} element
+ * @param {Port} outer what it is seen through itself
+ * @returns {Port}
+ */
+function portOf(element, outer) {
+  const down = _scrollHeight.call(element) - _clientHeight.call(element) >= LEAST_SCROLL;
+  if (!down && _scrollWidth.call(element) - _clientWidth.call(element) < LEAST_SCROLL) return outer;
+  if (!canScroll(element, !down) && !(down && canScroll(element, true))) return outer;
+  if (element === scroller() || element === rootElement() || (element === body() && isScrolledByView())) return outer;
+  if (outer !== walk.port && escapes(element, outer)) outer = walk.port;
+  const box = rectOf(element);
+  const far = distance(element, box, true, outer);
+  const left = box.left + _clientLeft.call(element);
+  const top = box.top + _clientTop.call(element) - walk.shift;
+  const right = left + _clientWidth.call(element);
+  const bottom = top + _clientHeight.call(element);
+  const id = keep(element);
+  if (far !== 0) return { id, left, top, right, bottom, far: far === far ? far : 0, outer };
+  return {
+    id,
+    left: Math.max(left, outer.left),
+    top: Math.max(top, outer.top),
+    right: Math.min(right, outer.right),
+    bottom: Math.min(bottom, outer.bottom),
+    far,
+    outer,
+  };
+}
+
+const LEAST_SCROLL = 2;
+
+/** Whether what the body's style says of scrolling holds for the view: not where it says that of the root as well. */
+function isScrolledByView() {
+  const whole = rootElement();
+  return !whole || (styleOf(whole).overflowX === "visible" && styleOf(whole).overflowY === "visible");
+}
+
+/** Whether an element does not scroll with what it stands in, and is not clipped by it: fixed, or placed by something further out. @param {Element} element @param {Port} port */
+function escapes(element, port) {
+  const outer = byId(port.id);
+  if (!outer) return false;
+  /** @type {Node | null} */
+  let node = element;
+  while (node && node !== outer) {
+    if (isElement(node)) {
+      const inner = /** @type {Element} */ (node);
+      const { position } = styleOf(inner);
+      if (position === "fixed") return true;
+      if (position === "absolute" && inner instanceof HTMLElement) {
+        const placed = /** @type {Element | null} */ (_offsetParent.call(inner));
+        if (!placed || !holds(outer, placed)) return true;
+        node = placed;
+        continue;
+      }
+    }
+    node = flatParent(node);
+  }
+  return false;
 }
 
 /** A box of no height that hides what is in it. @param {Element} element */
@@ -54,7 +136,7 @@ function scrolledAway(element) {
   for (let node = flatParent(element); node; node = flatParent(node)) {
     if (!isElement(node)) continue;
     const outer = /** @type {Element} */ (node);
-    if (outer === rootElement() || outer === body()) return false;
+    if (outer === rootElement() || (outer === body() && isScrolledByView())) return false;
     if (_scrollLeft.call(outer) || _scrollTop.call(outer)) return true;
   }
   return false;

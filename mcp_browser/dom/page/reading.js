@@ -11,6 +11,9 @@ let groupsRead = [];
  */
 function read(top, thorough = false) {
   ask("nodes");
+  if (searched) release(searched.lines);
+  searched = null;
+  editorRead = false;
   labelsOfRoot = new WeakMap();
   addedIn = new WeakMap();
   const start = top || body() || rootElement();
@@ -39,6 +42,7 @@ function read(top, thorough = false) {
     margin: height * 1.5,
     offX: scrollX,
     offY: scrollY,
+    port: { ...NO_PORT, right: innerWidth, bottom: height },
     leftward: !!whole && styleOf(whole).direction === "rtl",
   };
   const letSleep = wakeLazy();

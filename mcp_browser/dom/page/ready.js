@@ -291,9 +291,9 @@ async function tryReady(id, purpose, force) {
       const over = through || !holds(point.hit, element) ? inTheWay(point.hit, element) : null;
       // A page may let the mouse through all of it while something is open.
       if (over && (!through || matches(over, LAYERS))) return { ...coveredBy(over), ...facts };
-      if (through) return { problem: "no-pointer", ...facts };
       // A component's field that lies unseen under what the component draws: a click there is meant for it.
       const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
+      if (through && !(under && holds(point.hit, element))) return { problem: "no-pointer", ...facts };
       if (!under) return { problem: "clipped", ...facts };
       const how = hiddenBy(element, true);
       if (how) return { problem: "hidden", how, ...facts };

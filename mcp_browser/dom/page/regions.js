@@ -14,7 +14,9 @@ function enterRegion(element, tag, role, frame) {
     const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
     name = title ? tidy(textContent(title)) : "";
   }
-  if ((needsName && !name) || walk.inside !== null) return enterPlain(element, tag, frame);
+  // A list that a control holds is one of its own.
+  const within = walk.inside !== null && (role !== "listbox" || walk.inside === ALL);
+  if ((needsName && !name) || within) return enterPlain(element, tag, frame);
   if (role === "form" && name && tag === "form" && attribute(element, "aria-label") === null && attribute(element, "aria-labelledby") === null) {
     return enterPlain(element, tag, frame);
   }
@@ -46,10 +48,22 @@ function enterRegion(element, tag, role, frame) {
           break;
         }
       }
+      if (isWithinTwin(own, at)) {
+        walk.lines.splice(at, 1);
+        for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
+      }
     }
     if (before) before(from);
   };
   return frame;
+}
+
+/** Whether all that a region holds is one of the same role and name: a component and what it has put into itself. @param {Line} own @param {number} at its place */
+function isWithinTwin(own, at) {
+  const twin = walk.lines[at + 1];
+  if (!twin || twin.kind !== "region" || twin.role !== own.role || twin.name !== own.name || own.name === "") return false;
+  for (let i = at + 2; i < walk.lines.length; i++) if (/** @type {Line} */ (walk.lines[i]).depth <= twin.depth) return false;
+  return true;
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */

@@ -138,7 +138,8 @@ function nativeRole(element, tag) {
       if (type === "hidden") return "";
       const role = INPUT_ROLES.get(type);
       if (role && role !== "searchbox") return role;
-      if (attribute(element, "list") !== null && (role || TEXT_TYPES.has(type))) return "combobox";
+      // What it names may not be there.
+      if (attribute(element, "list") !== null && /** @type {HTMLInputElement} */ (element).list && (role || TEXT_TYPES.has(type))) return "combobox";
       return role || "textbox";
     }
     case "select":

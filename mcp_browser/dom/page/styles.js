@@ -1,13 +1,15 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, and of what is laid out late; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], blind: boolean}} Added */
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, and of what may scroll; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[]}} Rules */
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[]}} Rules */
 /** @type {WeakMap<CSSStyleSheet, Rules>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
 const MOST_RULES = 20000;
+/** What lets people scroll an element. */
+const SCROLLS = /auto|scroll|overlay|var\(/;
 
 /**
  * Selectors in a style sheet whose elements get text, kept until the sheet has more or fewer rules.
@@ -24,7 +26,7 @@ function addedBy(sheet) {
   const known = sheets.get(sheet);
   if (known && known.rules === rules.length) return known;
   /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [] };
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [] };
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -44,6 +46,7 @@ function addedBy(sheet) {
         if (mayHide(style)) found.trap.push(own);
         if (Number(style.opacity) > 0 && own.includes(":hover")) found.hover.push(own.replaceAll(":hover", ":is(*)"));
         if (style.contentVisibility === "auto") found.lazy.push(own);
+        if (SCROLLS.test(`${style.overflow} ${style.overflowX} ${style.overflowY}`)) found.scroll.push(own);
         if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
       } else if (rule instanceof CSSImportRule) {
         const inner = rule.styleSheet && addedBy(rule.styleSheet);
@@ -54,6 +57,7 @@ function addedBy(sheet) {
           found.trap.push(...inner.trap);
           found.hover.push(...inner.hover);
           found.lazy.push(...inner.lazy);
+          found.scroll.push(...inner.scroll);
         }
       } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
     }
@@ -125,6 +129,8 @@ function addedTo(root) {
   const hover = [];
   /** @type {string[]} */
   const lazy = [];
+  /** @type {string[]} */
+  const scroll = [];
   let blind = false;
   for (const sheet of sheetsOf(root)) {
     if (sheet.disabled) continue;
@@ -139,8 +145,9 @@ function addedTo(root) {
     trap.push(...own.trap);
     hover.push(...own.hover);
     lazy.push(...own.lazy);
+    scroll.push(...own.scroll);
   }
-  added = { before: working(before), after: working(after), hand, trap, hover, lazy, blind };
+  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, blind };
   addedIn.set(root, added);
   return added;
 }

@@ -12,6 +12,17 @@
 var channel;
 
 /**
+ * @typedef {object} Port what lines are seen through: the view, or the part of it that something takes which scrolls
+ * @property {number} id of the element that scrolls, 0 for the view
+ * @property {number} left
+ * @property {number} top
+ * @property {number} right
+ * @property {number} bottom
+ * @property {number} far distance from the view of all of it, as of a line
+ * @property {Port | null} outer what it is seen through itself, null for the view
+ */
+
+/**
  * @typedef {"interactive" | "text" | "heading" | "region" | "row" | "image" | "fold"} Kind
  *
  * @typedef {object} Line one line of the snapshot
@@ -23,6 +34,7 @@ var channel;
  * @property {string[]} states
  * @property {string[]} marks states that pass by (focused, covered): shown, but no change
  * @property {number} far distance from the view, in pixels: negative above, 0 in it
+ * @property {Port} port what it is seen through
  * @property {Element | null} node only while a call is being answered
  * @property {Line[] | null} parts of a row: the controls and cells that its name refers to, told within it
  * @property {Element[] | null} cells of a row, in the order of its text; only while a call is being answered
@@ -52,6 +64,8 @@ var channel;
  * @property {number} guesses how many of them are left
  * @property {string} kind what they have in common
  * @property {number | null} zone distance from the view of all that is in it, null where lines differ
+ * @property {Port} within what it is seen through itself
+ * @property {Port} port what its children are seen through: the same, or itself where it scrolls
  * @property {((start: number) => void) | null} close
  * @property {(Line | Element)[] | null} entries by turns the first line of a child, and the child
  *

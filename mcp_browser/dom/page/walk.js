@@ -10,9 +10,12 @@
  * @property {number} depth
  * @property {number} rects how many boxes may yet be measured one by one
  * @property {number} checks how many elements and texts may yet be asked whether a style keeps them from being seen
+ * @property {number} scrolls how many elements may yet be asked whether they scroll where no style sheet tells
+ * @property {Port} port the view
  * @property {string} run text being gathered
  * @property {Element | null} runHolder the element that holds its beginning
  * @property {boolean} runSuspect whether a style may make that beginning invisible
+ * @property {Port} runPort what that beginning is seen through
  * @property {Line[]} links links within the gathered text, which holds references to them
  * @property {Group[]} groups elements that have many children with lines, the innermost first
  * @property {Element[]} edges inline elements whose edge lies between the gathered text and the next
@@ -52,6 +55,10 @@ const INERT = ["inert"];
 const EXACT_RECTS = 2500;
 /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
 const TRAP_CHECKS = 8000;
+/** How many are asked whether they scroll. */
+const SCROLL_CHECKS = 8000;
+/** @type {Port} */
+const NO_PORT = { id: 0, left: 0, top: 0, right: 0, bottom: 0, far: 0, outer: null };
 
 /** @returns {Walk} */
 const standing = () => ({
@@ -63,9 +70,12 @@ const standing = () => ({
   depth: 0,
   rects: EXACT_RECTS,
   checks: TRAP_CHECKS,
+  scrolls: SCROLL_CHECKS,
+  port: NO_PORT,
   run: "",
   runHolder: null,
   runSuspect: false,
+  runPort: NO_PORT,
   links: [],
   edges: [],
   groups: [],
@@ -90,12 +100,20 @@ const standing = () => ({
   leftward: false,
 });
 
+/** Whether there was an editor's text in what was read last, told as one value. */
+let editorRead = false;
+/** What was read for a search, until something else is read: what has changed can be told of that. @type {{lines: Line[], groups: Group[]} | null} */
+let searched = null;
+
 /** Only one reading goes on at a time, and nothing of it is kept when it ends. */
 let walk = standing();
 
-/** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @returns {Line} */
-function newLine(kind, node, id, role, name, states, far) {
-  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, node, parts: null, cells: null };
+/** What is seen of the page where the walk is. @returns {Port} */
+const portNow = () => (walk.open.length ? /** @type {Open} */ (walk.open[walk.open.length - 1]).port : walk.port);
+
+/** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @param {Port} port @returns {Line} */
+function newLine(kind, node, id, role, name, states, far, port = portNow()) {
+  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, port, node, parts: null, cells: null };
 }
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
