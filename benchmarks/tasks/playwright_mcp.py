@@ -4,7 +4,8 @@ On a page that it comes to it takes a snapshot: its navigation gives only the na
 the page can be known without. References last as long as their elements, so that what was seen on a page is
 acted on without another look. What has come meanwhile is looked for with browser_find, "cheaper than
 capturing the whole snapshot when you only need to locate an element and its ref", and only where that finds
-nothing the snapshot is taken again.
+nothing the snapshot is taken again. What it refuses to click because something else lies over it is clicked
+by browser_evaluate.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ _LINE = re.compile(
 _TEXT = re.compile(r"^[^:]*\]'?: (.*)$")
 SECONDS = 3
 NAMED_BY_CONTENT = ("link", "button", "cell", "row")
+POINTED = "[cursor=pointer]"
 _PARTS = re.compile(
     r"""^\s*-\ (?:text|[a-z]+(?:\ \[[^\]]*\])*):\ (.+)$  # a text, or an element with nothing but one
       | ^\s*-\ '?[a-z]+\ "((?:[^"\\]|\\.)*)"  # an element with a name""",
@@ -91,6 +93,10 @@ class PlaywrightMcp(Hand):
             try:
                 self.call(tool, element=f"{target.name} {target.role}", target=target.handle, **arguments)
             except ToolError as error:
+                if tool == "browser_click" and "intercepts pointer events" in str(error):
+                    more = {"element": target.name, "target": target.handle}
+                    self.call("browser_evaluate", function="(element) => element.click()", **more)
+                    return
                 if again or "snapshot" not in str(error):
                     raise
                 self.look()
@@ -130,7 +136,7 @@ def elements(text: str) -> Iterator[Seen]:
             continue
         inner = _TEXT.match(found["rest"])
         name = found["name"] or (inner[1] if inner else "")
-        if not name and found["role"] in NAMED_BY_CONTENT:
+        if not name and (found["role"] in NAMED_BY_CONTENT or POINTED in found["rest"]):
             within = takewhile(partial(_is_deeper, line), lines[place + 1 :])
             name = words("\n".join(within))
         yield Seen(found["role"], re.sub(r"\\(.)", r"\1", name).strip('"'), found["ref"], line)

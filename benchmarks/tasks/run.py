@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import servers
-from benchmarks.tasks import applications, components, report
+from benchmarks.tasks import applications, components, libraries, report
 from benchmarks.tasks.hands import Hand, NotSeenError
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.playwright_mcp import PlaywrightMcp
@@ -16,7 +16,7 @@ from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
 HANDS: dict[str, type[Hand]] = {OURS: McpBrowser, "playwright-mcp": PlaywrightMcp}
-MODULES = (applications, components)
+MODULES = (applications, components, libraries)
 """Where the tasks are registered."""
 
 console = Console(stderr=True, soft_wrap=True)

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from sqlite3 import connect
@@ -13,6 +14,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.tasks.paper import paper
+from benchmarks.wholeness import stage as packages
+from benchmarks.wholeness.second import SECOND
 from tests.support.apps import Django, JupyterLab, django, jupyterlab, python_documentation
 from tests.support.bookshop import Bookshop
 from tests.support.miniwob import Gym, running_gym
@@ -43,6 +46,7 @@ class Stage:
         """Start the site."""
         self.site = self._running.enter_context(Site())
         self.site.route("/noted", self._note)
+        self._packages = self._running.enter_context(packages.Stage(self.site, PAGES))
         return self
 
     def __exit__(
@@ -76,6 +80,11 @@ class Stage:
     def _note(self, request: Request) -> Reply:
         self.noted.append(json.loads(request.body))
         return Reply(f"Order {len(self.noted)} sent".encode(), "text/plain")
+
+    def packaged(self, source: str) -> str:
+        """A page or a program over the packages of the page that `wholeness` calls the same; its URL."""
+        page = next(page for page in SECOND if page.source == source)
+        return self._packages.address(replace(page, framed=False))
 
     def _folder(self) -> Path:
         return Path(self._running.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))

@@ -30,9 +30,10 @@ _LARGE = 'width="1100" height="500"'
 class Stage:
     """The pages' addresses; what no page asks for is not installed or started."""
 
-    def __init__(self, site: Site) -> None:
-        """On a site that runs."""
+    def __init__(self, site: Site, sources: Path = SOURCES) -> None:
+        """On a site that runs; `sources` is the folder that the pages' sources are in."""
         self.site = site
+        self.sources = sources
         self._running = contextlib.ExitStack()
         self._addresses: dict[str, str] = {}
 
@@ -64,7 +65,7 @@ class Stage:
         )
 
     def _html(self, page: Page) -> str:
-        html = (SOURCES / page.source).read_text(encoding="utf-8")
+        html = (self.sources / page.source).read_text(encoding="utf-8")
         if page.packages:
             modules = npm_packages(_folder_name(page), *page.packages)
             for package in page.packages:
@@ -73,7 +74,7 @@ class Stage:
         return self.site.publish(html.encode(), path=f"/wholeness/{page.source}")
 
     def _bundled(self, page: Page) -> str:
-        source = SOURCES / page.source
+        source = self.sources / page.source
         modules = npm_packages(_folder_name(page), *page.packages, ESBUILD)
         digest = hashlib.sha256(source.read_bytes()).hexdigest()[:10]
         bundle = modules.parent / "bundles" / f"{source.stem}-{digest}"
@@ -105,7 +106,7 @@ class Stage:
         folder = Path(self._running.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         port = free_port()
         url = f"http://127.0.0.1:{port}/"
-        command = [str(python), str(SOURCES / page.source), str(port)]
+        command = [str(python), str(self.sources / page.source), str(port), self.site.url]
         self._running.enter_context(running(command, folder, ready=url))
         return url
 

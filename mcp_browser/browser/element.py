@@ -163,29 +163,37 @@ class Element:
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
             await self._call("setValue", text)
             return await self._field()
+        # What takes its keys in a way of its own takes several lines as one only from a paste.
+        pastes = not slowly and (ready.kind == "keys" or (ready.kind == "rich" and "\n" in text))
         if ready.kind == "keys":
             # What is selected and where the caret stands is known to the editor alone.
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
-            await self._type(text, slowly=slowly)
+            await self._type(text, slowly=slowly, pastes=pastes)
             return None
         await self._call("moveToEnd" if append else "selectText")
-        await self._type(text, slowly=slowly)
-        if text and not slowly:
-            field = await self._field()
-            if append or field is None or field.holds(text) or (ready.kind == "rich" and field.value.strip()):
-                return field
-            await self._call("selectText")
+        await self._type(text, slowly=slowly, pastes=pastes)
+        if not text or slowly:
+            return await self._field()
+        field = await self._field()
+        if append or field is None or field.holds(text):
+            return field
+        await self._call("selectText")
+        if ready.kind == "rich":
+            # Where a table or a picture is selected too, some type beside what is selected.
+            await self._type("")
+            await self._type(text, pastes=pastes)
+        else:
             await type_keys(self._tab, text)
         return await self._field()
 
-    async def _type(self, text: str, *, slowly: bool) -> None:
+    async def _type(self, text: str, *, slowly: bool = False, pastes: bool = False) -> None:
         """Put text in place of what is selected; none deletes that."""
         keyboard = self._tab.page.keyboard
         if not text:
             await self._tab.act(keyboard.press("Delete"))
         elif slowly:
             await type_keys(self._tab, text)
-        else:
+        elif not pastes or not await self._call("paste", text):
             await self._tab.act(keyboard.insert_text(text))
 
     async def _field(self) -> FieldValue | None:

@@ -17,6 +17,8 @@
   const LONGEST_OF_PAGE = 250;
   /** Longest wait for what has no time of its own and may never come, milliseconds. */
   const LONGEST_ANSWER = 300;
+  /** The same for the answer of a socket that was written to. */
+  const LONGEST_SOCKET = 1000;
   /** What is left of that wait at least when the page is looked at again, because something else has ended. */
   const LAST_ANSWER = 60;
   const DEEPEST_TIMER = 3;
@@ -49,12 +51,15 @@
   const post = MessagePort.prototype.postMessage;
   const open = MessagePort.prototype.start;
   const then = Promise.prototype.then;
+  const { observe, disconnect } = MutationObserver.prototype;
   const onloadOf = Object.getOwnPropertyDescriptor(globalThis, "onload")?.get;
   const stateOf = /** @type {() => string} */ (
     /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "readyState")).get
   );
 
   /** @type {Set<WeakRef<ShadowRoot>>} */
+  const shadows = new Set();
+  /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new Set();
   /** @type {Set<WeakRef<Element>>} */
   const listening = new Set();
@@ -114,6 +119,15 @@
     }
   }
 
+  /** The roots that are there still. @param {Set<WeakRef<ShadowRoot>>} refs */
+  function* alive(refs) {
+    for (const ref of refs) {
+      const root = ref.deref();
+      if (root) yield root;
+      else refs.delete(ref);
+    }
+  }
+
   /** @param {unknown} target */
   function note(target) {
     if (!(target instanceof Element) || known.has(target) || NATIVE.has(target.localName)) return;
@@ -164,7 +178,9 @@
 
   wrap(Element.prototype, "attachShadow", (native, self, args) => {
     const root = apply(native, self, args);
-    if (root.mode === "closed") closedRoots.add(new WeakRef(root));
+    const ref = new WeakRef(root);
+    shadows.add(ref);
+    if (root.mode === "closed") closedRoots.add(ref);
     return root;
   });
 
@@ -334,7 +350,39 @@
   const writes = ["add", "put", "delete", "clear"];
   expectAnswers(globalThis.IDBObjectStore, [...reads, ...writes], outcomes, (_self, request) => request);
   expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
-  expectAnswers(globalThis.WebSocket, ["send"], ["message", "close"], (socket) => socket);
+
+  /** Sockets written to that have answered nothing to see yet, and whether they have answered at all. @type {Map<object, boolean>} */
+  const asked = new Map();
+  /** Sockets that were waited for in vain. @type {WeakSet<object>} */
+  const mute = new WeakSet();
+  /** @type {WeakSet<object>} */
+  const heard = new WeakSet();
+  const DRAWN = { subtree: true, childList: true, characterData: true };
+  // A first answer often says only that another one is being made.
+  const shown = new MutationObserver(() => {
+    for (const [socket, answered] of asked) if (answered) forget(socket);
+  });
+  /** @param {object} socket */
+  function forget(socket) {
+    expected.delete(socket);
+    asked.delete(socket);
+    if (!asked.size) apply(disconnect, shown, []);
+  }
+  wrap(globalThis.WebSocket?.prototype, "send", (native, self, args) => {
+    const given = apply(native, self, args);
+    if (level + 1 > DEEPEST_TIMER || expected.has(self)) return given;
+    expected.add(self);
+    if (!heard.has(self)) {
+      heard.add(self);
+      // In front of the page's own listeners, so that what these draw counts.
+      apply(add, self, ["message", () => (asked.has(self) ? asked.set(self, true) : expected.delete(self)), { capture: true }]);
+      apply(add, self, ["close", () => forget(self)]);
+    }
+    if (longest !== LONGEST_AFTER_INPUT || mute.has(self)) return given;
+    if (!asked.size) for (const root of [document, ...alive(shadows)]) apply(observe, shown, [root, DRAWN]);
+    asked.set(self, false);
+    return given;
+  });
 
   /** The getter of a class's property. @param {any} owner @param {string} name @returns {Function | undefined} */
   const getterOf = (owner, name) => owner && Object.getOwnPropertyDescriptor(owner.prototype, name)?.get;
@@ -485,7 +533,13 @@
     // Where the machine is busy all takes longer, a look too: one look counts as little as on a free one.
     patience += min(time - impatient, 2 * GLANCE) || 0;
     impatient = NaN;
-    if (!count && expected.size && patience < LONGEST_ANSWER) {
+    if (patience >= LONGEST_SOCKET) {
+      for (const socket of asked.keys()) {
+        mute.add(socket);
+        forget(socket);
+      }
+    }
+    if (!count && expected.size && patience < (asked.size ? LONGEST_SOCKET : LONGEST_ANSWER)) {
       count = expected.size;
       latest = GLANCE;
       impatient = time;
@@ -496,6 +550,7 @@
   function begin() {
     if (settled) {
       due.clear();
+      for (const socket of asked.keys()) forget(socket);
       expected.clear();
     }
     settled = false;

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks import servers
-from benchmarks.tasks import run
+from benchmarks.tasks import libraries, run
 from benchmarks.tasks.ours import McpBrowser
 from benchmarks.tasks.stage import Stage
 from benchmarks.tasks.task import OURS, TASKS
@@ -24,12 +24,19 @@ def stage() -> Iterator[Stage]:
         yield running
 
 
-def test_there_are_twenty_tasks() -> None:
-    assert len(run.MODULES) == 2
-    assert len(TASKS) == 20
+def test_there_are_thirty_five_tasks() -> None:
+    assert len(run.MODULES) == 3
+    assert len(TASKS) == 35
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Installing the packages of these takes a while.
+        pytest.param(name, marks=[pytest.mark.slow] * (task.policy.__module__ == libraries.__name__))
+        for name, task in TASKS.items()
+    ],
+)
 def test_a_policy_that_reads_only_what_the_tools_return_does(stage: Stage, name: str) -> None:
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)

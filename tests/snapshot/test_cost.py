@@ -119,8 +119,10 @@ async def test_reading_asks_each_element_a_few_questions_however_long_the_page(
 
 
 @pytest.mark.slow
-async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand) -> None:
-    found = await cost(hand, "".join(ROW.format(n) for n in range(4000)))
+@pytest.mark.parametrize("box", ["div", "section", "article", "li"])
+async def test_far_off_rows_are_not_measured_one_by_one(hand: Hand, box: str) -> None:
+    row = ROW.replace("div", box)
+    found = await cost(hand, "".join(row.format(n) for n in range(4000)))
 
     assert found.of("getBoundingClientRect") <= 0.2
     assert found.of("getComputedStyle") <= 0.01

@@ -108,6 +108,62 @@ async def test_an_element_with_a_context_that_draws_itself_is_typed_into(hand: H
     assert await hand.script("d.textContent") == "new"
 
 
+async def test_a_code_editor_whose_field_lies_behind_the_line_of_the_caret_is_told_as_before(
+    hand: Hand,
+) -> None:
+    behind = "position: absolute; left: 0; top: 0; width: 380px; height: 19px; z-index: -10"
+    view = await hand.show(
+        EDIT_CONTEXT.replace("position: absolute; width: 1px; height: 1px", behind).replace(
+            LINES, f"{LINES}<canvas width=60 height=100 style='cursor: pointer'></canvas>"
+        )
+    )
+
+    assert [node.role for node in view.elements] == ["textbox"]
+    assert view.text.partition("\n")[2].splitlines() == ["let a;", "let b;"]
+
+
+PASTED = """
+<div contenteditable role=textbox aria-label=Note><p>old</p></div><script>
+  const note = document.querySelector('div');
+  window.log = [];
+  note.addEventListener('paste', event => {
+    event.preventDefault();
+    log.push(String(getSelection()).trim() || 'nothing selected');
+    const lines = event.clipboardData.getData('text/plain').split('\\n');
+    note.innerHTML = lines.map(line => `<p>${line}</p>`).join('');
+  });
+</script>
+"""
+BESIDE = """
+<div contenteditable role=textbox aria-label=Note>old <table><tr><td>cell</table></div><script>
+  const note = document.querySelector('div');
+  note.addEventListener('beforeinput', event => {
+    if (event.inputType !== 'insertText' || !getSelection().toString().includes('cell')) return;
+    event.preventDefault();
+    note.prepend(event.data);
+  });
+</script>
+"""
+
+
+async def test_an_editor_gets_several_lines_as_from_a_paste_and_one_as_typed(hand: Hand) -> None:
+    index = (await hand.show(PASTED)).index("Note")
+
+    await hand.do("input_text", index=index, text="one")
+    assert (await hand.look()).one("Note").states[0] == 'value="one"'
+    await hand.do("input_text", index=index, text="one\ntwo")
+    assert await hand.log() == ["one"]
+    assert (await hand.look()).one("Note").states[0] == 'value="one⏎two"'
+
+
+async def test_an_editor_that_types_beside_what_is_selected_is_emptied_first(hand: Hand) -> None:
+    index = (await hand.show(BESIDE)).index("Note")
+
+    await hand.do("input_text", index=index, text="new")
+
+    assert (await hand.look()).one("Note").states[0] == 'value="new"'
+
+
 @pytest.mark.parametrize(
     ("content", "value"),
     [

@@ -56,3 +56,18 @@ async def test_the_nodes_and_wires_of_a_drawing_are_told_and_clicked(hand: Hand,
         await hand.do("click_element", index=view.index(name), **arguments)
 
     assert await hand.log() == ["a", "b", "w", "l"]
+
+
+async def test_a_shape_of_a_drawing_is_called_by_the_text_in_its_group(hand: Hand) -> None:
+    shape = (
+        "<g><g><rect x={0} width=90 height=60 /><text x={0} y=30><tspan>{1}</tspan></text></g>"
+        "<rect x={0} width=90 height=60 fill=none style='cursor: move; pointer-events: all'></rect></g>"
+    )
+    view = await hand.show(
+        f"<svg width=300 height=90>{shape.format(0, 'Pack')}{shape.format(120, 'Send')}</svg>"
+    )
+
+    assert view.text.splitlines() == [
+        f'[{view.index("Pack")}] clickable "Pack"',
+        f'[{view.index("Send")}] clickable "Send"',
+    ]

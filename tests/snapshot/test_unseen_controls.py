@@ -53,6 +53,39 @@ async def test_a_drawn_box_without_a_label_is_ticked(hand: Hand, role: str, hidi
     assert not await hand.script("c.checked")
 
 
+async def test_a_clipped_button_that_is_a_switch_is_told_and_turned_by_its_label(hand: Hand) -> None:
+    view = await hand.show(
+        f"{LOG}<button role=switch id=b style='{CLIPPED}' onclick='log.push(1)'></button>"
+        "<label for=b>Power<i style='display:block;width:40px;height:20px;background:#ddd'></i></label>"
+    )
+
+    await hand.click(view.index("Power", role="switch"))
+
+    assert [node.role for node in view.elements] == ["switch"]
+    assert await hand.log() == [1]
+
+
+async def test_a_field_stays_one_whatever_its_role_says_of_it(hand: Hand) -> None:
+    view = await hand.show(
+        "<label>Amount <input type=number role=alert value=2></label>"
+        "<textarea role=note aria-label=Why></textarea>"
+    )
+
+    assert [(node.role, node.name) for node in view.elements] == [
+        ("spinbutton", "Amount"),
+        ("textbox", "Why"),
+    ]
+
+
+async def test_a_list_drawn_anew_has_one_value_not_that_of_the_native_one_too(hand: Hand) -> None:
+    view = await hand.show(
+        f"<div role=combobox tabindex=0 aria-label=Area aria-expanded=false>"
+        f"<select style='{CLIPPED}'><option>North<option>South</select><div>North</div></div>"
+    )
+
+    assert 'value="North"' in view.one("Area").states
+
+
 async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) -> None:
     view = await hand.show(
         f"<div style='{CLIPPED}'><input type=checkbox id=a></div><label for=a>Before</label>"

@@ -141,7 +141,9 @@ function closeClickable(own, at) {
       name += `${name ? " " : ""}${inner.name}`;
       if (inner.kind === "heading") sayHeading(own, levelOf(inner));
     }
-    own.name = name || tidy(around(element, ""));
+    own.name = name || tidy(around(element, "")) || writtenBeside(element);
+    const before = walk.lines[at - 1];
+    if (!name && before && before.kind === "text" && own.name && before.name === own.name && walk.lines.length === at + 1) walk.lines.splice(--at, 1);
     // An empty box that listens all over the page is there for whatever else is on it.
     if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
     if (!own.name) own.states = withHint(element, "clickable", own.states);
@@ -160,6 +162,14 @@ function closeClickable(own, at) {
     }
   }
   return undefined;
+}
+
+/** What is written in the group of a drawing that a shape stands in, where it is one text. @param {Element} element */
+function writtenBeside(element) {
+  const group = element instanceof SVGElement ? parentNode(element) : null;
+  if (!isElement(group) || localName(/** @type {Element} */ (group)) !== "g") return "";
+  const texts = queryAll(/** @type {Element} */ (group), "text");
+  return texts.length === 1 ? tidy(textContent(/** @type {Element} */ (texts[0]))) : "";
 }
 
 /** Whether a listener is there for what is in an element rather than for the element: at an application's root. @param {Element} element */

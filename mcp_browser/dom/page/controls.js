@@ -149,7 +149,7 @@ function enterLabel(element, frame) {
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
   if (!walk.told.has(control) && ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element))) {
-    if (role !== "checkbox" && role !== "radio" && role !== "switch" && !(controlTag === "input" && inputType(control) === "file")) {
+    if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) {
       return frame;
     }
     flush();
@@ -173,8 +173,11 @@ function enterLabel(element, frame) {
   return frame;
 }
 
+const CHECKED = set("checkbox radio switch");
+
 /** Form controls that libraries hide and draw anew. @param {Element} element @param {string} tag */
 function isReplaceable(element, tag) {
+  if (tag === "button") return (traits(element) & SPECIAL) !== 0 && CHECKED.has(explicitRole(element));
   if (tag !== "input") return tag === "select";
   const type = inputType(element);
   if (type === "checkbox" || type === "radio" || type === "file" || type === "range") return true;

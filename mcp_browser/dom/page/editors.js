@@ -10,10 +10,10 @@ const GUTTER_TEXT = /^[\d\s.:•·+–-]*$/;
 
 /** What a field that nobody sees takes the keys for: the nearest box around it that is no point; null for other fields. @param {Element} element @param {string} tag @returns {Element | null} */
 function surfaceOf(element, tag) {
-  const typed = element instanceof HTMLElement && (tag === "textarea" || !!_editContext.call(element));
-  if (!typed || attribute(element, "tabindex") === "-1" || attribute(element, "aria-hidden") === "true") return null;
+  const context = element instanceof HTMLElement && _editContext.call(element);
+  if ((!context && !(element instanceof HTMLElement && tag === "textarea")) || attribute(element, "tabindex") === "-1" || attribute(element, "aria-hidden") === "true") return null;
   const box = rectOf(element);
-  const drawn = box.width > TINY && box.height > TINY && isSeen(element);
+  const drawn = box.width > TINY && box.height > TINY && isSeen(element) && !(context && isDrawnElsewhere(element, context));
   const around = /** @type {Element | null} */ (flatParent(element));
   if (drawn && around && isElement(around) && !isPoint(rectOf(around))) return null;
   let node = /** @type {Node | null} */ (around);
@@ -25,6 +25,9 @@ function surfaceOf(element, tag) {
   }
   return null;
 }
+
+/** Whether what an element holds by its context is not shown in it: it is empty, and holds some or lies behind the others. @param {Element} element @param {{ text: string }} context */
+const isDrawnElsewhere = (element, context) => !firstChild(element) && localName(element) !== "canvas" && (context.text !== "" || Number(styleOf(element).zIndex) < 0);
 
 /** @param {DOMRect} box */
 const isPoint = (box) => box.width <= TINY && box.height <= TINY;

@@ -1,7 +1,5 @@
 /** What an element is told as, and whether what is in it is read too. */
 
-const MOST_GUESSES = 63;
-
 /**
  * What is known of an element while its children are read. Brothers use one after the other: most of what a walk
  * would leave to be collected is these.
@@ -190,25 +188,8 @@ function enterElement(element, parent) {
   }
   if (bits & LEAF_TAG) return null;
   if (!inline && parent && frame.zone === null && inner > 0) {
-    if (walk.rects <= 0) {
-      // Of many brothers of one kind that lie far off, not each is measured.
-      if (parent.guesses > 0 && parent.far !== null && parent.kind === kindOf(element, tag)) {
-        parent.guesses--;
-        frame.zone = parent.far;
-      } else {
-        const box = rectOf(element);
-        if (box.width > 0 && box.height > 0) {
-          const { top, bottom } = frame.within;
-          if (box.bottom < top - walk.margin) frame.zone = inAll(Math.round(box.bottom - top), frame.within);
-          else if (box.top > bottom + walk.margin) frame.zone = inAll(Math.round(box.top - bottom), frame.within);
-        }
-        const alike = frame.zone !== null && parent.far !== null && frame.zone > 0 && parent.kind === kindOf(element, tag);
-        parent.run = alike ? Math.min(parent.run * 2 + 1, MOST_GUESSES) : 0;
-        parent.guesses = parent.run;
-        parent.far = frame.zone;
-        parent.kind = kindOf(element, tag);
-      }
-    } else if (attributed && isCollapsed(element)) {
+    if (walk.rects <= 0) learnZone(element, tag, frame, parent);
+    else if (attributed && isCollapsed(element)) {
       if (!holdsKeyField(element)) return null;
       frame.faint = "fields";
       frame.muted = true;

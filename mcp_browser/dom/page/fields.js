@@ -15,6 +15,8 @@ function setNative(field, value) {
   if (property && property.set) property.set.call(field, value);
 }
 
+/** How long an editor may take to be ready once it has the focus, milliseconds. */
+const LONGEST_FOCUS = 300;
 const LISTS = "[role=listbox],[role=menu],[role=tree]";
 const OPTIONS = "[role=option],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=treeitem]";
 
@@ -114,28 +116,15 @@ const helpers = {
     emit(field, "change");
     return input.value;
   },
-  selectText(element) {
-    const field = controlOf(element);
-    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
-    selectAll(field);
-  },
+  selectText: (element) => select(element, false),
   /** Put the caret behind the last character. */
-  moveToEnd(element) {
-    const field = controlOf(element);
-    _focus.call(/** @type {HTMLElement} */ (field), { preventScroll: true });
-    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
-      try {
-        field.setSelectionRange(field.value.length, field.value.length);
-      } catch {
-        // Fields of type email or number have no caret to set.
-      }
-      return;
-    }
-    const selection = getSelection();
-    if (selection) {
-      selection.selectAllChildren(field);
-      selection.collapseToEnd();
-    }
+  moveToEnd: (element) => select(element, true),
+  /** Paste a text into an editor that draws what it holds itself; whether it took it. */
+  paste(element, /** @type {string} */ text) {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const focused = deepActive() || element;
+    return !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
   },
   /** What a field holds, and whether that must not be shown. */
   value(element) {
@@ -179,12 +168,34 @@ const helpers = {
   },
 };
 
-/** @param {Element} field */
-function selectAll(field) {
+/**
+ * Select all that a field holds, or put the caret behind it; an editor gets the time to notice that.
+ * @param {Element} element @param {boolean} end
+ */
+async function select(element, end) {
+  const field = /** @type {HTMLElement} */ (controlOf(element));
+  const isNew = deepActive() !== field;
+  ask("input");
+  _focus.call(field, { preventScroll: true });
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
-    field.select();
+    if (!end) field.select();
+    else {
+      try {
+        field.setSelectionRange(field.value.length, field.value.length);
+      } catch {
+        // Fields of type email or number have no caret to set.
+      }
+    }
     return;
   }
-  const selection = getSelection();
-  if (selection) selection.selectAllChildren(field);
+  // Some put their own selection in place a moment after they have got the focus.
+  if (isNew) await settle(LONGEST_FOCUS);
+  selectAll(field);
+  if (end) getSelection()?.collapseToEnd();
+  await frame();
+}
+
+/** @param {Element} editor */
+function selectAll(editor) {
+  getSelection()?.selectAllChildren(editor);
 }

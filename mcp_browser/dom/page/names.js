@@ -358,7 +358,8 @@ function contentOf(element, asking, deep, hidden) {
   }
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
-    if (valuing && matches(inner, PLACEHOLDERS)) return;
+    // The native list that a component draws anew says the same once more.
+    if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select")) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
     if (!added) {

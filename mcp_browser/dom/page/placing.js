@@ -128,6 +128,36 @@ function isCollapsed(element) {
   return style.display !== "contents" && ((box.height === 0 && style.overflowY !== "visible") || (box.width === 0 && style.overflowX !== "visible"));
 }
 
+const MOST_GUESSES = 63;
+
+/**
+ * Learn how far off a box lies, so that what is in it is not measured one by one. Of many brothers of one kind that
+ * lie far off, not each is measured.
+ * @param {Element} element
+ * @param {string} tag
+ * @param {Open} frame
+ * @param {Open} parent
+ */
+function learnZone(element, tag, frame, parent) {
+  const kind = kindOf(element, tag);
+  if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {
+    parent.guesses--;
+    frame.zone = parent.far;
+    return;
+  }
+  const box = rectOf(element);
+  if (box.width > 0 && box.height > 0) {
+    const { top, bottom } = frame.within;
+    if (box.bottom < top - walk.margin) frame.zone = inAll(Math.round(box.bottom - top), frame.within);
+    else if (box.top > bottom + walk.margin) frame.zone = inAll(Math.round(box.top - bottom), frame.within);
+  }
+  const alike = frame.zone !== null && parent.far !== null && frame.zone > 0 && parent.kind === kind;
+  parent.run = alike ? Math.min(parent.run * 2 + 1, MOST_GUESSES) : 0;
+  parent.guesses = parent.run;
+  parent.far = frame.zone;
+  parent.kind = kind;
+}
+
 /** @param {Element} element @param {string} tag */
 const kindOf = (element, tag) => `${tag} ${attribute(element, "class") || ""}`;
 

@@ -69,8 +69,13 @@ function isWithinTwin(own, at) {
 /** @param {Element} element @param {string} tag @param {Open} frame */
 function enterPlain(element, tag, frame) {
   if (attribute(element, "aria-hidden") === "true" && walk.inside === null && !query(element, CONTROLS) && !isDrawnByEditor(element)) return hush(frame);
-  if (!LEAVES.has(tag) && frame.zone === null && walk.rects > 0 && isCollapsed(element)) return null;
-  return LEAVES.has(tag) ? null : frame;
+  if (LEAVES.has(tag)) return null;
+  if (frame.zone === null) {
+    const parent = walk.open[walk.open.length - 1];
+    if (walk.rects > 0) return isCollapsed(element) ? null : frame;
+    if (parent && !frame.leaf) learnZone(element, tag, frame, parent);
+  }
+  return frame;
 }
 
 /** @param {Open} frame */

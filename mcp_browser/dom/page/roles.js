@@ -91,6 +91,8 @@ const INPUT_ROLES = new Map([
   ["search", "searchbox"],
   ...["color", "date", "time", "datetime-local", "month", "week"].map((type) => /** @type {[string, string]} */ ([type, type])),
 ]);
+/** What a person types into. */
+const TYPED = set("input textarea");
 const TEXT_TYPES = set("text search email url tel password number");
 const PICKER_TYPES = set("date time datetime-local month week color range");
 /** Elements to which every browser gives a cursor of their own. */
@@ -122,7 +124,8 @@ function explicitRole(element) {
   if (!given) return "";
   for (const word of given.toLowerCase().split(/\s+/)) {
     const role = word === "image" ? "img" : word;
-    if (ROLE_KINDS.has(role)) return role;
+    // A field stays one, whatever is to be said of it.
+    if (ROLE_KINDS.has(role)) return ROLE_KINDS.get(role) !== "interactive" && TYPED.has(localName(element)) ? "" : role;
   }
   return "";
 }

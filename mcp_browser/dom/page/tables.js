@@ -85,6 +85,8 @@ function enterRow(element, frame) {
   const at = walk.lines.length;
   walk.depth++;
   const far = farOf(element, true);
+  // On a long page the controls in a row far off are not measured one by one.
+  if (walk.rects < 0 && Math.abs(far) > walk.margin) frame.zone = far;
   const selected = attribute(element, "aria-selected") === "true";
   const before = frame.close;
   frame.close = (from) => {
