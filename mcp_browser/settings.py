@@ -372,6 +372,9 @@ class ToolSettings(SettingsGroup):
     )
     exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
     actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")
+    policy: UserPath | None = Field(
+        default=None, description="TOML file that says which actions need a person's yes: docs/policy.md."
+    )
     search_engine: Annotated[str, AfterValidator(_search_engine)] = Field(
         default="duckduckgo",
         description="For search_web: duckduckgo, google, bing, or a URL with {query} in it.",

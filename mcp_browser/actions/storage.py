@@ -120,7 +120,7 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
     return list_part(ctx, lines, what="cookie", part=params.part)
 
 
-@storage.action(during_dialog=True)
+@storage.action(reach="page", during_dialog=True)
 async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResult:
     """Set a cookie."""
     cookie: dict[str, object] = {"name": params.name, "value": params.value}
@@ -143,7 +143,7 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     return ActionResult(extracted_content=f"Set the cookie {params.name}.")
 
 
-@storage.action(destructive=True, during_dialog=True)
+@storage.action(reach="page", destructive=True, during_dialog=True)
 async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> ActionResult:
     """Delete the cookies of a site, or one of them."""
     url = _site(ctx, params.url)
@@ -175,7 +175,7 @@ async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionRes
     return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
 
 
-@storage.action(destructive=True)
+@storage.action(reach="page", destructive=True)
 async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionResult:
     """Set, remove or clear items of local or session storage."""
     if not params.items and not params.clear:
@@ -223,7 +223,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     )
 
 
-@storage.action(destructive=True)
+@storage.action(reach="page", destructive=True)
 async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
     """Replace cookies and storage of all sites by saved ones."""
     state = _logins(ctx).load(params.profile) if params.profile is not None else await _from_file(ctx, params)
@@ -231,7 +231,7 @@ async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams)
     return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
 
 
-@storage.action(destructive=True, during_dialog=True)
+@storage.action(reach="page", destructive=True, during_dialog=True)
 async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> ActionResult:
     """Delete all that a site has stored: cookies, storage, databases, caches, workers."""
     if params.all:

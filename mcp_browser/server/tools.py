@@ -2,9 +2,10 @@
 
 import asyncio
 import base64
+import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +16,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering.result import (
@@ -29,6 +32,7 @@ from mcp_browser.rendering.result import (
     render_error,
     render_result,
 )
+from mcp_browser.server.ask import CONSENT, ask_for_consent, consent_form, is_modern, is_yes, takes_forms
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
@@ -161,7 +165,7 @@ class Tools:
                 raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
             return answer
         async with _progress(call):
-            result = await self._controller.execute(call.params.name, call.arguments, call.session)
+            result = await self._act(call)
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
@@ -169,6 +173,39 @@ class Tools:
             structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
             is_error=result.error is not None,
         )
+
+    async def _act(self, call: Call) -> ActionResult:
+        """Carry out an action, and ask the caller's person where the policy wants that."""
+
+        async def act(granted: Collection[str] | None) -> ActionResult:
+            return await self._controller.execute(
+                call.params.name, call.arguments, call.session, granted=granted
+            )
+
+        if not is_modern(call.request):
+            return await with_consent(act, lambda question: ask_for_consent(call.request, question))
+        if not takes_forms(call.request):
+            return await act(None)
+        granted = _granted(call)
+        try:
+            return await act(granted)
+        except ConsentNeeded as need:
+            state = json.dumps([*granted, *need.wanted.keys])
+            asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
+            raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+
+
+def _granted(call: Call) -> list[str]:
+    """What the person has said yes to, of a call that comes back with the answer. The state is sealed.
+
+    Raises:
+        Refused: they have not.
+    """
+    if call.params.request_state is None:
+        return []
+    if not is_yes((call.params.input_responses or {}).get(CONSENT)):
+        raise refused()
+    return json.loads(call.params.request_state)
 
 
 class ToolsOf:
