@@ -12,6 +12,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
+from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
@@ -32,6 +33,7 @@ class Controller:
     def __init__(self, registry: Registry, settings: Settings) -> None:
         self.registry = registry
         self.settings = settings
+        self._audit = audit_log_of(settings)
         path = settings.tools.policy
         self._policy = load_policy(path) if path is not None else None
 
@@ -65,6 +67,21 @@ class Controller:
                 happened meanwhile.
         """
         action = self.registry[name]
+        if self._audit is None:
+            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
+        with self._audit.of_action(name, action.param_model, arguments, session, consented=bool(granted)):
+            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
+
+    async def _execute(
+        self,
+        action: RegisteredAction,
+        arguments: Mapping[str, Any],
+        session: BrowserSession,
+        *,
+        prepare: Prepare | None,
+        granted: Collection[str] | None,
+    ) -> ActionResult:
+        name = action.name
         params = action.validate(arguments)
         limit = self.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
         doing = "waiting for another call to end"

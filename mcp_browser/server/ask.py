@@ -37,6 +37,12 @@ def capabilities(request: ServerRequestContext[Any, Any]) -> types.ClientCapabil
     return request.session.client_capabilities or types.ClientCapabilities()
 
 
+def client_of(request: ServerRequestContext[Any, Any]) -> str:
+    """What the client calls itself, such as `some-client 1.2`; anybody can say anything there."""
+    params = request.session.client_params
+    return "" if params is None else f"{params.client_info.name[:80]} {params.client_info.version[:40]}"
+
+
 def takes_forms(request: ServerRequestContext[Any, Any]) -> bool:
     """Whether the client can show its person a form."""
     asking = capabilities(request).elicitation

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
 from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
@@ -32,7 +33,15 @@ from mcp_browser.rendering.result import (
     render_error,
     render_result,
 )
-from mcp_browser.server.ask import CONSENT, ask_for_consent, consent_form, is_modern, is_yes, takes_forms
+from mcp_browser.server.ask import (
+    CONSENT,
+    ask_for_consent,
+    client_of,
+    consent_form,
+    is_modern,
+    is_yes,
+    takes_forms,
+)
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
@@ -75,6 +84,7 @@ class Tools:
         self._controller = controller
         self._sessions = sessions
         self._observer = observer
+        self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
         self._paths = ServerPaths(controller.settings) if sessions.has_handles else None
         if taken := [name for name in self._own if name in controller.registry]:
@@ -107,6 +117,8 @@ class Tools:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
         started = time.monotonic()
         outcome: Outcome = "cancelled"
+        if self._audit is not None:
+            CALLER.set(Caller(call.principal.name, client_of(call.request), name))
         try:
             answer = self._without_paths(await self._answer(call), call)
             outcome = _outcome(answer)
@@ -114,6 +126,24 @@ class Tools:
         finally:
             if self._observer is not None:
                 self._observer.called(name, outcome, time.monotonic() - started)
+            if self._audit is not None:
+                self._write_down(call, outcome, time.monotonic() - started)
+
+    def _write_down(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        assert self._audit is not None
+        name = call.params.name
+        own = self._own.get(name)
+        model = own.param_model if own is not None else self._controller.registry[name].param_model
+        arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
+        caller = CALLER.get()
+        self._audit.write(
+            "call",
+            session=caller.session if caller is not None else None,
+            arguments=redacted(arguments, model, {}),
+            outcome=outcome,
+            consent=caller.consent if caller is not None else None,
+            seconds=round(seconds, 3),
+        )
 
     async def _answer(self, call: Call) -> Answer:
         try:
@@ -151,6 +181,8 @@ class Tools:
             answer = await own.handler(call, _validated(own, call.arguments))
             return await fit(answer, None) if isinstance(answer, types.CallToolResult) else answer
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            if (caller := CALLER.get()) is not None:
+                caller.session = name_of(lease.session)
             work = self._call_in_session(replace(call, lease=lease), own)
             # Here, so that a failure tells of the session, too.
             result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
@@ -183,7 +215,11 @@ class Tools:
             )
 
         if not is_modern(call.request):
-            return await with_consent(act, lambda question: ask_for_consent(call.request, question))
+
+            async def ask(question: str) -> bool | None:
+                return _noted(await ask_for_consent(call.request, question))
+
+            return await with_consent(act, ask)
         if not takes_forms(call.request):
             return await act(None)
         granted = _granted(call)
@@ -195,6 +231,13 @@ class Tools:
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
 
+def _noted(answer: bool | None) -> bool | None:
+    """A person's answer, noted for the audit log."""
+    if (caller := CALLER.get()) is not None:
+        caller.consent = {True: "yes", False: "no", None: "nobody to ask"}[answer]
+    return answer
+
+
 def _granted(call: Call) -> list[str]:
     """What the person has said yes to, of a call that comes back with the answer. The state is sealed.
 
@@ -203,7 +246,7 @@ def _granted(call: Call) -> list[str]:
     """
     if call.params.request_state is None:
         return []
-    if not is_yes((call.params.input_responses or {}).get(CONSENT)):
+    if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
         raise refused()
     return json.loads(call.params.request_state)
 

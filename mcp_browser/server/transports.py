@@ -10,6 +10,7 @@ from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import default_registry, load_registry
 from mcp_browser.actions.registry import Registry
+from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.policy import load_policy
@@ -29,11 +30,13 @@ def registry_of(settings: Settings) -> Registry:
     """The actions to offer.
 
     Raises:
-        SettingsError: the actions that the settings name cannot be offered, or the policy cannot be used.
+        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
+            log cannot be used.
     """
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
         registry = load_registry(settings.tools)
+    audit_log_of(settings)
     if settings.tools.policy is not None:
         known = dict.fromkeys(action.name for actions in (default_registry(), registry) for action in actions)
         load_policy(settings.tools.policy).check_actions(tuple(known))
