@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from scripts.audit_packages import judge
 
 ROOT = Path(__file__).parent.parent
+NONE: list[object] = []
 VULNERABLE = {"id": "X-1", "fix_versions": ["2"]}
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
 
@@ -45,7 +46,12 @@ def test_the_lock_has_all_that_is_declared_with_hashes_and_no_index() -> None:
 @pytest.mark.parametrize(
     ("output", "errors", "code", "told"),
     [
-        ({"dependencies": [{"name": "a", "version": "1", "vulns": []}]}, "", 0, "1 packages compared, 0 adv"),
+        (
+            {"dependencies": [{"name": "a", "version": "1", "vulns": NONE}]},
+            "",
+            0,
+            "1 packages compared, 0 adv",
+        ),
         (
             {
                 "dependencies": [
