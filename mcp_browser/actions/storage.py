@@ -129,7 +129,7 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     else:
         url = _site(ctx, params.url)
         # Playwright wants either a URL or a domain with a path.
-        path = {"domain": urlsplit(url).hostname, "path": params.path}
+        path = {"domain": urlsplit(origin_of(url)).hostname, "path": params.path}
         cookie |= path if params.path else {"url": f"{origin_of(url)}/"}
     if params.expires is not None:
         cookie["expires"] = time.time() + params.expires
