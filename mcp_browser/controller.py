@@ -1,7 +1,7 @@
 """Carries out an action: validate, prepare, guard, run, settle, observe."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 import anyio
@@ -12,11 +12,14 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
+from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
+from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -30,6 +33,9 @@ class Controller:
     def __init__(self, registry: Registry, settings: Settings) -> None:
         self.registry = registry
         self.settings = settings
+        self._audit = audit_log_of(settings)
+        path = settings.tools.policy
+        self._policy = load_policy(path) if path is not None else None
 
     async def act(self, action: ActionModel, session: BrowserSession) -> ActionResult:
         """Carry out the action that an action model names.
@@ -47,17 +53,35 @@ class Controller:
         session: BrowserSession,
         *,
         prepare: Prepare | None = None,
+        granted: Collection[str] | None = None,
     ) -> ActionResult:
         """Carry out one action in a session, one at a time, and tell what became of the page.
 
         The call ends within `limits.call_timeout` and the time that its caller asked it to wait. What
         `prepare` gives replaces `arguments`; nothing else works in the session between it and the action.
+        `granted` are the keys of what a person has said yes to; None where nobody can be asked.
 
         Raises:
+            ConsentNeeded: a person has to be asked first; only where `granted` are given.
             ActionError: it could not be carried out; the message says why and what to try, its notices what
                 happened meanwhile.
         """
         action = self.registry[name]
+        if self._audit is None:
+            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
+        with self._audit.of_action(name, action.param_model, arguments, session, consented=bool(granted)):
+            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
+
+    async def _execute(
+        self,
+        action: RegisteredAction,
+        arguments: Mapping[str, Any],
+        session: BrowserSession,
+        *,
+        prepare: Prepare | None,
+        granted: Collection[str] | None,
+    ) -> ActionResult:
+        name = action.name
         params = action.validate(arguments)
         limit = self.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
         doing = "waiting for another call to end"
@@ -67,6 +91,9 @@ class Controller:
                 if prepare is not None:
                     params = action.validate(await prepare())
                 self._guard(action, session)
+                if self._policy is not None:
+                    gate = session.gate = PolicyGate(self._policy, action, session, granted)
+                    gate.begin(arguments)
                 return await self._carry_out(action, params, session, scope)
         raise DeadlineExceeded(
             f"{name} did not finish within {limit:g} s"

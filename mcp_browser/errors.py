@@ -18,6 +18,7 @@ McpBrowserError
     ├── NotFound             a tab, text, option, file or match that is not there
     ├── NavigationError      the address could not be opened
     ├── BlockedUrl           the address is not allowed
+    ├── Refused              the policy forbids it, or a person has not said yes
     ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
     ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
     ├── LimitReached         there is no room for another session, tab or call
@@ -123,6 +124,10 @@ class NavigationError(ActionError):
 
 class BlockedUrl(ActionError):
     """An address is not allowed."""
+
+
+class Refused(ActionError):
+    """The policy forbids the action, or a person has to say yes and has not."""
 
 
 class DialogOpen(ActionError):

@@ -372,6 +372,15 @@ class ToolSettings(SettingsGroup):
     )
     exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
     actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")
+    plugins: bool = Field(
+        default=True, description="Offer the actions of installed packages (entry points), too."
+    )
+    read_only: bool = Field(
+        default=False, description="Offer only what changes nothing on pages: reading, and opening addresses."
+    )
+    policy: UserPath | None = Field(
+        default=None, description="TOML file that says which actions need a person's yes: docs/policy.md."
+    )
     search_engine: Annotated[str, AfterValidator(_search_engine)] = Field(
         default="duckduckgo",
         description="For search_web: duckduckgo, google, bing, or a URL with {query} in it.",
@@ -478,6 +487,12 @@ class ServerSettings(SettingsGroup):
     replica: Annotated[str, AfterValidator(_replica)] | None = Field(
         default=None,
         description="Name that session handles start with, for a proxy before several servers.",
+    )
+    audit_log: UserPath | None = Field(
+        default=None, description="File that tells of each call and action, without secrets: JSON lines."
+    )
+    audit_log_size: int = Field(
+        default=10, ge=1, le=10_000, description="Size at which the audit log is begun anew, MB; 5 are kept."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="How much is logged, to standard error."

@@ -52,9 +52,10 @@ CORE = "core"
 
 AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
+REPLAY_TASK = "replay_task"
 AGENT_TOOLS = (
     *(RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions"),
-    "replay_task",
+    REPLAY_TASK,
 )
 """Their names, so that they can be excluded as actions can."""
 
@@ -74,7 +75,9 @@ def load_registry(settings: ToolSettings) -> Registry:
         SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
     """
     built_in = default_registry()
-    own = [*(actions_from_file(path) for path in settings.actions), *actions_from_entry_points()]
+    own = [*(actions_from_file(path) for path in settings.actions)]
+    if settings.plugins:
+        own += actions_from_entry_points()
     everything = Registry()
     everything.include(built_in)
     for source, registry in own:
@@ -87,7 +90,15 @@ def load_registry(settings: ToolSettings) -> Registry:
     _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
-    return everything.only(groups).without(settings.exclude_actions)
+    chosen = everything.only(groups).without(settings.exclude_actions)
+    return read_only(chosen) if settings.read_only else chosen
+
+
+def read_only(registry: Registry) -> Registry:
+    """Those actions that change nothing on a page: that read, move the view, or open addresses and tabs."""
+    return registry.without(
+        action.name for action in registry if action.effect == "input" and action.reach != "view"
+    )
 
 
 def agent_tools(settings: Settings) -> tuple[str, ...]:
@@ -102,7 +113,8 @@ def agent_tools(settings: Settings) -> tuple[str, ...]:
         offered = AGENT_TOOLS
     elif CORE in groups:
         offered = (RUN_TASK,)
-    return tuple(name for name in offered if name not in settings.tools.exclude_actions)
+    excluded = {*settings.tools.exclude_actions, *((REPLAY_TASK,) if settings.tools.read_only else ())}
+    return tuple(name for name in offered if name not in excluded)
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

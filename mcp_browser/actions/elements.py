@@ -5,7 +5,7 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.element import Button, Modifier
+from mcp_browser.browser.input import Button, Modifier
 
 elements = Registry(group="core")
 
@@ -29,7 +29,7 @@ class DragElementParams(ActionParams):
     offset_y: float | None = Field(None, description="px from its top edge")
 
 
-@elements.action()
+@elements.action(reach="elements")
 async def click_element(ctx: ActionContext, params: ClickElementParams) -> ActionResult:
     """Click an element by its index."""
     element = await ctx.tab.element(params.index)
@@ -45,7 +45,7 @@ async def click_element(ctx: ActionContext, params: ClickElementParams) -> Actio
     return ActionResult(extracted_content=f"{how} {element}{which}{held}.")
 
 
-@elements.action()
+@elements.action(reach="view")
 async def hover_element(ctx: ActionContext, params: HoverElementParams) -> ActionResult:
     """Move the mouse over an element."""
     element = await ctx.tab.element(params.index)
@@ -53,7 +53,7 @@ async def hover_element(ctx: ActionContext, params: HoverElementParams) -> Actio
     return ActionResult(extracted_content=f"The mouse is over {element}.")
 
 
-@elements.action()
+@elements.action(reach="elements")
 async def drag_element(ctx: ActionContext, params: DragElementParams) -> ActionResult:
     """Drag an element onto another one."""
     element = await ctx.tab.element(params.index)

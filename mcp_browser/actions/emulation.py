@@ -60,7 +60,7 @@ class EmulateParams(ActionParams):
         return value
 
 
-@emulation.action()
+@emulation.action(reach="page")
 async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     """Show pages as on another device, in another place or network; set for all tabs until reset."""
     plugin = await ctx.session.plugin(Emulation)

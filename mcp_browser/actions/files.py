@@ -80,7 +80,7 @@ class ReadFileParams(ActionParams):
     part: int = Field(1, ge=1)
 
 
-@files.action()
+@files.action(reach="elements")
 async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
     """Drop files on an element, as from a folder's window."""
     element = await ctx.tab.element(params.index)

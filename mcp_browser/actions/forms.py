@@ -1,5 +1,6 @@
 """Filling in: text fields, lists, checkboxes, files, whole forms."""
 
+import contextlib
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
@@ -9,7 +10,7 @@ from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
-from mcp_browser.errors import ActionError, InvalidArguments, NotFound
+from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
 
 forms = Registry(group="core")
 
@@ -63,18 +64,20 @@ class UploadFileParams(ActionParams):
     paths: Strings = Field(description="or data: URIs")
 
 
-@forms.action()
+@forms.action(reach="elements")
 async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
     """Type text into a field, replacing its content."""
     element = await ctx.tab.element(params.index)
+    # First, so that a person is asked before anything is typed.
+    await ctx.tab.input.check_elements(params.index, enter=params.submit)
     told = await _fill(element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
-        await ctx.tab.act(ctx.tab.page.keyboard.press("Enter"))
+        await ctx.tab.input.press("Enter")
         told += " Pressed Enter."
     return ActionResult(extracted_content=told)
 
 
-@forms.action()
+@forms.action(reach="elements")
 async def select_option(ctx: ActionContext, params: SelectOptionParams) -> ActionResult:
     """Choose options of a select, listbox, combobox or menu."""
     element = await ctx.tab.element(params.index)
@@ -102,18 +105,19 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
     )
 
 
-@forms.action()
+@forms.action(reach="elements")
 async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
     """Check or uncheck a checkbox, radio or switch."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _set_checked(element, checked=params.checked))
 
 
-@forms.action()
+@forms.action(reach="elements")
 async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     """Fill several fields: text, option labels, true/false, file paths."""
     told: list[str] = []
     failed = 0
+    await _check_fields(ctx, params.fields)
     for field in params.fields:
         if ctx.tab.held:
             failed += 1
@@ -133,11 +137,21 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     return ActionResult(extracted_content=f"Filled {len(told)} fields.\n{report}")
 
 
-@forms.action()
+@forms.action(reach="elements")
 async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
     """Give files to a file input."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
+
+
+async def _check_fields(ctx: ActionContext, fields: list[FormField]) -> None:
+    """Let a person be asked about all fields at once, before one is filled; those gone fail on their own."""
+    there: list[int] = []
+    for field in fields:
+        with contextlib.suppress(NotFound, StaleElement):
+            await ctx.tab.dom.describe(field.index)
+            there.append(field.index)
+    await ctx.tab.input.check_elements(*there)
 
 
 async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | list[str]) -> str:

@@ -9,7 +9,6 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.element import type_keys
 from mcp_browser.errors import InvalidArguments
 
 keyboard = Registry(group="core")
@@ -62,7 +61,7 @@ class SendKeysParams(ActionParams):
     index: int | None = Field(None, description="focus this first")
 
 
-@keyboard.action()
+@keyboard.action(reach="elements")
 async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
     """Press keys or key combinations in order; a text with no key in it is typed."""
     where = ""
@@ -72,12 +71,11 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
         where = f" in {element}"
     # A secret is never keys, and no error may repeat a part of it.
     sequence = None if params.keys in ctx.session.hidden.values() else parse_keys(params.keys)
-    page = ctx.tab.page
     if sequence is None:
-        await type_keys(ctx.tab, params.keys)
+        await ctx.tab.input.type(params.keys)
         return ActionResult(extracted_content=f"Typed {len(params.keys)} characters{where}.")
     for done, combination in enumerate(sequence):
-        await ctx.tab.act(page.keyboard.press(combination))
+        await ctx.tab.input.press(combination)
         if ctx.tab.held:
             sequence = sequence[: done + 1]
             break

@@ -13,7 +13,8 @@ from mcp_browser.actions.keyboard import parse_hotkey
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.browser.element import DROP_SECONDS, Button, Modifier, describe_element, held, type_keys
+from mcp_browser.browser.element import DROP_SECONDS, describe_element
+from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.models import PointHit
 from mcp_browser.errors import InvalidArguments
 
@@ -65,72 +66,69 @@ class HotkeyParams(ActionParams):
     keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
 
 
-@mouse.action(pictured=True, own_time=lambda params: params.hold * params.clicks)
+@mouse.action(reach="elements", pictured=True, own_time=lambda params: params.hold * params.clicks)
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""
     tab = ctx.tab
     x, y = await _locate(ctx, params.at)
     hit = await tab.ask(tab.dom.at_point(x, y))
     about_list = await _about_list(ctx, hit) if params.button == "left" else ""
-    pointer = tab.page.mouse
-    async with held(tab, params.modifiers):
-        await _move(ctx, x, y)
+    async with tab.input.holding(params.modifiers):
+        await tab.input.move(x, y)
         for count in range(1, params.clicks + 1):
             if tab.held:
                 break
-            await tab.act(pointer.down(button=params.button, click_count=count))
+            await tab.input.down(button=params.button, clicks=count)
             try:
                 if params.hold:
                     await anyio.sleep(params.hold)
             finally:
-                with anyio.CancelScope(shield=True):
-                    await tab.act(pointer.up(button=params.button, click_count=count))
+                await tab.input.up(button=params.button, clicks=count)
     which = "" if params.button == "left" else f" with the {params.button} button"
     how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
     told = f"{CLICKS[params.clicks]} at {x},{y}{which}{how}: {_hit(hit)}."
     return ActionResult(extracted_content=told + about_list)
 
 
-@mouse.action(pictured=True)
+@mouse.action(reach="view", pictured=True)
 async def mouse_move(ctx: ActionContext, params: MouseMoveParams) -> ActionResult:
     """Move the mouse to a point of the picture."""
     x, y = await _locate(ctx, params.at)
     hit = await ctx.tab.ask(ctx.tab.dom.at_point(x, y))
-    await _move(ctx, x, y)
+    await ctx.tab.input.move(x, y)
     return ActionResult(extracted_content=f"The mouse is at {x},{y}: {_hit(hit)}.")
 
 
-@mouse.action(pictured=True)
+@mouse.action(reach="elements", pictured=True)
 async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResult:
     """Drag from one point of the picture to another."""
     tab = ctx.tab
     points = [await _locate(ctx, point) for point in (params.start, *params.via, params.end)]
     (x, y), (end_x, end_y) = points[0], points[-1]
     taken = await tab.ask(tab.dom.at_point(x, y))
-    pointer = tab.page.mouse
-    async with held(tab, params.modifiers):
-        await _move(ctx, x, y)
-        await tab.act(pointer.down(button=params.button))
+    await tab.input.check_at(x, y)
+    await tab.input.check_at(end_x, end_y)
+    async with tab.input.holding(params.modifiers):
+        await tab.input.move(x, y)
+        await tab.input.down(button=params.button)
         try:
             for here, there in pairwise(points):
                 if tab.held:
                     break
                 steps = min(MOST_STEPS, max(2, math.ceil(math.dist(here, there) / STEP)))
-                await tab.act(pointer.move(*there, steps=steps))
-                tab.cursor = there
+                await tab.input.move(*there, steps=steps)
             # A drop target takes the drop only after it has seen the pointer over itself.
-            await tab.act(pointer.move(end_x, end_y))
+            await tab.input.move(end_x, end_y)
             if not tab.held:
                 # Many lists sort themselves only with the next frame.
                 await tab.ask(tab.dom.settle(limit=DROP_SECONDS))
-                await tab.act(pointer.move(end_x, end_y))
+                await tab.input.move(end_x, end_y)
         finally:
-            with anyio.CancelScope(shield=True):
-                await tab.act(pointer.up(button=params.button))
+            await tab.input.up(button=params.button)
     return ActionResult(extracted_content=f"Dragged from {x},{y} ({_hit(taken)}) to {end_x},{end_y}.")
 
 
-@mouse.action(pictured=True)
+@mouse.action(reach="view", pictured=True)
 async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionResult:
     """Turn the wheel at a point of the picture."""
     tab = ctx.tab
@@ -143,21 +141,24 @@ async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionRes
         x, y = view.width // 2, view.height // 2
     right, down = _WHEEL[params.direction]
     pixels = params.pixels or (view.width if right else view.height)
-    async with held(tab, params.modifiers):
-        await _move(ctx, x, y)
-        await tab.act(tab.page.mouse.wheel(right * pixels, down * pixels))
+    async with tab.input.holding(params.modifiers):
+        await tab.input.move(x, y)
+        await tab.input.wheel(right * pixels, down * pixels)
     how = f" holding {'+'.join(params.modifiers)}" if params.modifiers else ""
     return ActionResult(
         extracted_content=f"Turned the wheel {params.direction} by {pixels} px at {x},{y}{how}."
     )
 
 
-@mouse.action(pictured=True)
+@mouse.action(reach="elements", pictured=True)
 async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     """Type into what has the focus."""
     text = params.text.replace("\r\n", "\n").replace("\r", "\n")
     focused = await ctx.tab.ask(ctx.tab.dom.focused())
-    await type_keys(ctx.tab, text)
+    if "\n" in text:
+        # First, so that a person is asked before anything is typed.
+        await ctx.tab.input.check_keys(enter=True)
+    await ctx.tab.input.type(text)
     typed = text.rstrip("\n")
     enters = len(text) - len(typed)
     what = [f"Typed {len(typed)} character{'' if len(typed) == 1 else 's'}"] if typed else []
@@ -168,7 +169,7 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     return ActionResult(extracted_content=f"{told[0].upper()}{told[1:]}{where}.")
 
 
-@mouse.action(pictured=True)
+@mouse.action(reach="elements", pictured=True)
 async def hotkey(ctx: ActionContext, params: HotkeyParams) -> ActionResult:
     """Press keys together."""
     combination = parse_hotkey(params.keys)
@@ -177,17 +178,12 @@ async def hotkey(ctx: ActionContext, params: HotkeyParams) -> ActionResult:
             f"{params.keys!r} are no keys to press together.",
             hint='Name keys such as "ctrl c", "alt+left", "enter"; for a text use type_text.',
         )
-    await ctx.tab.act(ctx.tab.page.keyboard.press(combination))
+    await ctx.tab.input.press(combination)
     return ActionResult(extracted_content=f"Pressed {combination}.")
 
 
 async def _locate(ctx: ActionContext, point: Coordinates) -> tuple[int, int]:
     return point.in_view(await view_size(ctx.tab), shown=ctx.session.shown_picture)
-
-
-async def _move(ctx: ActionContext, x: int, y: int) -> None:
-    ctx.tab.cursor = (x, y)
-    await ctx.tab.act(ctx.tab.page.mouse.move(x, y))
 
 
 def _hit(hit: PointHit | None) -> str:

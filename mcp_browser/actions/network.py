@@ -104,7 +104,9 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
         for exchange in reversed(log.exchanges())
         if (kinds is None or exchange.kind in kinds) and matches(exchange)
     ]
-    redactor = Redactor(show=ctx.settings.observation.show_secrets)
+    show = ctx.settings.observation.show_secrets
+    # What one request sends under its name may stand in the address of another, as details and HAR know.
+    redactor = Redactor(show=show, known=() if show else secrets_sent(log.exchanges()))
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url) for exchange in chosen]
     note = f"Recorded since {time.strftime('%H:%M:%S', time.localtime(log.since))}" if log.since else ""
     return list_part(ctx, lines, what="request", part=params.part, dropped=log.dropped, note=note)
@@ -151,7 +153,9 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
             await log.change(limit=ENDING_SECONDS)
     await log.complete(exchange)
     told = _tell(ctx, log, exchange, exchange.response_body)
-    redactor = Redactor(show=ctx.settings.observation.show_secrets)
+    show = ctx.settings.observation.show_secrets
+    # What one request sends under its name may stand in the address of another, as details and HAR know.
+    redactor = Redactor(show=show, known=() if show else secrets_sent(log.exchanges()))
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url)]
     if told.response_body:
         more = "…" if len(told.response_body) > PREVIEW else ""

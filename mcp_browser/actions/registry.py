@@ -15,6 +15,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.addresses import is_on
 from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
+from mcp_browser.policy import Reach
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -84,6 +85,7 @@ class RegisteredAction:
     during_dialog: bool
     pictured: bool
     own_time: Callable[[Any], float] | None
+    reach: Reach
     domains: tuple[str, ...]
     page_filter: "Callable[[Page], bool] | None"
 
@@ -153,6 +155,7 @@ class Registry:
         during_dialog: bool = False,
         pictured: bool = False,
         own_time: Callable[[Any], float] | None = None,
+        reach: Reach | None = None,
         domains: Iterable[str] = (),
         page_filter: "Callable[[Page], bool] | None" = None,
     ) -> Callable[[Function], Function]:
@@ -172,6 +175,9 @@ class Registry:
             during_dialog: it works while a JavaScript dialog is open.
             pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
+            reach: what it acts on, for a policy: `elements` where all that it does to the page goes through
+                `Tab.input`, the `page` as a whole, only the `view`, or `anything`. By default `anything` with
+                the effect `input`, else the `page`.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
         """
@@ -198,6 +204,7 @@ class Registry:
                 during_dialog=during_dialog,
                 pictured=pictured,
                 own_time=own_time,
+                reach=reach or ("anything" if effect == "input" else "page"),
                 domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,
             )

@@ -34,7 +34,7 @@ class RemoveRouteParams(ActionParams):
     id: int | None = Field(None, description="default: all")
 
 
-@routing.action(during_dialog=True)
+@routing.action(reach="page", during_dialog=True)
 async def mock_route(ctx: ActionContext, params: MockRouteParams) -> ActionResult:
     """Answer requests to a URL yourself instead of the server."""
     headers = {"Content-Type": _type_of(params.body), **params.headers}
@@ -44,7 +44,7 @@ async def mock_route(ctx: ActionContext, params: MockRouteParams) -> ActionResul
     return await _add(ctx, params, answer)
 
 
-@routing.action(during_dialog=True)
+@routing.action(reach="page", during_dialog=True)
 async def block_route(ctx: ActionContext, params: BlockRouteParams) -> ActionResult:
     """Let requests to a URL fail."""
     return await _add(ctx, params, None)
@@ -57,7 +57,7 @@ async def list_routes(ctx: ActionContext) -> ActionResult:
     return ActionResult(extracted_content=_all(routes))
 
 
-@routing.action(during_dialog=True)
+@routing.action(reach="page", during_dialog=True)
 async def remove_route(ctx: ActionContext, params: RemoveRouteParams) -> ActionResult:
     """Remove mocks and blocks."""
     routes = await ctx.session.plugin(Routes)

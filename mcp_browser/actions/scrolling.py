@@ -42,7 +42,7 @@ class ScrollToTextParams(ActionParams):
     nth: int = Field(1, ge=1, json_schema_extra=_without_bounds)
 
 
-@scrolling.action()
+@scrolling.action(reach="view")
 async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
     """Scroll the page, or inside an element."""
     x, y = _STEPS[params.direction]
@@ -53,7 +53,7 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
     return ActionResult(extracted_content=_describe(scrolled, horizontal=x != 0, direction=params.direction))
 
 
-@scrolling.action()
+@scrolling.action(reach="view")
 async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
     """Scroll to where a text stands."""
     found = await ctx.tab.ask(ctx.tab.dom.scroll_to_text(params.text, nth=params.nth))

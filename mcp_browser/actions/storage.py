@@ -121,7 +121,7 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
     return list_part(ctx, lines, what="cookie", part=params.part)
 
 
-@storage.action(during_dialog=True)
+@storage.action(reach="page", during_dialog=True)
 async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResult:
     """Set a cookie."""
     cookie: dict[str, object] = {"name": params.name, "value": params.value}
@@ -130,7 +130,7 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     else:
         url = _site(ctx, params.url)
         # Playwright wants either a URL or a domain with a path.
-        path = {"domain": urlsplit(url).hostname, "path": params.path}
+        path = {"domain": urlsplit(origin_of(url)).hostname, "path": params.path}
         cookie |= path if params.path else {"url": f"{origin_of(url)}/"}
     if params.expires is not None:
         cookie["expires"] = time.time() + params.expires
@@ -144,7 +144,7 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     return ActionResult(extracted_content=f"Set the cookie {params.name}.")
 
 
-@storage.action(destructive=True, during_dialog=True)
+@storage.action(reach="page", destructive=True, during_dialog=True)
 async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> ActionResult:
     """Delete the cookies of a site, or one of them."""
     url = _site(ctx, params.url)
@@ -178,7 +178,7 @@ async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionRes
     return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
 
 
-@storage.action(destructive=True)
+@storage.action(reach="page", destructive=True)
 async def set_storage(ctx: ActionContext, params: SetStorageParams) -> ActionResult:
     """Set, remove or clear items of local or session storage."""
     if not params.items and not params.clear:
@@ -226,7 +226,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     )
 
 
-@storage.action(destructive=True)
+@storage.action(reach="page", destructive=True)
 async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
     """Replace cookies and storage of all sites by saved ones."""
     state = _logins(ctx).load(params.profile) if params.profile is not None else await _from_file(ctx, params)
@@ -234,7 +234,7 @@ async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams)
     return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
 
 
-@storage.action(destructive=True, during_dialog=True)
+@storage.action(reach="page", destructive=True, during_dialog=True)
 async def clear_site_data(ctx: ActionContext, params: ClearSiteDataParams) -> ActionResult:
     """Delete all that a site has stored: cookies, storage, databases, caches, workers."""
     if params.all:

@@ -7,6 +7,7 @@ from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound
+from mcp_browser.policy import origin_of
 
 tabs = Registry(group="core")
 
@@ -56,12 +57,14 @@ class HandleDialogParams(ActionParams):
     text: str | None = Field(None, description="answer to a prompt")
 
 
-@tabs.action(during_dialog=True)
+@tabs.action(reach="elements", during_dialog=True)
 async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> ActionResult:
     """Accept or dismiss the open JavaScript dialog."""
     dialog = ctx.tab.dialog
     if dialog is None:
         raise NotFound("No dialog is open.", hint="It may have closed by itself; look with get_state.")
+    if params.accept:
+        ctx.tab.input.check_dialog(dialog.message, origin_of(ctx.tab.url))
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
     return ActionResult(extracted_content=f'{how} the {dialog.kind} dialog "{dialog.message}".')

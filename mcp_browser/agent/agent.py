@@ -163,7 +163,7 @@ class Agent(TaskRun):
         notes: list[str] = []
         failure: str | None = None
         try:
-            with anyio.fail_after(self.settings.step_timeout):
+            with anyio.fail_after(self.settings.step_timeout) as self._step_limit:
                 look = await self._look()
                 asked = await self.planner.decide(look, reason, notes)
                 await self._tell(look, asked)

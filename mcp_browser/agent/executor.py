@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from mcp_browser.agent.secrets.injection import fill_in
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
+from mcp_browser.consent import Ask, nobody, with_consent
+from mcp_browser.controller import Controller, Prepare
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import ImageBlock
@@ -64,13 +65,18 @@ class Executor:
         *,
         secrets: Secrets,
         allowed_domains: Sequence[str] = (),
+        confirm: Ask = nobody,
     ) -> None:
-        """Act by `controller`; looking, opening the first page and switching tabs need no action of it."""
+        """Act by `controller`; looking, opening the first page and switching tabs need no action of it.
+
+        `confirm` asks a person for what the policy wants their yes to.
+        """
         self.controller = controller
         self.session = session
         self._secrets = secrets
         self._domains = Domains(allowed_domains)
         self._own = Controller(default_registry(), controller.settings)
+        self._confirm = confirm
         self._has_begun = False
 
     async def open(self, url: str) -> None:
@@ -80,7 +86,7 @@ class Executor:
             ActionError: it cannot be opened, or leads outside the task's domains.
         """
         self._domains.check(url, self.controller.settings)
-        await self._own.execute("go_to_url", {"url": url}, self.session)
+        await self._execute(self._own, "go_to_url", {"url": url})
         self._has_begun = True
         await self._stay_within(set(self.session.tabs))
 
@@ -90,7 +96,7 @@ class Executor:
         Raises:
             NotFound: there is no such tab.
         """
-        await self._own.execute("switch_tab", {"tab": tab_id}, self.session)
+        await self._execute(self._own, "switch_tab", {"tab": tab_id})
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
         """The page's state, with a picture for the model where one is wanted and can be had.
@@ -174,7 +180,7 @@ class Executor:
 
         try:
             with spans.of_action(call.name):
-                result = await self.controller.execute(call.name, call.arguments, session, prepare=prepare)
+                result = await self._execute(self.controller, call.name, call.arguments, prepare=prepare)
             await self._stay_within(tabs)
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)
@@ -195,6 +201,19 @@ class Executor:
             )
         memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
         return ActionOutcome(record(result=f"{told}{notes}"), result, memory, self._changes(result))
+
+    async def _execute(
+        self,
+        controller: Controller,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        prepare: Prepare | None = None,
+    ) -> ActionResult:
+        async def act(granted: Collection[str] | None) -> ActionResult:
+            return await controller.execute(name, arguments, self.session, prepare=prepare, granted=granted)
+
+        return await with_consent(act, self._confirm)
 
     async def _filled(self, call: ActionCall) -> dict[str, Any]:
         if call.name in (DONE, CALL_USER):

@@ -1,6 +1,7 @@
 """What a run by an agent and a replay have in common: how they go, how they end, and what is kept of them."""
 
 import logging
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from mcp_browser.controller import Controller
 
 logger = logging.getLogger(__name__)
 
+YES, NO = "Yes", "No"
+
 
 @dataclass(kw_only=True)
 class TaskRun(ABC):
@@ -35,9 +38,14 @@ class TaskRun(ABC):
 
     def __post_init__(self) -> None:
         self.executor = Executor(
-            self.controller, self.session, secrets=self.secrets, allowed_domains=self.task.allowed_domains
+            self.controller,
+            self.session,
+            secrets=self.secrets,
+            allowed_domains=self.task.allowed_domains,
+            confirm=self._confirm,
         )
         self.run_status = RunStatus(self.history, self.control)
+        self._step_limit = anyio.CancelScope()  # What ends the step under way when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
 
@@ -108,6 +116,17 @@ class TaskRun(ABC):
         if self.control.stopping:
             self.run_status.stop()
         return self.history.status is TaskStatus.WORKING
+
+    async def _confirm(self, question: str) -> bool | None:
+        """Ask the person for a yes; the time that they take is not the step's."""
+        limit = self._step_limit
+        started, ends = anyio.current_time(), limit.deadline
+        limit.deadline = math.inf
+        try:
+            answer = await self.watcher.ask_person(question, (YES, NO))
+        finally:
+            limit.deadline = ends + anyio.current_time() - started
+        return None if answer is None else answer == YES
 
     async def _tell_pause(self) -> None:
         self._save()

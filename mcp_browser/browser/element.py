@@ -5,7 +5,7 @@ goes through Playwright's mouse and keyboard, so that a page sees what it would 
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import ConfigDict
 
+from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.service import DomService, Purpose
@@ -27,14 +28,10 @@ from mcp_browser.errors import (
 )
 
 T = TypeVar("T")
-Button = Literal["left", "right", "middle"]
-Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
 DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
-
-KEYS_AT_ONCE = 200
 
 LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
 COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
@@ -80,7 +77,7 @@ class _ElementTab(Protocol):
     page: Page
     dom: DomService
     cdp: CDPSession | None
-    cursor: tuple[float, float] | None
+    input: Input
 
     @property
     def held(self) -> bool: ...
@@ -130,16 +127,13 @@ class Element:
         if not ready.reached:
             await self.press("Space")
             return
-        mouse = self._tab.page.mouse
-        self._tab.cursor = (ready.x, ready.y)
-        async with held(self._tab, modifiers):
-            await self._tab.act(mouse.click(ready.x, ready.y, button=button, click_count=clicks))
+        async with self._tab.input.holding(modifiers):
+            await self._tab.input.click(ready.x, ready.y, button=button, clicks=clicks)
 
     async def hover(self) -> None:
         """Put the mouse over the element."""
         ready = await self._ready("hover")
-        self._tab.cursor = (ready.x, ready.y)
-        await self._tab.act(self._tab.page.mouse.move(ready.x, ready.y))
+        await self._tab.input.move(ready.x, ready.y)
 
     async def focus(self) -> None:
         """Give the element the keyboard."""
@@ -161,6 +155,8 @@ class Element:
         ready = await self._ready("fill")
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
+            await self._tab.input.check_elements(self.index)
+            self._tab.input.did()
             await self._call("setValue", text)
             return await self._field()
         # What takes its keys in a way of its own takes several lines as one only from a paste.
@@ -183,18 +179,25 @@ class Element:
             await self._type("")
             await self._type(text, pastes=pastes)
         else:
-            await type_keys(self._tab, text)
+            await self._tab.input.type(text)
         return await self._field()
 
     async def _type(self, text: str, *, slowly: bool = False, pastes: bool = False) -> None:
         """Put text in place of what is selected; none deletes that."""
-        keyboard = self._tab.page.keyboard
         if not text:
-            await self._tab.act(keyboard.press("Delete"))
+            await self._tab.input.press("Delete")
         elif slowly:
-            await type_keys(self._tab, text)
-        elif not pastes or not await self._call("paste", text):
-            await self._tab.act(keyboard.insert_text(text))
+            await self._tab.input.type(text)
+        elif not pastes or not await self._paste(text):
+            await self._tab.input.insert(text)
+
+    async def _paste(self, text: str) -> bool:
+        """Paste a text where the keys go; whether the page has taken it."""
+        await self._tab.input.check_keys()
+        pasted = bool(await self._call("paste", text))
+        if pasted:
+            self._tab.input.did()
+        return pasted
 
     async def _field(self) -> FieldValue | None:
         if self._tab.held:
@@ -208,7 +211,7 @@ class Element:
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
         await self.focus()
-        await self._tab.act(self._tab.page.keyboard.press(keys))
+        await self._tab.input.press(keys)
 
     async def options(self) -> list[Option]:
         """The choices of a native select, or of the listbox, combobox or menu that is open."""
@@ -250,8 +253,7 @@ class Element:
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
         if ready.reached:
-            self._tab.cursor = (ready.x, ready.y)
-            await self._tab.act(self._tab.page.mouse.click(ready.x, ready.y))
+            await self._tab.input.click(ready.x, ready.y)
         else:
             await self.press("Space")
         if not self._tab.held and not await self._comes_true(checked):
@@ -274,24 +276,24 @@ class Element:
         """
         _at(await other._ready("hover"), offset_x, offset_y, other)
         start = await self._ready("drag")
-        mouse = self._tab.page.mouse
-        await self._tab.act(mouse.move(start.x, start.y))
-        await self._tab.act(mouse.down())
+        hand = self._tab.input
+        # Of both, since what is held in the air cannot be asked about any more.
+        await hand.check_elements(self.index, other.index)
+        await hand.move(start.x, start.y)
+        await hand.down()
         try:
-            await self._tab.act(mouse.move(start.x + 8, start.y + 8, steps=2))
+            await hand.move(start.x + 8, start.y + 8, steps=2)
             x, y = _at(await other.show(), offset_x, offset_y, other)
-            self._tab.cursor = (x, y)
-            await self._tab.act(mouse.move((start.x + x) / 2, (start.y + y) / 2, steps=4))
-            await self._tab.act(mouse.move(x, y, steps=4))
+            await hand.move((start.x + x) / 2, (start.y + y) / 2, steps=4)
+            await hand.move(x, y, steps=4)
             # A drop target takes the drop only after it has seen the pointer over itself.
-            await self._tab.act(mouse.move(x, y))
+            await hand.move(x, y)
             if not self._tab.held:
                 # Many lists sort themselves only with the next frame.
                 await self._tab.ask(self._tab.dom.settle(limit=DROP_SECONDS))
-                await self._tab.act(mouse.move(x, y))
+                await hand.move(x, y)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._tab.act(mouse.up())
+            await hand.up()
 
     async def set_files(self, paths: Sequence[Path]) -> None:
         """Give files to a file input, or to whatever opens a file chooser when it is clicked.
@@ -305,10 +307,12 @@ class Element:
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
             handle = await self._tab.ask(self._tab.dom.handle(self.index))
+            await self._tab.input.check_elements(self.index)
+            self._tab.input.did()
             await handle.set_input_files(files)
             return
         ready = await self._ready("click")
-        click = self._tab.page.mouse.click(ready.x, ready.y)
+        click = self._tab.input.click(ready.x, ready.y)
         chooser = await self._tab.file_chooser(click, limit=OPENING_SECONDS)
         if chooser is None:
             raise NotActionable(
@@ -328,6 +332,8 @@ class Element:
         if cdp is None:
             raise NotActionable("Only Chromium can drop files.", hint="Use upload_file.")
         ready = await self._ready("hover")
+        await self._tab.input.check_at(ready.x, ready.y)
+        self._tab.input.did()
         files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
         at = {"x": ready.x, "y": ready.y, "data": files}
         try:
@@ -407,6 +413,9 @@ class Element:
             raise NotActionable(f"{self} takes one option, not {len(wanted)}.")
         options = await self.options()
         chosen = [self._usable(_find(options, name), name, options) for name in wanted]
+        # Their names are those of elements, though no mouse gets to them.
+        await self._tab.input.check_elements(self.index, also=[("option", one.label) for one in chosen])
+        self._tab.input.did()
         await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
         return [option.label for option in chosen]
 
@@ -493,30 +502,6 @@ def describe_element(node: DomNode) -> str:
     short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
     return f'[{node.index}] {node.role or node.kind} "{short}"{hint}'
-
-
-@contextlib.asynccontextmanager
-async def held(tab: _ElementTab, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
-    """Hold modifier keys down, and let go of them whatever happens."""
-    keyboard = tab.page.keyboard
-    down: list[Modifier] = []
-    try:
-        for modifier in modifiers:
-            down.append(modifier)
-            await keyboard.down(modifier)
-        yield
-    finally:
-        with anyio.CancelScope(shield=True):
-            for modifier in reversed(down):
-                await tab.act(keyboard.up(modifier))
-
-
-async def type_keys(tab: _ElementTab, text: str) -> None:
-    """Type a text key by key. It goes in pieces, so that a long one is not taken for a page that hangs."""
-    for start in range(0, len(text), KEYS_AT_ONCE):
-        if tab.held:
-            return
-        await tab.act(tab.page.keyboard.type(text[start : start + KEYS_AT_ONCE]))
 
 
 def list_options(options: Sequence[Option], *, limit: int = 60) -> str:

@@ -43,6 +43,7 @@ from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.input import Gate
 
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
@@ -92,6 +93,8 @@ class BrowserSession:
         self.context_options = dict(context_options or {})
         self.hidden: dict[str, str] = {}
         """Values that no result and no picture may show, by the names that stand for them."""
+        self.gate: Gate | None = None
+        """What the input of the action under way has to pass."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool
@@ -505,6 +508,7 @@ class BrowserSession:
             try:
                 yield scope
             finally:
+                self.gate = None
                 self._tabs.watch(None)
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()

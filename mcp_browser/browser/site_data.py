@@ -30,7 +30,10 @@ def origin_of(address: str) -> str:
     Raises:
         InvalidArguments: it has none.
     """
-    parts = urlsplit(address if "://" in address else f"https://{address}")
+    try:
+        parts = urlsplit(address if "://" in address else f"https://{address}")
+    except ValueError:
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
         raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
     return f"{parts.scheme}://{parts.netloc}"

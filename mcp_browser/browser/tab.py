@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.input import Gate, Input
 from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
@@ -57,12 +58,14 @@ class Tab:
         downloads: Downloads,
         notice: Callable[[str], None],
         held: Callable[["Tab"], None],
+        gate: Callable[[], Gate | None],
         hidden: Mapping[str, str] = MappingProxyType({}),
         opener: int | None = None,
         egress: "EgressPass | None" = None,
     ) -> None:
         """Take over a page; `attach` has to follow.
 
+        `gate` gives what the input of the action under way has to pass.
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
         `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id;
@@ -87,6 +90,7 @@ class Tab:
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
+        self.input = Input(self, gate)
         self._navigation = Navigation(
             self, settings=settings, downloads=downloads, notice=notice, egress=egress
         )
@@ -365,10 +369,10 @@ class Tab:
                 await self.page.close()
 
     async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None:
-        """The file chooser that an input, as for `act`, opens within `limit` seconds; None where none."""
+        """The file chooser that input opens within `limit` seconds; None where none."""
         self._choosing = asyncio.get_running_loop().create_future()
         try:
-            await self.act(opening)
+            await opening
             async with asyncio.timeout(limit):
                 return await self._choosing
         except TimeoutError:

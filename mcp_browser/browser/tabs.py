@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.input import Gate
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
@@ -58,6 +59,9 @@ class _TabsOwner(Protocol):
 
     @property
     def hidden(self) -> dict[str, str]: ...
+
+    @property
+    def gate(self) -> Gate | None: ...
 
     @property
     def limits(self) -> SessionLimits: ...
@@ -241,6 +245,7 @@ class Tabs:
             downloads=self._downloads,
             notice=self._session.notice,
             held=self._on_held,
+            gate=lambda: self._session.gate,
             hidden=self._session.hidden,
             opener=opener,
             egress=self._session.egress,

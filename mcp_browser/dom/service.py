@@ -33,6 +33,7 @@ from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, s
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.secrecy import Covers, find_covers
+from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
     WORLD_NAME,
     FrameGone,
@@ -84,6 +85,7 @@ class DomService:
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
         self.identities = Identities(self._frames, self._references, self._ask)
+        self.targets = TargetReader(self._frames, self._ask)
 
     # Looking ------------------------------------------------------------------------------------------------
 

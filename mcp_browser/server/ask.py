@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from mcp_browser.browser.next_event import Wakeup
 
+PERSON_SECONDS = 900.0  # How long a person may take to say yes or no
 WITHDRAWING_SECONDS = 1.0  # How long it may take to tell a client that a question is withdrawn
 Request = types.CreateMessageRequest | types.ElicitRequest
 Response = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ElicitResult
@@ -34,6 +35,56 @@ def is_modern(request: ServerRequestContext[Any, Any]) -> bool:
 def capabilities(request: ServerRequestContext[Any, Any]) -> types.ClientCapabilities:
     """What the client has declared that it can do."""
     return request.session.client_capabilities or types.ClientCapabilities()
+
+
+def client_of(request: ServerRequestContext[Any, Any]) -> str:
+    """What the client calls itself, such as `some-client 1.2`; anybody can say anything there."""
+    params = request.session.client_params
+    return "" if params is None else f"{params.client_info.name[:80]} {params.client_info.version[:40]}"
+
+
+def takes_forms(request: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client can show its person a form."""
+    asking = capabilities(request).elicitation
+    # Clients from before there were modes declare none, and mean forms.
+    return asking is not None and (asking.form is not None or asking.url is None)
+
+
+CONSENT = "consent"  # The key of the question
+_ALLOW = "allow"
+
+
+def consent_form(question: str) -> types.ElicitRequest:
+    """The form in which a person says yes or no."""
+    schema = {
+        "type": "object",
+        "properties": {_ALLOW: {"type": "boolean", "title": "Allow it", "default": False}},
+        "required": [_ALLOW],
+    }
+    return types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=question, requested_schema=schema)
+    )
+
+
+def is_yes(response: Any) -> bool:
+    """Whether an answer to that form is a yes."""
+    answer = _as_response(consent_form(""), response)
+    return (
+        isinstance(answer, types.ElicitResult)
+        and answer.action == "accept"
+        and (answer.content or {}).get(_ALLOW) is True
+    )
+
+
+async def ask_for_consent(request: ServerRequestContext[Any, Any], question: str) -> bool | None:
+    """Ask the person of a client of the handshake era; None where that cannot be."""
+    if not takes_forms(request) or not request.session.can_send_request:
+        return None
+    try:
+        async with asyncio.timeout(PERSON_SECONDS):
+            return is_yes(await _send(request, consent_form(question)))
+    except TimeoutError:
+        return False
 
 
 @dataclass

@@ -2,9 +2,10 @@
 
 import asyncio
 import base64
+import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +16,10 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arguments
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
+from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
+from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.rendering.result import (
@@ -28,6 +32,15 @@ from mcp_browser.rendering.result import (
     is_data,
     render_error,
     render_result,
+)
+from mcp_browser.server.ask import (
+    CONSENT,
+    ask_for_consent,
+    client_of,
+    consent_form,
+    is_modern,
+    is_yes,
+    takes_forms,
 )
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
@@ -71,6 +84,7 @@ class Tools:
         self._controller = controller
         self._sessions = sessions
         self._observer = observer
+        self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
         self._paths = ServerPaths(controller.settings) if sessions.has_handles else None
         if taken := [name for name in self._own if name in controller.registry]:
@@ -103,6 +117,8 @@ class Tools:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
         started = time.monotonic()
         outcome: Outcome = "cancelled"
+        if self._audit is not None:
+            CALLER.set(Caller(call.principal.name, client_of(call.request), name))
         try:
             answer = self._without_paths(await self._answer(call), call)
             outcome = _outcome(answer)
@@ -110,6 +126,24 @@ class Tools:
         finally:
             if self._observer is not None:
                 self._observer.called(name, outcome, time.monotonic() - started)
+            if self._audit is not None:
+                self._write_down(call, outcome, time.monotonic() - started)
+
+    def _write_down(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        assert self._audit is not None
+        name = call.params.name
+        own = self._own.get(name)
+        model = own.param_model if own is not None else self._controller.registry[name].param_model
+        arguments = {key: value for key, value in call.arguments.items() if key != SESSION}
+        caller = CALLER.get()
+        self._audit.write(
+            "call",
+            session=caller.session if caller is not None else None,
+            arguments=redacted(arguments, model, {}),
+            outcome=outcome,
+            consent=caller.consent if caller is not None else None,
+            seconds=round(seconds, 3),
+        )
 
     async def _answer(self, call: Call) -> Answer:
         try:
@@ -147,6 +181,8 @@ class Tools:
             answer = await own.handler(call, _validated(own, call.arguments))
             return await fit(answer, None) if isinstance(answer, types.CallToolResult) else answer
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            if (caller := CALLER.get()) is not None:
+                caller.session = name_of(lease.session)
             work = self._call_in_session(replace(call, lease=lease), own)
             # Here, so that a failure tells of the session, too.
             result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
@@ -161,7 +197,7 @@ class Tools:
                 raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
             return answer
         async with _progress(call):
-            result = await self._controller.execute(call.params.name, call.arguments, call.session)
+            result = await self._act(call)
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
@@ -169,6 +205,50 @@ class Tools:
             structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
             is_error=result.error is not None,
         )
+
+    async def _act(self, call: Call) -> ActionResult:
+        """Carry out an action, and ask the caller's person where the policy wants that."""
+
+        async def act(granted: Collection[str] | None) -> ActionResult:
+            return await self._controller.execute(
+                call.params.name, call.arguments, call.session, granted=granted
+            )
+
+        if not is_modern(call.request):
+
+            async def ask(question: str) -> bool | None:
+                return _noted(await ask_for_consent(call.request, question))
+
+            return await with_consent(act, ask)
+        if not takes_forms(call.request):
+            return await act(None)
+        granted = _granted(call)
+        try:
+            return await act(granted)
+        except ConsentNeeded as need:
+            state = json.dumps([*granted, *need.wanted.keys])
+            asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
+            raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+
+
+def _noted(answer: bool | None) -> bool | None:
+    """A person's answer, noted for the audit log."""
+    if (caller := CALLER.get()) is not None:
+        caller.consent = {True: "yes", False: "no", None: "nobody to ask"}[answer]
+    return answer
+
+
+def _granted(call: Call) -> list[str]:
+    """What the person has said yes to, of a call that comes back with the answer. The state is sealed.
+
+    Raises:
+        Refused: they have not.
+    """
+    if call.params.request_state is None:
+        return []
+    if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
+        raise refused()
+    return json.loads(call.params.request_state)
 
 
 class ToolsOf:

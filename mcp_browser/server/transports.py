@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 from mcp.server.stdio import stdio_server
 
-from mcp_browser.actions import load_registry
+from mcp_browser.actions import default_registry, load_registry
 from mcp_browser.actions.registry import Registry
+from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
+from mcp_browser.policy import load_policy
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
@@ -28,11 +30,17 @@ def registry_of(settings: Settings) -> Registry:
     """The actions to offer.
 
     Raises:
-        SettingsError: the actions that the settings name cannot be offered.
+        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
+            log cannot be used.
     """
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
-        return load_registry(settings.tools)
+        registry = load_registry(settings.tools)
+    audit_log_of(settings)
+    if settings.tools.policy is not None:
+        known = dict.fromkeys(action.name for actions in (default_registry(), registry) for action in actions)
+        load_policy(settings.tools.policy).check_actions(tuple(known))
+    return registry
 
 
 async def serve_stdio(

@@ -34,3 +34,13 @@ def test_the_agents_tools_can_be_excluded_as_actions_can() -> None:
     settings = Settings(tools=ToolSettings(exclude_actions=("run_task",)))
     assert "click_element" in load_registry(settings.tools)
     assert agent_tools(settings) == ()
+
+
+def test_read_only_leaves_nothing_that_changes_a_page() -> None:
+    settings = Settings(tools=ToolSettings(tools=("all",), read_only=True))
+    offered = load_registry(settings.tools)
+    assert {action.effect for action in offered} == {"read", "navigation", "input"}
+    moving = {action.name for action in offered if action.effect == "input"}
+    assert moving == {"hover_element", "scroll", "scroll_to_text", "mouse_move", "mouse_wheel"}
+    assert {"go_to_url", "get_state", "extract_content", "close_tab"} <= {action.name for action in offered}
+    assert set(agent_tools(settings)) == set(AGENT_TOOLS) - {"replay_task"}

@@ -136,6 +136,11 @@ def test_an_installed_package_adds_its_actions(
     assert "count_links" in load_registry(ToolSettings())
 
 
+def test_entry_points_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry_point(tmp_path, monkeypatch, "raise SystemExit('never imported')", "theirs_off:registry")
+    assert "click_element" in load_registry(ToolSettings(plugins=False))
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [("their_actions:nothing", "AttributeError"), ("their_actions:OWN", "no registry with actions")],

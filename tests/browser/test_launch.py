@@ -21,6 +21,7 @@ from mcp_browser.browser.process.launch import (
     runs_headless,
     uses_sandbox,
 )
+from mcp_browser.browser.process.launcher import tell_of_sandbox
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Viewport
 
@@ -167,6 +168,13 @@ def test_the_sandbox_is_off_only_for_root(monkeypatch: pytest.MonkeyPatch, user:
     monkeypatch.setattr(os, "geteuid", lambda: user)
     assert uses_sandbox(BrowserSettings()) is sandbox
     assert uses_sandbox(BrowserSettings(sandbox=not sandbox)) is not sandbox
+
+
+def test_a_browser_without_its_sandbox_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    tell_of_sandbox({"chromium_sandbox": True})
+    assert caplog.text == ""
+    tell_of_sandbox({"chromium_sandbox": False})
+    assert "runs without its process sandbox" in caplog.text
 
 
 @linux_only

@@ -27,7 +27,7 @@ from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
@@ -93,6 +93,7 @@ class Launcher:
 
     async def _launch_options(self, choice: BrowserChoice) -> dict[str, Any]:
         options = launch_options(choice, settings=self._settings)
+        tell_of_sandbox(options)
         if self.egress is not None:
             options["proxy"] = await self.egress.browser_proxy()
             options["args"] += self.egress.browser_args()
@@ -241,3 +242,12 @@ def import_playwright() -> Any:
     import playwright.async_api  # noqa: PLC0415
 
     return playwright.async_api
+
+
+def tell_of_sandbox(options: "Mapping[str, Any]") -> None:
+    """Log that a browser is started without its sandbox, by the options that it is launched with."""
+    if options.get("chromium_sandbox") is False:
+        logger.warning(
+            "The browser runs without its process sandbox (--no-sandbox, or root on Linux): a page that "
+            "breaks out of its renderer has this user's rights. Run the server as a user of its own."
+        )

@@ -12,7 +12,7 @@ from platformdirs import user_state_path
 from pydantic import ValidationError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
@@ -253,6 +253,8 @@ class RunMaker:
         if task.style == "gui":
             excluded = self._settings.tools.exclude_actions
             registry = default_registry().only({"core", "mouse"}).without(excluded)
+            if self._settings.tools.read_only:
+                registry = read_only(registry)
         if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
             known = ", ".join(action.name for action in registry)
             raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")

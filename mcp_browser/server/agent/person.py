@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from mcp_browser.agent.control import Progress
 from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.secret_forms import FORM_SECONDS, OpenForm, SecretForm
-from mcp_browser.server.ask import capabilities, is_modern
+from mcp_browser.server.ask import capabilities, is_modern, takes_forms
 
 PERSON_SECONDS = 900.0  # How long a person may take to answer; then the run waits
 
@@ -29,8 +29,7 @@ class ClientWatcher:
         self._request = request
         self._open_form = open_form
         asking = capabilities(request).elicitation
-        # Clients from before there were modes declare none, and mean forms.
-        self._takes_forms = asking is not None and (asking.form is not None or asking.url is None)
+        self._takes_forms = takes_forms(request)
         self._takes_urls = asking is not None and asking.url is not None
 
     async def progressed(self, progress: Progress) -> None:

@@ -1,0 +1,227 @@
+"""The audit log: who called what on which page with what outcome, as JSON lines without secrets.
+
+Each line is one event: `call` is a `tools/call` as a whole, `action` an action that was carried out for it,
+by the tool itself or by the agent behind it. What is typed, scripts, bodies and the texts of tasks are told
+by their length alone: nobody can know which of them are passwords.
+"""
+
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+import logging.handlers
+import os
+import sys
+import time
+from collections.abc import Generator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from pydantic import BaseModel
+
+from mcp_browser.actions.registry import TYPED_IN
+from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.consent import ConsentNeeded
+from mcp_browser.errors import ActionError, Refused, SettingsError
+from mcp_browser.policy import origin_of
+from mcp_browser.settings import Settings
+from mcp_browser.text import cut
+
+logger = logging.getLogger(__name__)
+
+KEPT_FILES = 5
+LONGEST_TEXT = 200
+MOST_PARTS = 50  # How many parts of a list or an object are told
+
+_WITHHELD = frozenset(
+    "answer body context cookies credentials headers history json output_schema paths script task text "
+    "user_agent value variables".split()
+)
+"""Names of arguments that may hold anything, passwords too."""
+
+Event = Literal["call", "action"]
+
+
+@dataclass(slots=True)
+class Caller:
+    """Who calls which tool: the principal's name, what the client calls itself; then, which session it got.
+
+    `consent` is what its person has answered, if they were asked.
+    """
+
+    principal: str
+    client: str
+    tool: str
+    session: str | None = None
+    consent: str | None = None
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("mcp_browser.caller", default=None)
+"""On whose behalf the task at work acts; the tasks that it starts act on the same one's."""
+
+
+class AuditLog:
+    """Writes the events of one server into a file that only its user may read, begun anew by size."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        """Write to `path`; `size` is that of one file, bytes.
+
+        Raises:
+            SettingsError: it cannot be written.
+        """
+        try:
+            self._handler = _PrivateFile(path, maxBytes=size, backupCount=KEPT_FILES - 1, encoding="ascii")
+        except OSError as error:
+            raise SettingsError(f"audit-log: {path} cannot be written: {error.strerror}") from None
+
+    @contextlib.contextmanager
+    def of_action(
+        self,
+        name: str,
+        model: type[BaseModel],
+        arguments: Mapping[str, Any],
+        session: BrowserSession,
+        *,
+        consented: bool,
+    ) -> Generator[None]:
+        """Tell of the action that is carried out within it."""
+        started = time.monotonic()
+        origin, outcome = _origin(session), "ok"
+        try:
+            yield
+        except BaseException as error:
+            outcome = _outcome(error)
+            raise
+        finally:
+            self.write(
+                "action",
+                action=name,
+                session=name_of(session),
+                arguments=redacted(arguments, model, session.hidden),
+                origin=origin,
+                origin_after=_origin(session),
+                outcome=outcome,
+                consent="yes" if consented else "asked" if outcome == "consent_needed" else None,
+                seconds=round(time.monotonic() - started, 3),
+            )
+
+    def write(self, event: Event, **facts: Any) -> None:
+        """Add a line."""
+        caller = CALLER.get()
+        who = {} if caller is None else {"principal": caller.principal, "client": caller.client}
+        line: dict[str, Any] = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "event": event,
+            **who,
+            "tool": caller.tool if caller is not None else None,
+            **facts,
+        }
+        text = json.dumps({name: value for name, value in line.items() if value is not None}, default=str)
+        self._handler.emit(logging.makeLogRecord({"msg": text}))
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        # It may have been there before.
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, 0o600)
+        return cast("TextIOWrapper", os.fdopen(descriptor, self.mode, encoding=self.encoding))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Say so, and let the call go on."""
+        del record
+        logger.error("The audit log %s cannot be written: %s", self.baseFilename, sys.exc_info()[1])
+
+
+@functools.cache
+def _open_log(path: Path, size: int) -> AuditLog:
+    return AuditLog(path, size)
+
+
+def audit_log_of(settings: Settings) -> AuditLog | None:
+    """The log that the settings want, the same for all parts of a server; None where they want none.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    path = settings.server.audit_log
+    return None if path is None else _open_log(path.absolute(), settings.server.audit_log_size * 1_000_000)
+
+
+def name_of(session: BrowserSession) -> str:
+    """By what a session is told from others: its own name lets its holder in."""
+    return hashlib.sha256(session.id.encode()).hexdigest()[:12]
+
+
+def redacted(
+    arguments: Mapping[str, Any], model: type[BaseModel], hidden: Mapping[str, str]
+) -> dict[str, Any]:
+    """Arguments as they may be written down: by the model's own names, without what may be secret."""
+    told: dict[str, Any] = {}
+    for name, value in arguments.items():
+        field = model.model_fields.get(name)
+        if field is None:
+            # A mistake of the caller's: what it holds was meant for nobody knows what.
+            told["(unknown)"] = told.get("(unknown)", 0) + 1
+        elif TYPED_IN in field.metadata or name in _WITHHELD:
+            told[name] = _length(value)
+        else:
+            told[name] = _told(name, value, _model_in(field.annotation), hidden)
+    return told
+
+
+def _told(name: str, value: Any, model: type[BaseModel] | None, hidden: Mapping[str, str]) -> Any:
+    match value:
+        case dict() if model is not None:
+            return redacted(cast("dict[str, Any]", value), model, hidden)
+        case dict():
+            return _length(cast("object", value))
+        case list() | tuple():
+            parts = cast("list[Any]", value)[:MOST_PARTS]
+            return [_told(name, part, model, hidden) for part in parts]
+        case str():
+            text = value
+            for label, secret in hidden.items():
+                text = text.replace(secret, f"<secret>{label}</secret>")
+            if text.startswith("data:"):
+                return f"data: ({len(text)} characters)"
+            redactor = Redactor()
+            text = redactor.url(text) if "://" in text or "?" in text else redactor.value(name, text)
+            return cut(text, LONGEST_TEXT)
+        case _:
+            return value
+
+
+def _length(value: object) -> str:
+    return f"({len(value)} characters)" if isinstance(value, str) else f"({type(value).__name__})"
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model of the values that a list's annotation names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model_in(part)) is not None), None)
+
+
+def _origin(session: BrowserSession) -> str | None:
+    tab = session.tab_in_use
+    return origin_of(tab.url) if tab is not None else None
+
+
+def _outcome(error: BaseException) -> str:
+    match error:
+        case Refused():
+            return "refused"
+        case ActionError():
+            return f"error: {type(error).__name__}"
+        case Exception():
+            return "consent_needed" if isinstance(error, ConsentNeeded) else "internal_error"
+        case _:
+            return "cancelled"

@@ -1,0 +1,180 @@
+"""Mouse and keyboard of a tab. All input goes through here, past the gate of the action that is under way."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Literal, Protocol, TypeVar
+
+import anyio
+from playwright.async_api import Page
+
+from mcp_browser.dom.service import DomService
+from mcp_browser.errors import McpBrowserError
+from mcp_browser.policy import Target
+
+T = TypeVar("T")
+Button = Literal["left", "right", "middle"]
+Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
+
+KEYS_AT_ONCE = 200  # A long text goes in pieces, so that it is not taken for a page that hangs
+_ENTER = frozenset({"Enter", "NumpadEnter"})
+_MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
+
+
+class Gate(Protocol):
+    """Lets an action pass that is allowed, and no other."""
+
+    def check(self, targets: Sequence[Target]) -> None:
+        """Return if all of these may be acted on; else raise what says why not."""
+
+    def passed(self) -> None:
+        """Input has gone through: the action cannot begin anew as if nothing had happened."""
+
+
+class _InputTab(Protocol):
+    page: Page
+    dom: DomService
+    cursor: tuple[float, float] | None
+
+    @property
+    def held(self) -> bool: ...
+
+    async def act(self, work: Awaitable[object]) -> None: ...
+
+    async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T: ...
+
+
+class Input:
+    """What a person's hands do in one tab. Points are CSS pixels of the view.
+
+    Each method raises what the gate raises, and what `Tab.act` does.
+    """
+
+    def __init__(self, tab: _InputTab, gate: Callable[[], Gate | None]) -> None:
+        """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way."""
+        self._tab = tab
+        self._gate = gate
+        self._pressed_at: tuple[float, float] | None = None
+
+    async def click(self, x: float, y: float, *, button: Button = "left", clicks: int = 1) -> None:
+        """Click at a point."""
+        await self.check_at(x, y)
+        self._tab.cursor = (x, y)
+        await self._act(self._tab.page.mouse.click(x, y, button=button, click_count=clicks))
+
+    async def move(self, x: float, y: float, *, steps: int = 1) -> None:
+        """Move the mouse to a point."""
+        self._tab.cursor = (x, y)
+        await self._tab.act(self._tab.page.mouse.move(x, y, steps=steps))
+
+    async def down(self, *, button: Button = "left", clicks: int = 1) -> None:
+        """Press a button of the mouse where it is."""
+        if self._tab.cursor is not None:
+            await self.check_at(*self._tab.cursor)
+        self._pressed_at = self._tab.cursor
+        await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
+
+    async def up(self, *, button: Button = "left", clicks: int = 1) -> None:
+        """Let go of it; where that is not allowed, back where it was pressed."""
+        pressed_at, self._pressed_at = self._pressed_at, None
+        with anyio.CancelScope(shield=True):
+            try:
+                if self._tab.cursor not in (None, pressed_at) and not self._tab.held:
+                    await self.check_at(*self._tab.cursor)
+            except McpBrowserError:
+                if pressed_at is not None:
+                    await self.move(*pressed_at)
+                raise
+            finally:
+                await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
+
+    async def wheel(self, right: float, down: float) -> None:
+        """Turn the wheel, by CSS pixels."""
+        await self._tab.act(self._tab.page.mouse.wheel(right, down))
+
+    async def press(self, keys: str) -> None:
+        """Press a key or a combination, as Playwright writes them."""
+        held, _, last = keys.rpartition("+") if keys[-1:] != "+" else (keys[:-1], "", "+")
+        if last not in _MOVING:
+            letter = last.removeprefix("Key").lower() if "Alt" in held.split("+") else ""
+            await self.check_keys(enter=last in _ENTER, letter=letter)
+        await self._act(self._tab.page.keyboard.press(keys))
+
+    async def type(self, text: str) -> None:
+        """Type a text key by key; a line end presses Enter."""
+        # Each key may move the focus, and with it what the next one does.
+        size = KEYS_AT_ONCE if self._gate() is None else 1
+        for start in range(0, len(text), size):
+            if self._tab.held:
+                return
+            piece = text[start : start + size]
+            await self.check_keys(enter=not {"\n", "\r"}.isdisjoint(piece))
+            await self._act(self._tab.page.keyboard.type(piece))
+
+    async def insert(self, text: str) -> None:
+        """Put in a text at once, as an input method does."""
+        await self.check_keys()
+        await self._act(self._tab.page.keyboard.insert_text(text))
+
+    @contextlib.asynccontextmanager
+    async def holding(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
+        """Hold modifier keys down, and let go of them whatever happens."""
+        keyboard = self._tab.page.keyboard
+        down: list[Modifier] = []
+        try:
+            for modifier in modifiers:
+                down.append(modifier)
+                await keyboard.down(modifier)
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                for modifier in reversed(down):
+                    await self._tab.act(keyboard.up(modifier))
+
+    # -- what comes before input, and what goes to elements without any
+
+    async def check_at(self, *point: float) -> None:
+        """Ask the gate for what is at a point."""
+        if (gate := self._gate()) is not None:
+            x, y = point
+            gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
+
+    async def check_keys(self, *, enter: bool = False, letter: str = "") -> None:
+        """Ask the gate for what keys come to: Enter among them, or a letter with Alt."""
+        if (gate := self._gate()) is not None:
+            gate.check(await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter)))
+
+    async def check_elements(
+        self, *indexes: int, enter: bool = False, also: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Ask the gate for elements: before input that will come to them, or where none will.
+
+        Args:
+            indexes: the elements.
+            enter: whether Enter is to be pressed in them.
+            also: what goes with them: roles and names.
+        """
+        if (gate := self._gate()) is None:
+            return
+        found: list[Target] = []
+        for index in indexes:
+            found += await self._tab.ask(self._tab.dom.targets.of(self._tab.dom.resolve(index), enter=enter))
+        place = found[0] if found else await self._tab.ask(self._tab.dom.targets.page())
+        found += [
+            place.model_copy(update={"role": role, "name": name, "text": "", "shown": (role, name)})
+            for role, name in also
+        ]
+        gate.check(found)
+
+    def check_dialog(self, message: str, origin: str) -> None:
+        """Ask the gate for the dialog that is open, whose page cannot be asked."""
+        if (gate := self._gate()) is not None:
+            gate.check([Target(role="dialog", name=message, origin=origin, page=origin)])
+
+    def did(self) -> None:
+        """Note that something was done to an element without input."""
+        if (gate := self._gate()) is not None:
+            gate.passed()
+
+    async def _act(self, work: Awaitable[object]) -> None:
+        self.did()
+        await self._tab.act(work)

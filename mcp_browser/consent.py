@@ -1,0 +1,221 @@
+"""Holds an action back until a person has said yes to it, where the policy wants that."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError, McpBrowserError, Refused
+from mcp_browser.policy import Policy, Rule, Target, origin_of, plain
+from mcp_browser.text import clean_text, cut, cut_address
+
+T = TypeVar("T")
+
+LONGEST_NAME = 80  # How much of an element's name a person is shown, characters
+LONGEST_ARGUMENTS = 600
+MOST_NAMED = 5  # How many elements one question names
+
+SAID_NO = "Do not try another way; ask the person what they want instead."
+MOST_ROUNDS = 5  # How often one call asks, where each time something else is in its way
+
+HOW_TO_CONFIRM = (
+    "The person can do it in the browser's window, use a client that can ask its person (MCP's elicitation), "
+    "or whoever runs the server can change the policy."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person is asked, and what a yes allows: `keys` name rules, elements and the page."""
+
+    question: str
+    keys: frozenset[str]
+
+
+class ConsentNeeded(McpBrowserError):
+    """Nothing has been done yet: once a person says yes, the action is carried out anew, with the keys."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__(wanted.question)
+        self.wanted = wanted
+
+
+Ask = Callable[[str], Awaitable[bool | None]]
+"""Asks a person: their yes or no, or None where nobody can be asked."""
+
+Act = Callable[[Collection[str] | None], Awaitable[T]]
+"""Carries out an action, given the keys of what a person has said yes to."""
+
+
+async def with_consent(act: Act[T], ask: Ask) -> T:
+    """Carry out an action, asking the person for what it needs a yes to; each time nothing has been done yet.
+
+    Raises:
+        Refused: the person has said no, or nobody can be asked.
+    """
+    granted: set[str] = set()
+    for _ in range(MOST_ROUNDS):
+        try:
+            return await act(granted)
+        except ConsentNeeded as need:
+            answer = await ask(need.wanted.question)
+            if answer is None:
+                break
+            if not answer:
+                raise refused() from None
+            granted |= need.wanted.keys
+    return await act(None)
+
+
+async def nobody(_question: str) -> None:
+    """Nobody can be asked."""
+
+
+def refused() -> Refused:
+    """The error for what a person does not want."""
+    return Refused("The person was asked and has not said yes; nothing was done.", hint=SAID_NO)
+
+
+class PolicyGate:
+    """The gate of one action: asks the policy of all that it is about to act on."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        action: RegisteredAction,
+        session: BrowserSession,
+        granted: Collection[str] | None,
+    ) -> None:
+        """Guard an action; `granted` are keys that a person has said yes to, None where nobody can be."""
+        self._policy = policy
+        self._action = action
+        self._session = session
+        self._granted = granted
+        self._arguments: Mapping[str, Any] = {}
+        self._has_acted = False
+
+    def begin(self, arguments: Mapping[str, Any]) -> None:
+        """Check what can be known before the action runs.
+
+        Raises:
+            ConsentNeeded, Refused: it may not run, or not yet.
+        """
+        self._arguments = arguments
+        if self._action.reach == "elements":
+            return
+        origin = origin_of(self._url)
+        unknown = self._action.reach == "anything"
+        targets = [Target(origin=origin, page=origin, unknown=unknown)]
+        address = arguments.get("url")
+        if isinstance(address, str) and self._action.effect == "navigation":
+            try:
+                address = check_url(address, self._session.settings, base=self._url)
+            except ActionError:
+                address = ""  # It will not be opened.
+            there = origin_of(address)
+            targets.append(Target(origin=there, page=there))
+        self.check(targets)
+
+    def check(self, targets: Sequence[Target]) -> None:
+        """Let the action act on all of these.
+
+        Raises:
+            ConsentNeeded: a person has to say yes first.
+            Refused: the policy forbids it; or nobody can be asked, or not any more.
+        """
+        asked: dict[str, tuple[Rule, Target]] = {}
+        changes = self._action.effect != "read" and self._action.reach != "view"
+        for target in targets:
+            found = self._policy.decide(self._action.name, target, changes=changes)
+            if found is None or found[1].decision == "allow":
+                continue
+            number, rule = found
+            if rule.decision == "deny":
+                raise Refused(
+                    f"The policy of this server forbids {self._what(rule, [target])}.{_because(rule)}",
+                    hint="Do not try another way; tell the person.",
+                )
+            key = self._key(number, rule, target)
+            if key not in (self._granted or ()):
+                asked.setdefault(key, (rule, target))
+        if not asked:
+            return
+        rules = [rule for rule, _ in asked.values()]
+        what = self._what(rules[0], [target for _, target in asked.values()])
+        because = _because(rules[0])
+        if self._granted is None:
+            raise Refused(
+                f"A person's yes is needed for {what}, and nobody can be asked.{because}",
+                hint=HOW_TO_CONFIRM,
+            )
+        if self._has_acted:
+            raise Refused(
+                f"A person's yes is needed for {what}: that was not done; what came before it was.{because}",
+                hint="Do the rest in a call of its own, for which the person is asked.",
+            )
+        raise ConsentNeeded(Wanted(f"Allow {what}?{because}{self._details()}", frozenset(asked)))
+
+    def passed(self) -> None:
+        """Input has gone through."""
+        self._has_acted = True
+
+    @property
+    def _url(self) -> str:
+        tab = self._session.tab_in_use
+        return tab.url if tab is not None else ""
+
+    def _key(self, number: int, rule: Rule, target: Target) -> str:
+        about: list[Any] = [number, self._action.name, self._url, target.origin]
+        if rule.is_about_elements:
+            about.append(target.shown or (target.role, target.name))
+        return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+
+    def _what(self, rule: Rule, targets: Sequence[Target]) -> str:
+        names: dict[str, None] = {}
+        if rule.is_about_elements:
+            for target in targets:
+                role, name = target.shown or (target.role, target.name)
+                if role is not None:
+                    # Its name may say something else than what a person sees of it.
+                    shows = target.text if target.text and plain(target.text) not in plain(name) else ""
+                    names[f"{role} {_quoted(name)}" + (f" that shows {_quoted(shows)}" if shows else "")] = (
+                        None
+                    )
+        listed = ", ".join(list(names)[:MOST_NAMED])
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        on = f" on {listed}{more}" if names else ""
+        page = self._hidden(cut_address(Redactor().url(self._url))) or "no page"
+        return f"{self._action.name}{on} at {page}"
+
+    def _details(self) -> str:
+        """What a person cannot know by an element: where to, or what script."""
+        if self._action.reach == "elements" or not self._arguments:
+            return ""
+        text = self._hidden(json.dumps(dict(self._arguments), ensure_ascii=False, default=str))
+        return f"\n{cut(Redactor().text(clean_text(text)), LONGEST_ARGUMENTS)}"
+
+    def _hidden(self, text: str) -> str:
+        for name, value in self._session.hidden.items():
+            text = text.replace(value, f"<secret>{name}</secret>")
+        return text
+
+
+def _because(rule: Rule) -> str:
+    return f" {rule.reason}" if rule.reason else ""
+
+
+def _quoted(name: str) -> str:
+    """A page's text in a sentence of ours: one line, bounded, in quotes, without what cannot be seen."""
+    seen = "".join(
+        " " if character.isspace() else character
+        for character in clean_text(name)
+        if character.isspace() or unicodedata.category(character) not in ("Cf", "Co", "Cn")
+    )
+    text = " ".join(seen.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + "…"}"'

@@ -1,0 +1,100 @@
+/** What an input will act on: all that a rule about elements may be about. */
+
+/**
+ * What a rule may be about, and what a person knows it as: the control that the input is meant for.
+ * @typedef {[role: string, name: string, text: string, shownRole: string, shownName: string]} Target
+ */
+
+/** @param {Element} element @param {Element} [control] the one that it is in @returns {Target} */
+function targetOf(element, control = element) {
+  const line = describe(element);
+  const text = FIELDS.has(line.role) ? "" : tidy(contentOf(element, element, 0, false));
+  const shown = control === element ? line : describe(control);
+  return [line.role, line.name, cut(text, LONGEST_TEXT), shown.role, shown.name];
+}
+
+/**
+ * An element, the control that it is in, and the controls around that one. What only listens counts where it is
+ * the innermost: of rows and boxes that take clicks, all that is in them would be the name.
+ * @param {Element | null} element @returns {Target[]}
+ */
+function targetsAround(element) {
+  /** @type {Element | null} */
+  let inner = null;
+  /** @type {Set<Element>} */
+  const found = new Set(element ? [element] : []);
+  for (let node = /** @type {Node | null} */ (element); node; node = flatParent(node)) {
+    if (!isElement(node)) continue;
+    const outer = /** @type {Element} */ (node);
+    const tag = localName(outer);
+    if (tag === "html" || tag === "body") break;
+    const role = explicitRole(outer) || nativeRole(outer, tag);
+    const isControl = ROLE_KINDS.get(role) === "interactive" || tag === "summary" || isEditor(outer, tag);
+    const labelled = controlOf(outer);
+    if (labelled !== outer) found.add(labelled);
+    if (!isControl && (inner || !hasHandler(outer))) continue;
+    found.add(outer);
+    inner ||= outer;
+  }
+  const control = inner || element;
+  return control ? Array.from(found, (one) => targetOf(one, control)) : [];
+}
+
+/** A form counts by its own name: what is in it has names of its own. @param {Element} form @returns {Target} */
+function formTarget(form) {
+  const name = cut(nameOf(form, "form", "form"), LONGEST_NAME);
+  return ["form", name, "", "form", name];
+}
+
+/** What Enter does in a field: its form is sent by its first button, and of a list the active entry is chosen. @param {Element} field @returns {Target[]} */
+function targetsOfEnter(field) {
+  const found = [];
+  const active = attribute(field, "aria-activedescendant");
+  const entry = active ? _getElementById.call(document, active) : null;
+  if (entry) found.push(...targetsAround(entry));
+  const form = /** @type {HTMLInputElement} */ (field).form;
+  if (!form || localName(field) === "textarea") return found;
+  found.push(formTarget(form));
+  for (const button of queryAll(rootOf(field), "button, input")) {
+    if (/** @type {HTMLButtonElement} */ (button).form !== form) continue;
+    const type = /** @type {HTMLInputElement} */ (button).type;
+    if (type !== "submit" && type !== "image") continue;
+    found.push(targetOf(button));
+    break;
+  }
+  return found;
+}
+
+/** Each answer tells of a frame where the input goes on in one. @param {Element | null} element @param {Target[]} targets */
+function actingOn(element, targets) {
+  const tag = element ? localName(element) : "";
+  const frame = tag === "iframe" || tag === "frame";
+  return { doc: documentKey, targets, frame, node: element && frame ? wire(describe(element), false) : null };
+}
+
+/** @param {number} x @param {number} y */
+function targetsAt(x, y) {
+  const hit = at(x, y);
+  return actingOn(hit, targetsAround(hit));
+}
+
+/** @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing */
+function targetsOfKeys(enter, letter) {
+  const active = deepActive();
+  const targets = targetsAround(active);
+  if (enter && active) targets.push(...targetsOfEnter(active));
+  if (letter) {
+    for (const element of queryAll(document, "[accesskey]")) {
+      if ((attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter)) targets.push(targetOf(element));
+    }
+  }
+  return actingOn(active, targets);
+}
+
+/** @param {number} id @param {boolean} enter */
+function targetsOf(id, enter) {
+  const element = byId(id);
+  if (!element) return { problem: "stale", lasting: true };
+  const control = controlOf(element);
+  return { doc: documentKey, targets: [...targetsAround(element), ...(enter ? targetsOfEnter(control) : [])] };
+}

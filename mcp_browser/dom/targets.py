@@ -1,0 +1,86 @@
+"""What an input will act on, in frames too, for rules about elements."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from mcp_browser.dom.addresses import address_of
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.readings import FrameState
+from mcp_browser.dom.references import ID, ElementRef
+from mcp_browser.dom.worlds import World
+from mcp_browser.policy import Target, origin_of
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
+
+
+class TargetReader:
+    """Tells what input acts on: the element there, and the controls around it that hear of it."""
+
+    def __init__(self, frames: Frames, ask: Ask) -> None:
+        self._frames = frames
+        self._ask = ask
+
+    async def at(self, x: float, y: float) -> list[Target]:
+        """What a mouse at a point of the view acts on; CSS pixels."""
+        frame, found = await self._frames.main(), list[Target]()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("targetsAt", x, y)
+            found += await self._targets(frame.world, answer["targets"])
+            if not answer["frame"]:
+                return found
+            inner = await self._within(frame, answer["node"][ID])
+            if inner is None:
+                break
+            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
+            if "problem" in origin:
+                break
+            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
+            frame = inner
+        return [*found, await self._unknown()]
+
+    async def of_keys(self, *, enter: bool, letter: str = "") -> list[Target]:
+        """What keys act on, where the keyboard is: with Enter among them, and a letter pressed with Alt."""
+        frame, found = await self._frames.main(), list[Target]()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("targetsOfKeys", enter, letter)
+            found += await self._targets(frame.world, answer["targets"])
+            if not answer["frame"]:
+                return found or [Target(**await self._place(frame.world))]
+            inner = await self._within(frame, answer["node"][ID])
+            if inner is None:
+                break
+            frame = inner
+        return [*found, await self._unknown()]
+
+    async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
+        """What acting on an element acts on; with `enter`, pressing Enter in it as well.
+
+        Raises:
+            StaleElement: it is gone.
+        """
+        answer = await self._ask(ref, "targetsOf", ref.id, enter)
+        return await self._targets(ref.world, answer["targets"])
+
+    async def page(self) -> Target:
+        """The page as a whole."""
+        return Target(**await self._place((await self._frames.main()).world))
+
+    async def _within(self, frame: FrameState, owner: int) -> FrameState | None:
+        await self._frames.meet(frame, [owner])
+        return frame.children.get(owner)
+
+    async def _targets(self, world: World, given: Sequence[Sequence[str]]) -> list[Target]:
+        place = await self._place(world)
+        return [
+            Target(role=role, name=name, text=text, shown=(shown_role, shown_name), **place)
+            for role, name, text, shown_role, shown_name in given
+        ]
+
+    async def _place(self, world: World) -> dict[str, Any]:
+        main = await (await self._frames.main()).world.frame()
+        return {"origin": origin_of(await address_of(await world.frame())), "page": origin_of(main.url)}
+
+    async def _unknown(self) -> Target:
+        """What is in a frame that cannot be asked."""
+        page = await self.page()
+        return page.model_copy(update={"role": "iframe", "origin": "null", "unknown": True})

@@ -1,0 +1,124 @@
+"""What the audit log says of calls, and what it never says."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.forms import FillFormParams
+from mcp_browser.audit import AuditLog, redacted
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import SettingsError
+from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.app import create_server
+from mcp_browser.settings import AgentSettings
+from tests.actions.conftest import folders, manager, session, shared_session
+from tests.server.task_room import Lending
+from tests.server.test_app import text_of
+from tests.support.agents import Desk, done, output
+from tests.support.site import Site
+
+__all__ = ["folders", "manager", "session", "shared_session"]
+
+SECRET = "hunter2-correct"
+PAGE = """<label>Password <input type=password></label><button>Pay</button>"""
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_each_call_and_action_is_told_and_nothing_secret(
+    manager: BrowserManager, session: BrowserSession, site: Site, tmp_path: Path, era: Any
+) -> None:
+    log, policy, desk = tmp_path / "audit.jsonl", tmp_path / "policy.toml", Desk(tmp_path)
+    policy.write_text('[[rule]]\nnames = ["Pay"]\n')
+    given = manager.settings
+    settings = given.model_copy(
+        update={
+            "tools": given.tools.model_copy(update={"policy": policy}),
+            "server": given.server.model_copy(update={"audit_log": log}),
+            "agent": AgentSettings(model=f"scripted:{desk.script}", tasks_dir=desk.tasks),
+        }
+    )
+    registry, source = default_registry(), Lending(session)
+    agent = AgentTools(settings, source, registry)
+    server = create_server(Controller(registry, settings), source, tools=agent.tools(), long_calls=agent)
+    answers = iter(["accept", "accept", "decline"])  # The script is asked about, too
+
+    async def person(context: Any, params: Any) -> types.ElicitResult:
+        del context, params
+        return types.ElicitResult(action=next(answers), content={"allow": True})  # pyright: ignore[reportArgumentType]
+
+    async with Client(server, mode=era, elicitation_callback=person) as client:
+        url = site.page(PAGE)
+        told = text_of(await client.call_tool("go_to_url", {"url": f"{url}?access_token={SECRET}"}))
+        field = int(told.split('] textbox "Password"')[0].rsplit("[", 1)[1])
+        await client.call_tool("input_text", {"index": field, "text": SECRET})
+        await client.call_tool("send_keys", {"index": field, "keys": SECRET})
+        await client.call_tool("fill_form", {"fields": [{"index": field, "value": SECRET}]})
+        await client.call_tool("input_text", {"index": field, "txet": SECRET})
+        await client.call_tool("evaluate_script", {"script": f"'{SECRET}'"})
+        await client.call_tool("click_element", {"index": field + 1})
+        await client.call_tool("click_element", {"index": field + 1})
+        desk.follow(output({"input_text": {"index": field, "text": SECRET}}), done("Typed."))
+        await client.call_tool("run_task", {"task": f"Type {SECRET}."})
+    await agent.close()
+    text = log.read_text()
+    assert SECRET not in text
+    assert "hunter2" not in text
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    assert {line["principal"] for line in lines} == {"anonymous"}
+    calls = [line for line in lines if line["event"] == "call" and line["outcome"] != "input_required"]
+    assert [line["tool"] for line in calls] == [
+        *("go_to_url", "input_text", "send_keys", "fill_form", "input_text", "evaluate_script"),
+        *("click_element", "click_element", "run_task"),
+    ]
+    assert [line.get("consent") for line in calls if line["tool"] == "click_element"] == ["yes", "no"]
+    assert calls[4]["outcome"] == "error"
+    assert calls[4]["arguments"] == {"index": field, "(unknown)": 1}
+    actions = [line for line in lines if line["event"] == "action"]
+    typed = next(line for line in actions if line["action"] == "input_text")
+    assert typed["arguments"] == {"index": field, "text": f"({len(SECRET)} characters)"}
+    assert typed["origin"] == typed["origin_after"] == url.rsplit("/page", 1)[0]
+    assert typed["session"] == calls[1]["session"]
+    assert typed["outcome"] == "ok"
+    asked = [line for line in actions if line["action"] == "click_element"]
+    assert [line["outcome"] for line in asked] == ["consent_needed", "ok", "consent_needed"]
+    assert any(line["tool"] == "run_task" and line["action"] == "input_text" for line in actions)
+
+
+def test_arguments_are_told_by_the_models_names_alone() -> None:
+    told = redacted(
+        {"fields": [{"index": 3, "value": "x" * 9, "extra": "y"}], "other": "z"}, FillFormParams, {}
+    )
+    assert told == {
+        "fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}],
+        "(unknown)": 1,
+    }
+
+
+def test_the_log_is_begun_anew_by_size_and_stays_private(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.touch(0o644)
+    log = AuditLog(path, 1000)
+    for number in range(60):
+        log.write("call", number=number, text="line\u2028\nend")
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 5
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 and file.stat().st_size <= 1000 for file in files)
+    assert json.loads(path.read_text().splitlines()[-1])["number"] == 59
+    with pytest.raises(SettingsError, match=r"audit-log: .* cannot be written"):
+        AuditLog(tmp_path / "none" / "audit.jsonl", 1000)
+
+
+def test_a_full_disk_is_told_and_ends_no_call(caplog: pytest.LogCaptureFixture) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    AuditLog(Path("/dev/full"), 1000).write("call", number=1)
+    assert "cannot be written: [Errno 28]" in caplog.text

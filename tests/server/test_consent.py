@@ -1,0 +1,155 @@
+"""A person's yes, asked by elicitation in both eras, by the tools and by the agent behind run_task."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client
+
+import mcp_browser
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.app import create_server
+from mcp_browser.server.ask import is_yes
+from mcp_browser.settings import AgentSettings
+from tests.actions.conftest import folders, manager, session, shared_session
+from tests.server.task_room import Lending
+from tests.server.test_app import text_of
+from tests.support.agents import Desk, data, done, output
+from tests.support.site import Site
+
+__all__ = ["folders", "manager", "session", "shared_session"]
+
+PAGE = "<button onclick=\"this.textContent = 'Paid'\">Pay</button>"
+
+
+class Room:
+    """A server under a policy, and a person who answers."""
+
+    def __init__(self, manager: BrowserManager, session: BrowserSession, folder: Path) -> None:
+        policy = folder / "policy.toml"
+        policy.write_text('[[rule]]\nnames = ["Pay"]\n')
+        self.desk = Desk(folder)
+        agent = AgentSettings(
+            model=f"scripted:{self.desk.script}", tasks_dir=self.desk.tasks, step_timeout=20
+        )
+        tools = manager.settings.tools.model_copy(update={"policy": policy})
+        settings = manager.settings.model_copy(update={"tools": tools, "agent": agent})
+        source, registry = Lending(session), default_registry()
+        self.agent = AgentTools(settings, source, registry)
+        self.server = create_server(
+            Controller(registry, settings), source, tools=self.agent.tools(), long_calls=self.agent
+        )
+        self.asked: list[str] = []
+        self.answer = types.ElicitResult(action="accept", content={"allow": True})
+
+    async def person(self, context: Any, params: Any) -> types.ElicitResult:
+        del context
+        self.asked.append(params.message)
+        return self.answer
+
+    def client(self, era: Any, *, asks: bool = True) -> Client:
+        return Client(self.server, mode=era, elicitation_callback=self.person if asks else None)
+
+
+@pytest.fixture
+def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> Room:
+    return Room(manager, session, tmp_path)
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, era: str) -> None:
+    async with room.client(era) as client:
+        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
+        click = {"index": int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])}
+        for answer in (
+            types.ElicitResult(action="decline"),
+            types.ElicitResult(action="cancel"),
+            types.ElicitResult(action="accept", content={"allow": False}),
+        ):
+            room.answer = answer
+            refused = await client.call_tool("click_element", click)
+            assert refused.is_error
+            assert "has not said yes; nothing was done" in text_of(refused)
+        room.answer = types.ElicitResult(action="accept", content={"allow": True})
+        clicked = await client.call_tool("click_element", click)
+        assert not clicked.is_error, text_of(clicked)
+        assert "Paid" in text_of(clicked)
+    assert len(room.asked) == 4
+    assert room.asked[0].startswith('Allow click_element on button "Pay" at http://')
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_where_nobody_can_be_asked_the_way_to_confirm_is_told(room: Room, site: Site, era: str) -> None:
+    async with room.client(era, asks=False) as client:
+        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
+        click = {"index": int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])}
+        refused = await client.call_tool("click_element", click)
+    assert refused.is_error
+    assert 'A person\'s yes is needed for click_element on button "Pay"' in text_of(refused)
+    assert "elicitation" in text_of(refused)
+
+
+async def test_an_answer_to_another_call_is_none_to_this_one(room: Room, site: Site) -> None:
+    """A client that speaks for itself: states are sealed, and belong to one tool with its arguments."""
+    async with room.client("auto") as client:
+        body = PAGE + PAGE.replace(">Pay<", ">Pay twice<")
+        told = text_of(await client.call_tool("go_to_url", {"url": site.page(body)}))
+        first = int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])
+        answers: dict[str, Any] = {"consent": {"action": "accept", "content": {"allow": True}}}
+        forged = await client.session.send_request(
+            types.CallToolRequest(
+                params=types.CallToolRequestParams(
+                    name="click_element", arguments={"index": first}, input_responses=answers
+                )
+            ),
+            types.InputRequiredResult,
+        )
+        assert forged.request_state
+        assert not is_yes({"action": "accept", "content": {"allow": "yes"}})
+        with pytest.raises(Exception, match="requestState"):
+            await client.session.send_request(
+                types.CallToolRequest(
+                    params=types.CallToolRequestParams(
+                        name="click_element",
+                        arguments={"index": first + 1},
+                        input_responses=answers,
+                        request_state=forged.request_state,
+                    )
+                ),
+                types.CallToolResult,
+            )
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("says", ["Yes", "No"])
+async def test_the_agent_behind_run_task_asks_too(room: Room, site: Site, era: str, says: str) -> None:
+    room.answer = types.ElicitResult(action="accept", content={"answer": says})
+    async with room.client(era) as client:
+        told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
+        index = int(told.split('] button "Pay"')[0].rsplit("[", 1)[1])
+        room.desk.follow(output({"click_element": {"index": index}}), done("Ready."))
+        result = await client.call_tool("run_task", {"task": "Pay."})
+        assert data(result)["status"] == "succeeded", text_of(result)
+        page = text_of(await client.call_tool("get_state", {}))
+    assert len(room.asked) == 1
+    assert "Allow click_element" in room.asked[0]
+    assert ('"Paid"' in page) is (says == "Yes")
+    await room.agent.close()
+
+
+def test_all_input_goes_through_the_gate() -> None:
+    """No module but `browser/input.py` takes hold of Playwright's mouse, keyboard or touch."""
+    root = Path(mcp_browser.__file__).parent
+    guilty = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in ("mouse", "keyboard", "touchscreen")
+    }
+    assert guilty == {"browser/input.py"}

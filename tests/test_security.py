@@ -1,0 +1,74 @@
+"""What is promised of security has tests, and the lock file holds what is declared."""
+
+import ast
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from scripts.audit_packages import judge
+
+ROOT = Path(__file__).parent.parent
+NONE: list[object] = []
+VULNERABLE = {"id": "X-1", "fix_versions": ["2"]}
+LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+
+
+def test_each_promise_names_a_test_that_there_is() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text("utf-8")))
+    there = {
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert len(named) > 30
+    assert named - there == set()
+
+
+def test_the_lock_has_all_that_is_declared_with_hashes_and_no_index() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = [one for listed in project["optional-dependencies"].values() for one in listed]
+    locked = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
+    for text in [*project["dependencies"], *extras]:
+        wanted = Requirement(text)
+        if wanted.name != "mcp-browser":
+            assert locked[wanted.name.lower()] in wanted.specifier, text
+    assert "://" not in LOCK
+    assert "--index" not in LOCK
+    for entry in re.split(r"\n(?=[^\s])", LOCK.strip()):
+        assert "--hash=sha256:" in entry, entry
+
+
+@pytest.mark.parametrize(
+    ("output", "errors", "code", "told"),
+    [
+        (
+            {"dependencies": [{"name": "a", "version": "1", "vulns": NONE}]},
+            "",
+            0,
+            "1 packages compared, 0 adv",
+        ),
+        (
+            {
+                "dependencies": [
+                    {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}
+                ]
+            },
+            "",
+            1,
+            "a 1: X-1, fixed in 2",
+        ),
+        ({"dependencies": [{"name": "a", "skip_reason": "odd"}]}, "", 0, "NOT compared: a"),
+        (None, "ConnectionError: Max retries exceeded\n", 0, "the packages are NOT audited"),
+        (None, "usage: pip-audit\nno such option\n", 1, "pip-audit failed: no such option"),
+    ],
+)
+def test_advisories_end_the_audit_and_silence_is_said(
+    output: object, errors: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judge(json.dumps(output) if output else "", errors) == code
+    assert told in capsys.readouterr().out
