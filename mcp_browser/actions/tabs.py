@@ -7,6 +7,7 @@ from mcp_browser.actions.navigation import open_url
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound
+from mcp_browser.text import quoted
 
 tabs = Registry(group="core")
 
@@ -64,4 +65,4 @@ async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> Actio
         raise NotFound("No dialog is open.", hint="It may have closed by itself; look with get_state.")
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
-    return ActionResult(extracted_content=f'{how} the {dialog.kind} dialog "{dialog.message}".')
+    return ActionResult(extracted_content=f"{how} the {dialog.kind} dialog {quoted(dialog.message)}.")

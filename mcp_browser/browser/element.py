@@ -25,6 +25,7 @@ from mcp_browser.errors import (
     NotFound,
     StaleElement,
 )
+from mcp_browser.text import quoted
 
 T = TypeVar("T")
 Button = Literal["left", "right", "middle"]
@@ -452,7 +453,7 @@ class Element:
         if option is None:
             raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
         if option.disabled:
-            raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
+            raise NotActionable(f"Option {quoted(option.label)} of {self} is disabled.")
         return option
 
 
@@ -481,10 +482,8 @@ def _find(options: Sequence[Option], wanted: str) -> Option | None:
 
 def describe_element(node: DomNode) -> str:
     """An element as a snapshot names it, without its states save a hint: `[4] button "" hint="trash"`."""
-    name = " ".join(node.name.split())
-    short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
-    return f'[{node.index}] {node.role or node.kind} "{short}"{hint}'
+    return f"[{node.index}] {node.role or node.kind} {quoted(node.name, LONGEST_NAME)}{hint}"
 
 
 @contextlib.asynccontextmanager
@@ -513,5 +512,5 @@ async def type_keys(tab: _ElementTab, text: str) -> None:
 
 def list_options(options: Sequence[Option], *, limit: int = 60) -> str:
     """The labels of options in quotes, the first ones where there are many."""
-    shown = ", ".join(f'"{option.label}"' for option in options[:limit]) or "none"
+    shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")

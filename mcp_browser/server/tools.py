@@ -25,9 +25,9 @@ from mcp_browser.rendering.result import (
     ResultPart,
     TextPart,
     hide_in,
-    is_data,
     render_error,
     render_result,
+    structured,
 )
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
@@ -165,8 +165,7 @@ class Tools:
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
-            # A client may give its model this alone, so it is there only where it is the whole result.
-            structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
+            structured_content=hide_in(structured(result), call.session.hidden),
             is_error=result.error is not None,
         )
 

@@ -104,7 +104,7 @@ function written(content) {
   for (const [, inner] of /** @type {string} */ (parts[parts.length - 1]).matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
     text += /** @type {string} */ (inner).replace(/\\(.)/g, "$1");
   }
-  return text.replace(INVISIBLE, "");
+  return visible(text);
 }
 
 /** @param {Node} root @returns {CSSStyleSheet[]} */
