@@ -256,10 +256,17 @@ def _tool(action: RegisteredAction) -> types.Tool:
     )
     return types.Tool(
         name=action.name,
-        description=action.description,
+        description=f"{action.description}{_where(action)}",
         input_schema=tool_schema(action.param_model),
         annotations=annotations,
     )
+
+
+def _where(action: RegisteredAction) -> str:
+    """On which pages an action is carried out, where not on all: one list of tools serves for each page."""
+    if not action.is_bound_to_pages:
+        return ""
+    return f" Refused on other pages than {', '.join(action.domains) or 'those that pass its filter'}."
 
 
 def _own_tool(tool: ServerTool) -> types.Tool:

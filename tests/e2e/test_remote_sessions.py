@@ -185,7 +185,10 @@ async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Sit
 
         # Nobody says that it has gone: the server finds out by itself.
         await until(has_room)
-        assert "after 2 seconds without a call" in (await browser.call("get_state", **made.structured)).text
+        assert (
+            "after 2 seconds without a call"
+            in (await browser.call("get_state", session=made.structured["session"])).text
+        )
 
 
 async def test_a_client_that_never_names_its_session_takes_nobody_s_room(site: Site) -> None:
