@@ -21,6 +21,7 @@ from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +134,7 @@ class Controller:
             raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
         if action.is_bound_to_pages and not action.offered_on(tab.page):
             raise UnknownAction(
-                f"{action.name} is not offered on {tab.url}.",
+                f"{action.name} is not offered on {cut_address(tab.url)}.",
                 hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
             )
 
@@ -187,7 +188,7 @@ def _happened_since(session: BrowserSession, scope: ActionScope, error: ActionEr
     except ActionError:
         return (*told, *session.take_notices())
     if now is scope.tab and now.url != scope.url:
-        told.append(f"The page is {now.url} now.")
+        told.append(f"The page is {cut_address(now.url)} now.")
     if now.dialog is not None and not isinstance(error, DialogOpen):
         told.append(f"{now.dialog}; answer it with handle_dialog.")
     return (*told, *session.take_notices())

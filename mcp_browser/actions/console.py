@@ -60,7 +60,7 @@ def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor)
     clock = time.strftime("%H:%M:%S", time.localtime(entry.time))
     line = f"{clock} {entry.level}: {text}{times}"
     if entry.stack:
-        return "\n".join([line, *(f"  at {_place(place, originals, redactor)}" for place in entry.stack)])
+        return "\n".join([line, *(f"at {_place(place, originals, redactor)}" for place in entry.stack)])
     return f"{line} ({_place(entry.place, originals, redactor)})" if entry.place else line
 
 

@@ -2,6 +2,7 @@
 
 import mimetypes
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp_browser.browser.files.filenames import size_text
@@ -43,6 +44,23 @@ def one_line(exchange: Exchange, redactor: Redactor, *, tab: int, page: str) -> 
     elif exchange.tab not in (None, tab):
         parts.append(f"tab {exchange.tab}")
     return " ".join(parts)
+
+
+def as_data(exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
+    """What `one_line` tells, for programs: `size` in bytes, `duration` in seconds."""
+    return {
+        "id": exchange.id,
+        "tab": exchange.tab,
+        "method": exchange.method,
+        "url": redactor.url(exchange.url),
+        "type": exchange.kind,
+        "outcome": _outcome(exchange),
+        "size": exchange.size,
+        "duration": exchange.duration,
+        "source": exchange.source,
+        "redirected_to": exchange.redirected_to,
+        "by_worker": exchange.by_worker,
+    }
 
 
 def describe(exchange: Exchange, told: ToldExchange, *, body: bytes | None, limit: int) -> str:

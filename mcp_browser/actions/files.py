@@ -19,7 +19,7 @@ from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
-from mcp_browser.text import CHARACTERS_A_TOKEN
+from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address
 
 files = Registry(group="files")
 
@@ -125,6 +125,7 @@ async def list_files(ctx: ActionContext) -> ActionResult:
                 for info in under_way
             ],
         },
+        data_is_whole=True,
     )
 
 
@@ -207,7 +208,7 @@ async def _archive(ctx: ActionContext) -> bytes:
     try:
         taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)
     except PlaywrightError as error:
-        raise NotActionable(f"{tab.url} cannot be archived: {plain_message(error)}.") from error
+        raise NotActionable(f"{cut_address(tab.url)} cannot be archived: {plain_message(error)}.") from error
     return str(taken["data"]).encode()
 
 

@@ -11,6 +11,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
+from mcp_browser.text import quoted
 
 forms = Registry(group="core")
 
@@ -96,8 +97,8 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
     lines: list[str] = []
     for option in options:
         states = " (selected)" * option.selected + " (disabled)" * option.disabled
-        value = f" value={option.value!r}" if option.value not in ("", option.label) else ""
-        lines.append(f'- "{option.label}"{value}{states}')
+        value = f" value={quoted(option.value)}" if option.value not in ("", option.label) else ""
+        lines.append(f"- {quoted(option.label)}{value}{states}")
     return ActionResult(
         extracted_content=f"{len(options)} options of {element}:",
         page_content="\n".join(lines),
@@ -187,13 +188,13 @@ async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> s
     told = _typed(element, text, secret=field.secret)
     if field.holds(text, as_end=append):
         return told
-    held = f"{len(field.value)} characters" if field.secret else _quoted(field.value)
+    held = f"{len(field.value)} characters" if field.secret else quoted(field.value, SHOWN_TEXT)
     return f"{told} The field now holds {held} instead: it may limit or format its text."
 
 
 async def _select(element: Element, options: list[str]) -> str:
     chosen = await element.select(options)
-    return f"Selected {', '.join(_quoted(label) for label in chosen)} in {element}."
+    return f"Selected {', '.join(quoted(label) for label in chosen)} in {element}."
 
 
 async def _set_checked(element: Element, *, checked: bool) -> str:
@@ -213,12 +214,7 @@ def _typed(element: Element, text: str, *, secret: bool) -> str:
         return f"Cleared {element}."
     if secret:
         return f"Typed {len(text)} characters into {element}."
-    return f"Typed {_quoted(text)} into {element}."
-
-
-def _quoted(text: str) -> str:
-    short = text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}…"
-    return '"' + short.replace("\n", "⏎") + '"'
+    return f"Typed {quoted(text.replace(chr(10), '⏎'), SHOWN_TEXT)} into {element}."
 
 
 def _as_bool(value: str | bool | list[str], element: Element) -> bool:

@@ -1,33 +1,62 @@
 """Long lists in parts that fit the budget."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.markdown import take_part
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.text import CHARACTERS_A_TOKEN
+from mcp_browser.errors import NotFound
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text
 
 
 def list_part(  # noqa: PLR0913 - options, all by keyword
-    ctx: ActionContext, lines: list[str], *, what: str, part: int, dropped: int = 0, note: str = ""
+    ctx: ActionContext,
+    entries: Sequence[str],
+    *,
+    what: str,
+    part: int,
+    data: Sequence[dict[str, Any]] | None = None,
+    dropped: int = 0,
+    note: str = "",
 ) -> ActionResult:
-    """Part `part`, from 1, of a list as a result, each line one thing; `what` names one of them.
+    """Part `part`, from 1, of a list as a result; `what` names one of its entries.
 
-    `dropped` is how many are not kept any more; `note` says something about the list, for its heading.
+    An entry's further lines are indented, so that none can be taken for another entry. `data` are the same
+    entries for programs; `dropped` is how many are not kept any more; `note` says something about the list,
+    for its heading.
 
     Raises:
-        InvalidArguments: there is no such part.
+        NotFound: there is no such part.
     """
-    heading = f"{len(lines):,} {what}{'' if len(lines) == 1 else 's'}"
+    heading = f"{len(entries):,} {what}{'' if len(entries) == 1 else 's'}"
     if dropped:
         heading += f" ({dropped:,} older ones are not kept)"
     heading += f" ({note})" if note else ""
-    if not lines:
-        return ActionResult(extracted_content=f"{heading}.", data={"count": 0, "part": 1, "parts": 1})
-    size = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN // 2
-    shown, parts = take_part("\n".join(lines), part=part, size=size)
-    if parts > 1:
-        heading += f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
+    told = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
+    parts = list(_parts(told, ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN // 2))
+    if not 1 <= part <= len(parts):
+        raise NotFound(f"There is no part {part}: the list has {len(parts)}.")
+    if len(parts) > 1:
+        heading += f", part {part} of {len(parts)}" + (
+            f" (next: part={part + 1})" if part < len(parts) else ""
+        )
+    known: dict[str, Any] = {"count": len(entries), "part": part, "parts": len(parts)}
+    if data is not None:
+        known |= {f"{what}s": list(data[parts[part - 1]]), "dropped": dropped, "note": note}
     return ActionResult(
-        extracted_content=f"{heading}:",
-        page_content=shown,
-        data={"count": len(lines), "part": part, "parts": parts},
+        extracted_content=f"{heading}{':' if entries else '.'}",
+        page_content="\n".join(told[parts[part - 1]]) if entries else None,
+        data=known,
+        data_is_whole=data is not None,
     )
+
+
+def _parts(entries: Sequence[str], size: int) -> Iterator[slice]:
+    """Which entries stand together, so that they have at most `size` characters; one at least."""
+    start = length = 0
+    for place, entry in enumerate(entries):
+        length += len(entry) + 1
+        if length > size and place > start:
+            yield slice(start, place)
+            start, length = place, len(entry) + 1
+    yield slice(start, len(entries))

@@ -1,6 +1,7 @@
 """What the browser asks the network for: listed, looked at, awaited, exported."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 
@@ -8,7 +9,7 @@ import anyio
 from pydantic import Field, field_validator
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.exchange_text import body_name, describe, one_line
+from mcp_browser.actions.exchange_text import as_data, body_name, describe, one_line
 from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
@@ -68,6 +69,9 @@ class RequestFilter(UrlFilter):
         return matches
 
 
+_MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")
+
+
 class GetNetworkRequestsParams(RequestFilter):
     type: str | None = Field(None, description="such as document,fetch,xhr,script,image,websocket")
     part: int = 1
@@ -109,7 +113,15 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
     redactor = Redactor(show=show, known=() if show else secrets_sent(log.exchanges()))
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url) for exchange in chosen]
     note = f"Recorded since {time.strftime('%H:%M:%S', time.localtime(log.since))}" if log.since else ""
-    return list_part(ctx, lines, what="request", part=params.part, dropped=log.dropped, note=note)
+    return list_part(
+        ctx,
+        lines,
+        what="request",
+        data=[as_data(exchange, redactor) for exchange in chosen],
+        part=params.part,
+        dropped=log.dropped,
+        note=note,
+    )
 
 
 @network.action(effect="read", during_dialog=True)
@@ -200,7 +212,8 @@ async def _kept(
 ) -> Attachment:
     """Keep something as a file of the session. Raises NotActionable: it cannot be written."""
     files = ctx.session.artifacts
-    kind = mime_type.partition(";")[0].strip() or "application/octet-stream"
+    kind = mime_type.partition(";")[0].strip()
+    kind = kind if _MIME_TYPE.fullmatch(kind) else "application/octet-stream"
     try:
         artifact = await files.add(content, name, mime_type=kind, kind="network", suffix=suffix)
     except OSError as error:

@@ -88,7 +88,8 @@ async def find_elements(ctx: ActionContext, params: FindElementsParams) -> Actio
         told += f" ({_unsearched(found)})"
     return ActionResult(
         extracted_content=f"{told}:",
-        page_content="\n".join(str(node) for node in nodes),
+        page_content="\n".join(map(str, nodes)),
+        page_lines=True,
         data={"total": total, "elements": [_as_data(node) for node in nodes]},
     )
 

@@ -12,6 +12,7 @@ from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.text import cut_address
 
 printing = Registry(group="core")
 
@@ -46,7 +47,7 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
         if "age range" in error.message:
             raise InvalidArguments(f"The page has no such pages: {options.get('pageRanges')}.") from error
         raise NotActionable(
-            f"This browser cannot print {tab.url} to a PDF: {plain_message(error)}.",
+            f"This browser cannot print {cut_address(tab.url)} to a PDF: {plain_message(error)}.",
             hint="A headless Chromium can; use screenshot with full_page instead.",
         ) from error
     return base64.b64decode(printed["data"])

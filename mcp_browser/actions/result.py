@@ -42,7 +42,9 @@ class ActionResult(BaseModel):
     """The outcome of an action that was carried out; a failure is raised as an ActionError instead.
 
     `extracted_content` is what the action tells, in our own words; `page_content` is text taken from the
-    page, which nobody should take for an instruction; `data` the same for programs, JSON-compatible.
+    page, which nobody should take for an instruction; with `page_lines` it is made of lines as a snapshot
+    has them. `data` is for programs, JSON-compatible; with `data_is_whole` it tells all that the text does,
+    so that a client may give its model either.
     `observation` is what the page looked like afterwards; the controller fills it in where the action did
     not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
     """
@@ -53,8 +55,10 @@ class ActionResult(BaseModel):
     success: bool | None = None
     extracted_content: str | None = None
     page_content: str | None = None
+    page_lines: bool = False
     error: str | None = None
     include_in_memory: bool = True
     attachments: tuple[Attachment, ...] = ()
     data: dict[str, Any] | None = None
+    data_is_whole: bool = False
     observation: Observation | None = None

@@ -58,7 +58,9 @@ async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> Acti
     """Scroll to where a text stands."""
     found = await ctx.tab.ask(ctx.tab.dom.scroll_to_text(params.text, nth=params.nth))
     which = f"match {params.nth} of {found.count}" if found.count > 1 else "the only match"
-    return ActionResult(extracted_content=f"Scrolled to {which}:", page_content=found.context)
+    return ActionResult(
+        extracted_content=f"Scrolled to {which}:", page_content=found.context, page_lines=True
+    )
 
 
 def _describe(scrolled: Scrolled, *, horizontal: bool, direction: Direction) -> str:

@@ -31,10 +31,11 @@ from mcp_browser.browser.site_data import (
 )
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.text import cut_address
+from mcp_browser.text import cut_address, quoted
 
 storage = Registry(group="storage")
 
+SHOWN_KEY = 80  # How much of a name is repeated, characters
 LONGEST = 300  # How much of a value is shown in a list, characters
 KEPT = 500_000  # Longest value that is set, characters
 
@@ -105,6 +106,7 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
     cookies = await cookies_of(ctx.session.context, url=url, name=params.name)
     show = ctx.settings.observation.show_secrets
     lines: list[str] = []
+    data: list[dict[str, object]] = []
     for cookie in cookies:
         name, value = cookie.get("name", ""), cookie.get("value", "")
         http_only = bool(cookie.get("httpOnly"))
@@ -117,8 +119,10 @@ async def get_cookies(ctx: ActionContext, params: GetCookiesParams) -> ActionRes
             *(["Secure"] if cookie.get("secure") else []),
             *([f"SameSite={same}"] if (same := cookie.get("sameSite")) else []),
         ]
-        lines.append(f"{name}={MARK if hidden else _shown(name, value, show)} ({', '.join(marks)})")
-    return list_part(ctx, lines, what="cookie", part=params.part)
+        shown = MARK if hidden else _shown(name, value, show)
+        lines.append(f"{name}={shown} ({', '.join(marks)})")
+        data.append({**cookie, "value": shown})
+    return list_part(ctx, lines, what="cookie", data=data, part=params.part)
 
 
 @storage.action(reach="page", during_dialog=True)
@@ -157,8 +161,9 @@ async def delete_cookies(ctx: ActionContext, params: DeleteCookiesParams) -> Act
         await ctx.session.context.clear_cookies(
             name=cookie.get("name"), domain=cookie.get("domain"), path=cookie.get("path")
         )
-    names = ", ".join(dict.fromkeys(cookie.get("name", "") for cookie in cookies)) or "none"
-    return ActionResult(extracted_content=f"Deleted cookies: {names}.")
+    names = dict.fromkeys(cookie.get("name", "") for cookie in cookies)
+    told = ", ".join(quoted(name, SHOWN_KEY) for name in names) or "none"
+    return ActionResult(extracted_content=f"Deleted cookies: {told}.")
 
 
 @storage.action(effect="read")
@@ -170,11 +175,12 @@ async def get_storage(ctx: ActionContext, params: GetStorageParams) -> ActionRes
         if params.key not in items:
             raise NotFound(
                 f"There is no key {params.key!r} in {params.area} storage.",
-                hint=f"Keys: {', '.join(list(items)[:50]) or 'none'}.",
+                hint=f"Keys: {', '.join(quoted(key, SHOWN_KEY) for key in list(items)[:50]) or 'none'}.",
             )
         value = Redactor(show=show).value(params.key, items[params.key])
         return ActionResult(extracted_content=f"{params.key}:", page_content=value)
-    lines = [f"{key}: {_shown(key, value, show)}" for key, value in sorted(items.items())]
+    shown = {key: _shown(key, value, show) for key, value in sorted(items.items())}
+    lines = [f"{key}: {value}" for key, value in shown.items()]
     return list_part(ctx, lines, what=f"{params.area} storage item", part=params.part)
 
 

@@ -8,6 +8,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound
 from mcp_browser.policy import origin_of
+from mcp_browser.text import quoted
 
 tabs = Registry(group="core")
 
@@ -67,4 +68,4 @@ async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> Actio
         ctx.tab.input.check_dialog(dialog.message, origin_of(ctx.tab.url))
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
-    return ActionResult(extracted_content=f'{how} the {dialog.kind} dialog "{dialog.message}".')
+    return ActionResult(extracted_content=f"{how} the {dialog.kind} dialog {quoted(dialog.message)}.")

@@ -13,6 +13,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
+from mcp_browser.text import cut_address
 
 waiting = Registry(group="core")
 
@@ -82,7 +83,7 @@ async def _wait_for_all(ctx: ActionContext, conditions: dict[str, Condition], *,
                 pause = min(LONGEST_POLL, pause * 1.5)
         return
     raise DeadlineExceeded(
-        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {ctx.tab.url}.",
+        f"Waited {limit:g} s in vain for {', '.join(open_ones)}. The page is {cut_address(ctx.tab.url)}.",
         hint="Look with get_state, or wait again with a longer timeout.",
     )
 

@@ -11,7 +11,7 @@ from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.redaction import Redactor
-from mcp_browser.text import cut
+from mcp_browser.text import quoted
 
 LONGEST = 160  # Longest message quoted in a result, in characters
 SHOWN = 3  # How many different messages are quoted in a result
@@ -91,16 +91,16 @@ class Console:
             return None
         redactor = Redactor(show=self._show_secrets)
         total = self._news.total()
-        quoted = "; ".join(
+        said = "; ".join(
             ("" if self._tell == "errors" else f"{level} ")
-            + f'"{cut(redactor.text(text), LONGEST)}"'
+            + quoted(redactor.text(text), LONGEST)
             + (f" ({times} times)" if times > 1 else "")
             for (level, text), times in self._news.most_common(SHOWN)
         )
         more = ", …" if len(self._news) > SHOWN else ""
         self._news.clear()
         what = "error" if self._tell == "errors" else "message"
-        return f"Console: {total} {what}{'s' if total > 1 else ''}: {quoted}{more}"
+        return f"Console: {total} {what}{'s' if total > 1 else ''}: {said}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
         text, location = message.text, message.location

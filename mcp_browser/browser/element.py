@@ -26,6 +26,7 @@ from mcp_browser.errors import (
     NotFound,
     StaleElement,
 )
+from mcp_browser.text import quoted
 
 T = TypeVar("T")
 
@@ -469,7 +470,7 @@ class Element:
         if option is None:
             raise NotFound(f'{self} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
         if option.disabled:
-            raise NotActionable(f'Option "{option.label}" of {self} is disabled.')
+            raise NotActionable(f"Option {quoted(option.label)} of {self} is disabled.")
         return option
 
 
@@ -498,13 +499,11 @@ def _find(options: Sequence[Option], wanted: str) -> Option | None:
 
 def describe_element(node: DomNode) -> str:
     """An element as a snapshot names it, without its states save a hint: `[4] button "" hint="trash"`."""
-    name = " ".join(node.name.split())
-    short = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     hint = "".join(f" {state}" for state in node.states if state.startswith("hint="))
-    return f'[{node.index}] {node.role or node.kind} "{short}"{hint}'
+    return f"[{node.index}] {node.role or node.kind} {quoted(node.name, LONGEST_NAME)}{hint}"
 
 
 def list_options(options: Sequence[Option], *, limit: int = 60) -> str:
     """The labels of options in quotes, the first ones where there are many."""
-    shown = ", ".join(f'"{option.label}"' for option in options[:limit]) or "none"
+    shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")

@@ -14,6 +14,7 @@ from mcp_browser.dom.driver_errors import is_context_gone, plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, ScriptFailed
+from mcp_browser.text import cut_address, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -26,6 +27,7 @@ _OWN_PLACE = re.compile(r"\(eval at .*<anonymous>:(\d+):(\d+)\)$", re.MULTILINE)
 _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.MULTILINE)
 
 CONTROL_SECONDS = 2.0
+LONGEST_THROWN = 1_000  # How much of what a script has thrown is told, characters
 
 
 class Evaluation(Frozen):
@@ -105,14 +107,15 @@ async def _no_script(tab: "Tab", script: str, why: str) -> ScriptFailed:
 
 
 def _failure(answer: dict[str, Any], prefix: str) -> ScriptFailed:
-    thrown = answer["thrown"] if answer["isError"] else f"threw {answer['thrown']!r}"
+    thrown = quoted(str(answer["thrown"]), LONGEST_THROWN)
+    thrown = thrown if answer["isError"] else f"threw {thrown}"
     stack = str(answer["stack"])
     where = ""
     if own := _OWN_PLACE.search(stack):
         line = int(own[1])
         where = f" (line {line}, column {max(1, int(own[2]) - (len(prefix) if line == 1 else 0))}"
         other = _OTHER_PLACE.search(stack[: own.start()])
-        where += f", in {other[1]})" if other else ")"
+        where += f", in {cut_address(other[1])})" if other else ")"
     return ScriptFailed(f"The script failed: {thrown}{where}.")
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.tab import Tab
+from mcp_browser.text import cut_address
 
 QUOTED = 4  # How many lost tabs are named in a sentence
-LONGEST_URL = 200
 
 
 class LostTabs:
@@ -24,7 +24,7 @@ class LostTabs:
 
     def tab_closed(self, tab: Tab, *, current: bool) -> None:
         """A tab has closed; whether alone or with its browser shows a moment later."""
-        self._tabs.append(f"tab {tab.id} ({tab.url[:LONGEST_URL]})")
+        self._tabs.append(f"tab {tab.id} ({cut_address(tab.url)})")
         if current:
             self._url = tab.url
 
@@ -36,7 +36,7 @@ class LostTabs:
     def browser_ended(self, tabs: Iterable[Tab], current: Tab | None, what: Ended) -> None:
         """The browser has ended with the tabs that were left, after those that had closed right before."""
         self._driver = what == "driver"
-        self._tabs += [f"tab {tab.id} ({tab.url[:LONGEST_URL]})" for tab in tabs]
+        self._tabs += [f"tab {tab.id} ({cut_address(tab.url)})" for tab in tabs]
         if current is not None:
             self._url = current.url
 
@@ -60,7 +60,7 @@ class LostTabs:
             text = "Playwright's driver had ended, and the browser with it; both were started again."
         text += self._lost()
         if self._url and self._url != "about:blank":
-            text += f" The current page was {self._url}: go_to_url opens it again."
+            text += f" The current page was {cut_address(self._url)}: go_to_url opens it again."
         if isolated:
             text += " Logins and whatever sites had stored are lost, too."
         self.moved = text

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
+from mcp_browser.text import quoted
 
 Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
@@ -25,9 +26,8 @@ class DialogInfo(Frozen):
     default_value: str = ""
 
     def __str__(self) -> str:
-        message = " ".join(self.message.split())
-        short = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
-        return f'{"An" if self.kind == "alert" else "A"} {self.kind} dialog is open: "{short}"'
+        said = quoted(self.message, LONGEST_MESSAGE)
+        return f"{'An' if self.kind == 'alert' else 'A'} {self.kind} dialog is open: {said}"
 
 
 class Observation(Frozen):

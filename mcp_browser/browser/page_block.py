@@ -10,6 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
+from mcp_browser.text import quoted
 
 T = TypeVar("T")
 
@@ -91,7 +92,7 @@ class PageBlock:
             if self.closed or is_closed(error):
                 return
             raise NotFound(
-                f'The {dialog.type} dialog "{dialog.message}" had closed already.',
+                f"The {dialog.type} dialog {quoted(dialog.message)} had closed already.",
                 hint="Look with get_state.",
             ) from error
 

@@ -32,7 +32,7 @@ from mcp_browser.errors import (
     NotActionable,
 )
 from mcp_browser.settings import Settings
-from mcp_browser.text import cut_address
+from mcp_browser.text import cut_address, quoted
 
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
@@ -111,7 +111,7 @@ class Tab:
 
     def __str__(self) -> str:
         return (
-            f'{self.id} "{self.title}" {cut_address(self.url)}'
+            f"{self.id} {quoted(self.title)} {cut_address(self.url)}"
             if self.title
             else f"{self.id} {cut_address(self.url)}"
         )

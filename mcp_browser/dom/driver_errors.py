@@ -2,6 +2,8 @@
 
 import re
 
+from mcp_browser.text import one_line
+
 _CALL_PREFIX = re.compile(r"^(?:[A-Z]\w*\.\w+: )+(?:Error: )?")
 _CLOSED = re.compile(
     r"has been closed|browser has disconnected|connection closed|target closed|session closed", re.IGNORECASE
@@ -15,12 +17,14 @@ _CONTEXT_GONE = re.compile(
 )
 _FRAME_GONE = re.compile(r"no frame|frame with the given id|frame was detached", re.IGNORECASE)
 
+LONGEST_MESSAGE = 500  # How much of an error is told, characters
+
 
 def plain_message(error: BaseException) -> str:
     """The first sentence of an error of Playwright's, without the call's name and its log."""
     text = str(error).partition("\nCall log:")[0].partition("\n=====")[0]
     first = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
-    return _CALL_PREFIX.sub("", first).rstrip(".")
+    return one_line(_CALL_PREFIX.sub("", first).rstrip("."), LONGEST_MESSAGE)
 
 
 def is_closed(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from mcp_browser.dom.frames import Frames
 from mcp_browser.dom.models import DomNode, Frozen
 from mcp_browser.dom.references import ElementRef, References
 from mcp_browser.errors import NotFound
+from mcp_browser.text import quoted
 
 if TYPE_CHECKING:
     from mcp_browser.dom.readings import FrameState
@@ -51,7 +52,7 @@ class ElementRecord(Frozen):
     point: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        return f'{self.role or self.tag or "element"} "{self.name or self.text}"'
+        return f"{self.role or self.tag or 'element'} {quoted(self.name or self.text)}"
 
 
 class Located(Frozen):

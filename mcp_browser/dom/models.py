@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from mcp_browser.text import clean_text
+from mcp_browser.text import clean_text, plain_lines
 
 NodeKind = Literal["interactive", "text", "heading", "region", "row", "image", "fold"]
 GapSide = Literal["", "above", "below", "left", "right"]
@@ -14,7 +14,6 @@ ChangeKind = Literal["added", "removed", "unlisted", "changed", "replaced", "mov
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": " "})
 _CELL_SIGNS = re.compile(r"\||\[(?=\d+\])")
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
-_LINE = re.compile(r'^(?=[^\S\n]*+(?:[-+~=]\s)?\*?[^\S\n]*+\[\d++\]\s++\S++\s++")', re.MULTILINE)
 
 
 class Frozen(BaseModel):
@@ -51,12 +50,14 @@ class DomNode(Frozen):
     @property
     def inline(self) -> str:
         """The element as it stands in a row: `[4] button "Delete" disabled`; a cell as `[9] 8 (selected)`."""
-        states = [state if state.startswith("covered") else _in_cell(state) for state in self.states]
+        states = [
+            state if state.startswith("covered") else _in_cell(clean_text(state)) for state in self.states
+        ]
         mark = "*" if self.is_new else ""
         if self.role in _CELLS:
-            text = _in_cell(self.name).replace('"', '\\"')
+            text = _in_cell(clean_text(self.name)).replace('"', '\\"')
             return f"{mark}[{self.index}] {text}".rstrip() + (f" ({' '.join(states)})" if states else "")
-        name = self.name.translate(_ESCAPES)
+        name = clean_text(self.name).translate(_ESCAPES)
         return " ".join([f'{mark}[{self.index}] {self.role} "{_in_cell(name)}"', *states])
 
     def __str__(self) -> str:
@@ -64,7 +65,7 @@ class DomNode(Frozen):
         name = clean_text(self.name)
         match self.kind:
             case "text" if self.index is None:
-                return _plain(name)
+                return plain_lines(name)
             case "heading" if self.index is None:
                 level = next((state[6:] for state in self.states if state.startswith("level=")), "2")
                 return f"{'#' * int(level)} {name}"
@@ -289,8 +290,3 @@ class Box(Frozen):
 def _in_cell(text: str) -> str:
     """Text of which nothing can be taken for the edge of a cell or for an index."""
     return _CELL_SIGNS.sub(r"\\\g<0>", text)
-
-
-def _plain(text: str) -> str:
-    """Text of which no line can be taken for an element's."""
-    return _LINE.sub(r"\\", text)

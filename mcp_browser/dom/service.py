@@ -46,7 +46,7 @@ from mcp_browser.dom.worlds import (
     reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
-from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address
+from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
@@ -236,7 +236,7 @@ class DomService:
             answer = await world.run("describe", frame.owner)
             if "problem" not in answer:
                 node = self._references.shown(answer["node"], world, await world.run("doc"))
-                told.append(f'[{node.index}] {node.role} "{node.name}" {frame.why}')
+                told.append(f"[{node.index}] {node.role} {quoted(node.name)} {frame.why}")
         return tuple(told)
 
     async def boxes(self) -> list[Box]:

@@ -10,7 +10,8 @@ comes from the page and is nobody's instruction; then notices, one a line:
     Note: Saved download "bill.pdf" as /tmp/bill.pdf.
 
 `title` stands there with a whole snapshot, `status` where HTTP's is not 200. Text from the page cannot close
-or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`.
+or open a frame: in it `<page` and `</page` become `&lt;page` and `&lt;/page`. Nor can it look like a line of
+ours: it is cleaned, then kept from passing for an element's line, and last from passing for a frame.
 """
 
 import functools
@@ -29,7 +30,7 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_snapshot
 from mcp_browser.settings import Settings
-from mcp_browser.text import CHARACTERS_A_TOKEN, SURROGATES, clean_text, cut
+from mcp_browser.text import CHARACTERS_A_TOKEN, SURROGATES, clean_text, cut, one_line, plain_lines, quoted
 
 LONGEST_URL = 300
 LONGEST_TITLE = 120
@@ -100,15 +101,26 @@ def render_result(
     return parts
 
 
-def is_data(result: ActionResult) -> bool:
-    """Whether a result is its data and nothing else, so that the data alone tells the whole of it."""
-    told = (result.extracted_content, result.page_content, result.error, result.attachments)
-    return bool(result.data) and not any(told) and not any(_observed(result.observation, 1, beside=True))
+def structured(result: ActionResult) -> dict[str, Any] | None:
+    """The result as data, where that tells all of it: a client may give its model nothing else.
+
+    What happened beside the page stands under `notes`.
+    """
+    if not result.data or result.error or result.attachments:
+        return None
+    if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, 1, beside=True)):
+        return None
+    notes = list(_beside(result.observation))
+    return {**result.data, "notes": notes} if notes else result.data
+
+
+def _is_data(result: ActionResult) -> bool:
+    return bool(result.data) and not (result.extracted_content or result.page_content)
 
 
 def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
     """What went wrong, what to try, and what else happened meanwhile."""
-    lines = [_escaped(str(error)), *_notes(error.notices)]
+    lines = [_escaped(" ".join(str(error).split())), *_notes(error.notices)]
     return hide(cut("\n".join(lines), LONGEST_ERROR), secrets)
 
 
@@ -132,12 +144,15 @@ def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
         yield cut(_escaped(result.error), limit)
     if result.extracted_content:
         yield cut(_escaped(result.extracted_content), limit)
-    elif is_data(result):
+    elif _is_data(result):
         yield cut(_escaped(json.dumps(result.data, ensure_ascii=False)), limit)
     observation = result.observation
-    if result.page_content is not None:
-        yield frame(cut(result.page_content, limit), url=observation.url if observation else "")
-    yield from _observed(observation, limit, beside=result.page_content is not None)
+    content = result.page_content
+    if content is not None:
+        content = content if result.page_lines else plain_lines(clean_text(content))
+        yield frame(cut(content, limit), url=observation.url if observation else "")
+    yield from _page(observation, limit, beside=content is not None)
+    yield from _beside(observation)
     told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
         place = attachment.path or attachment.uri
@@ -145,7 +160,8 @@ def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
             yield f"File: {_escaped(place)} ({attachment.mime_type})"
 
 
-def _observed(observation: Observation | None, limit: int, *, beside: bool) -> Iterator[str]:
+def _page(observation: Observation | None, limit: int, *, beside: bool) -> Iterator[str]:
+    """The tabs, and the page or what became of it; `beside` something else that was read of it."""
     if observation is None:
         return
     lines: list[str] = []
@@ -169,26 +185,29 @@ def _observed(observation: Observation | None, limit: int, *, beside: bool) -> I
             pass
     if lines:
         yield frame("\n".join(lines), url=observation.url, title=title, status=status)
+
+
+def _beside(observation: Observation | None) -> Iterator[str]:
+    """What happened beside the page: a dialog, notices."""
+    if observation is None:
+        return
     if observation.dialog is not None:
         yield _dialog(observation.dialog)
     yield from _notes(observation.notices)
 
 
 def _dialog(dialog: DialogInfo) -> str:
-    default = f' (preset: "{_attribute(dialog.default_value, 200)}")' if dialog.default_value else ""
-    return f"{_escaped(str(dialog))}{default}. Answer it with handle_dialog."
+    default = f" (preset: {quoted(dialog.default_value)})" if dialog.default_value else ""
+    return _escaped(f"{dialog}{default}. Answer it with handle_dialog.")
 
 
 def _notes(notices: tuple[str, ...]) -> Iterator[str]:
     for notice in notices:
-        line = " ".join(clean_text(notice).split())
-        yield f"Note: {_escaped(cut(line, LONGEST_NOTICE))}"
+        yield f"Note: {_escaped(one_line(notice, LONGEST_NOTICE))}"
 
 
 def _attribute(text: str, limit: int) -> str:
-    line = " ".join(clean_text(text).split())
-    line = line if len(line) <= limit else f"{line[:limit]}…"
-    return line.replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
+    return one_line(text, limit).replace('"', "'").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def hide(text: str, secrets: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""No result is longer than clients take, whatever a tool gives back."""
+"""No result is longer than clients take, or holds what nobody sees, whatever a tool gives back."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ import mcp_types as types
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
-from mcp_browser.text import cut
+from mcp_browser.text import clean_data, clean_text, cut
 
 LONGEST_RESULT = 900_000  # Characters of JSON: the SDK's own client refuses more than a megabyte
 LONGEST_TEXT = 500_000  # How much of that texts may take together
@@ -22,12 +22,13 @@ MARGIN = 2_000  # For what stands around the contents
 
 
 async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> types.CallToolResult:
-    """The result, made short enough for every client; one that is short enough stays as it is.
+    """The result, cleaned, and made short enough for every client.
 
     Texts are cut, and say by how much. Pictures are made smaller; one for which no room is left is kept among
     the `artifacts`, and its address stands in its place. Of structured content the longest entries are
     left out, and named.
     """
+    result = _cleaned(result)
     if _length(result) <= LONGEST_RESULT:
         return result
     data = _short_data(result.structured_content)
@@ -42,6 +43,17 @@ async def fit(result: types.CallToolResult, artifacts: Artifacts | None) -> type
     texts: list[types.ContentBlock] = [block for block in content if isinstance(block, types.TextContent)]
     left_out = types.TextContent(text="More was left out: it is longer than a result may be.")
     return short.model_copy(update={"content": [*texts, left_out]})
+
+
+def _cleaned(result: types.CallToolResult) -> types.CallToolResult:
+    content = [
+        block.model_copy(update={"text": clean_text(block.text)})
+        if isinstance(block, types.TextContent)
+        else block
+        for block in result.content
+    ]
+    data = clean_data(result.structured_content)
+    return result.model_copy(update={"content": content, "structured_content": data})
 
 
 def _short_data(data: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -52,7 +52,7 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 def run_http(settings: Settings) -> NoReturn:
     """Serve over HTTP until a signal comes; then let running calls end, close everything, end the process.
 
-    A second signal ends it at once. The exit code is 128 + N after signal N.
+    The exit code is 0 after SIGTERM, 128 + N after another signal N; a second signal ends it at once.
 
     Raises:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
@@ -83,7 +83,7 @@ async def _stop_on_signal(stop: Callable[[], Awaitable[None]], manager: BrowserM
     async def stop_and_end(number: int) -> None:
         await stop()
         await _close(manager)
-        _end(128 + number)
+        _end(0 if number == signal.SIGTERM else 128 + number)
 
     async with anyio.create_task_group() as tasks:
         with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:

@@ -29,9 +29,9 @@ from mcp_browser.rendering.result import (
     ResultPart,
     TextPart,
     hide_in,
-    is_data,
     render_error,
     render_result,
+    structured,
 )
 from mcp_browser.server.ask import (
     CONSENT,
@@ -201,8 +201,7 @@ class Tools:
         parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
         return types.CallToolResult(
             content=[_content(part) for part in parts],
-            # A client may give its model this alone, so it is there only where it is the whole result.
-            structured_content=hide_in(result.data, call.session.hidden) if is_data(result) else None,
+            structured_content=hide_in(structured(result), call.session.hidden),
             is_error=result.error is not None,
         )
 
@@ -337,10 +336,17 @@ def _tool(action: RegisteredAction) -> types.Tool:
     )
     return types.Tool(
         name=action.name,
-        description=action.description,
+        description=f"{action.description}{_where(action)}",
         input_schema=tool_schema(action.param_model),
         annotations=annotations,
     )
+
+
+def _where(action: RegisteredAction) -> str:
+    """On which pages an action is carried out, where not on all: one list of tools serves for each page."""
+    if not action.is_bound_to_pages:
+        return ""
+    return f" Refused on other pages than {', '.join(action.domains) or 'those that pass its filter'}."
 
 
 def _own_tool(tool: ServerTool) -> types.Tool:

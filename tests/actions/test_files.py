@@ -320,7 +320,7 @@ async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, s
         told = await hand.do("list_files")
     assert "1 files:" in told
     assert "download, 3 bytes, text/csv: " in told
-    assert "Download of half.bin from" in told
+    assert 'Download of "half.bin" from' in told
     assert hand.result.data is not None
     assert hand.result.data["files"][0]["name"] == "a.csv"
 
@@ -335,7 +335,7 @@ async def test_a_slow_download_is_awaited(hand: Hand) -> None:
             "wait_for_download", DeadlineExceeded, timeout=0.2
         )
         told = await hand.do("wait_for_download", timeout=20)
-    assert "Downloaded slow.bin (70.0 kB)" in told
+    assert 'Downloaded "slow.bin" (70.0 kB)' in told
     assert [attachment.name for attachment in hand.result.attachments] == ["slow.bin"]
 
 
@@ -351,9 +351,9 @@ async def test_a_download_that_begins_later_is_awaited(hand: Hand) -> None:
 
 async def test_a_download_that_was_just_told_of_is_not_awaited_but_the_next_one_is(hand: Hand) -> None:
     await hand.open("<a href='/download/at-once.txt?text=x'>Now</a>")
-    assert "Downloaded at-once.txt" in await hand.do("click_element", index=1)
+    assert 'Downloaded "at-once.txt"' in await hand.do("click_element", index=1)
     await hand.do("get_state")
-    assert "Downloaded at-once.txt" in await hand.do("wait_for_download", timeout=20)
+    assert 'Downloaded "at-once.txt"' in await hand.do("wait_for_download", timeout=20)
     assert [attachment.name for attachment in hand.result.attachments] == ["at-once.txt"]
     assert "No download began" in await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.3)
 

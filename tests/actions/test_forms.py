@@ -182,8 +182,8 @@ async def test_options_are_listed_with_their_states(hand: Hand) -> None:
     await hand.open(SIZES)
     text = await hand.do("get_options", index=hand.index("Size"))
     assert "3 options of" in text
-    assert "- \"Small\" value='s' (selected)" in text
-    assert "- \"Large\" value='l' (disabled)" in text
+    assert '- "Small" value="s" (selected)' in text
+    assert '- "Large" value="l" (disabled)' in text
 
 
 COMBOBOX = """

@@ -83,7 +83,7 @@ async def test_cookies_are_deleted_one_by_one_and_all_of_a_site(shop: Hand, site
     await shop.do("set_cookie", name="elsewhere", value="1", url=site.other)
 
     assert await shop.js("document.cookie.split('; ').length") == 2
-    assert "Deleted cookies: theme." in await shop.do("delete_cookies", name="theme")
+    assert 'Deleted cookies: "theme".' in await shop.do("delete_cookies", name="theme")
     assert await shop.js("document.cookie") == "sessionid=abc1234567"
     assert "has no cookie 'theme'" in await shop.fails("delete_cookies", NotFound, name="theme")
     await shop.do("delete_cookies")

@@ -64,7 +64,7 @@ async def test_a_slow_download_is_told_as_under_way_and_later_as_saved(hand: Han
         (info,) = hand.session.downloads
         assert info.path is not None
         assert info.path.read_text() == "a" * 70_000 + "def"
-        assert any("Downloaded slow.bin (70.0 kB)" in notice for notice in hand.session.take_notices())
+        assert any('Downloaded "slow.bin" (70.0 kB)' in notice for notice in hand.session.take_notices())
 
 
 async def test_a_download_that_breaks_off_is_told_as_failed_and_leaves_no_file(

@@ -82,5 +82,5 @@ async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_aga
         told = await browser.click("menuitem", re.compile("^Download"))
         if "Downloaded" not in told:
             told = await browser.do("wait_for_download")
-        assert "Downloaded dropped.txt" in told
+        assert 'Downloaded "dropped.txt"' in told
         assert "by drop" in await browser.do("read_file", file="dropped.txt")

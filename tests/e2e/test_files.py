@@ -33,7 +33,7 @@ async def test_files_travel_both_ways(site: Site, era: Era, tmp_path: Path) -> N
         await browser.open(site.page("<h1>Report</h1><a href=/big.txt>Big</a>", title="Report"))
         await browser.do("save_pdf")
         told = await browser.click("link", "Big")
-        assert "Downloaded big.txt (1.6 MB), saved as /" in told
+        assert 'Downloaded "big.txt" (1.6 MB), saved as /' in told
 
         listed = (await browser.client.list_resources()).resources
         assert [(one.name, one.mime_type) for one in listed] == [

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
+from tests.support.client import Browser
+from tests.support.remote import RemoteBrowser, RemoteServer, client_of, connected, serving, until
 from tests.support.site import Site
 
 LOGIN = (
@@ -170,6 +171,7 @@ async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Sit
     flags = ("--http", "--max-sessions", "2", "--idle-timeout", "2")
     async with serving(*flags) as server, connected(server.url) as browser:
         await browser.open(site.page("<h1>Mine</h1>"))
+        assert "Mine" in await browser.snapshot()
         made = await browser.call("new_session")
         assert made.structured is not None
         refused = await browser.call("new_session")
@@ -183,7 +185,26 @@ async def test_too_many_sessions_are_refused_and_none_is_closed_for_it(site: Sit
 
         # Nobody says that it has gone: the server finds out by itself.
         await until(has_room)
-        assert "after 2 seconds without a call" in (await browser.call("get_state", **made.structured)).text
+        assert (
+            "after 2 seconds without a call"
+            in (await browser.call("get_state", session=made.structured["session"])).text
+        )
+
+
+async def test_a_client_that_never_names_its_session_takes_nobody_s_room(site: Site) -> None:
+    page = site.page("<h1>Here</h1>")
+    async with serving("--http", "--max-sessions", "3") as server, connected(server.url) as careful:
+        await careful.open(page)
+        assert "Here" in await careful.snapshot()
+        async with client_of(server.url) as client:
+            forgetful = Browser(client)
+            told = [await forgetful.call("go_to_url", url=page) for _ in range(5)]
+        assert not any(result.is_error for result in told)
+        assert "Here" in await careful.snapshot()
+        first = told[0].meta["mcp-browser/session"]
+        assert "no call had named it" in (await careful.call("get_state", session=first)).text
+        closed = await careful.call("close_session", session=told[-1].meta["mcp-browser/session"])
+        assert not closed.is_error
 
 
 @pytest.mark.slow

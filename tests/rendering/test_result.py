@@ -160,7 +160,7 @@ def test_an_open_dialog_says_how_to_answer_it() -> None:
     ) == snapshot(
         """\
 Clicked it.
-A prompt dialog is open: "Your "name"? Now" (preset: "Ann"). Answer it with handle_dialog.\
+A prompt dialog is open: "Your \\"name\\"? Now" (preset: "Ann"). Answer it with handle_dialog.\
 """
     )
 

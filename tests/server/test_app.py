@@ -95,6 +95,9 @@ async def test_an_unforeseen_error_tells_nothing_but_the_log_does(
 
 async def test_an_action_for_other_sites_says_which(server: Server[Any], site: Site) -> None:
     async with Client(server) as client:
+        listed = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+        assert listed["only_there"].endswith("Refused on other pages than *.example.com.")
+        assert not any("Refused" in told for name, told in listed.items() if name != "only_there")
         await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
         result = await client.call_tool("only_there", {})
         assert result.is_error

@@ -21,6 +21,7 @@ from mcp_browser.browser.files.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
 from mcp_browser.settings import FileSettings
+from mcp_browser.text import quoted
 
 URI = re.compile(r"browser://(?P<key>[\w.-]+)/files/(?P<number>[0-9]{1,9})(?:/[^/?#]*)?")
 """The address of a file; its last part, the name, is there for people."""
@@ -136,7 +137,7 @@ class Artifacts:
         for artifact in reversed(self._kept.values()):
             if name in (artifact.name, artifact.place):
                 return artifact
-        there_are = ", ".join(artifact.name for artifact in self._kept.values()) or "none"
+        there_are = ", ".join(quoted(artifact.name) for artifact in self._kept.values()) or "none"
         raise NotFound(f"The session has no file {name[:300]}.", hint=f"It has: {there_are[:1000]}.")
 
     def find(self, uri: str) -> Artifact:

@@ -20,7 +20,7 @@ from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import DeadlineExceeded
 from mcp_browser.settings import FileSettings
-from mcp_browser.text import cut_address
+from mcp_browser.text import cut_address, quoted
 
 LOOKING_SECONDS = 0.2  # How often the size of a download under way is looked at
 
@@ -50,10 +50,10 @@ class DownloadInfo(Frozen):
 
     def __str__(self) -> str:
         if self.error is not None:
-            return f"Download of {self.name} from {cut_address(self.url)} failed: {self.error}."
+            return f"Download of {quoted(self.name)} from {cut_address(self.url)} failed: {self.error}."
         if self.size is None:
-            return f"Download of {self.name} is under way; it will be saved as {self.place}."
-        return f"Downloaded {self.name} ({size_text(self.size)}), saved as {self.place}."
+            return f"Download of {quoted(self.name)} is under way; it will be saved as {self.place}."
+        return f"Downloaded {quoted(self.name)} ({size_text(self.size)}), saved as {self.place}."
 
 
 class Downloads:

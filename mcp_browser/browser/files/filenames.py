@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from mcp_browser.text import clean_text
+
 LONGEST_NAME = 120
 LONGEST_SUFFIX = 20
 OWNERS_FILE, OWNERS_FOLDER = 0o600, 0o700  # Only the server's user gets at the files of sessions
@@ -18,7 +20,7 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
     characters long and ends with `suffix`; `default` stands for a name of which nothing is left.
     """
     # A folder in front is no part of the name, and a name such as `..` is none.
-    name = _UNSAFE.sub("-", name).strip(" .-")
+    name = clean_text(_UNSAFE.sub("-", name)).strip(" .-")
     if suffix and name.lower().endswith(suffix.lower()):
         name = name[: -len(suffix)]
     name = (name or default) + suffix

@@ -10,20 +10,79 @@ const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : w
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
+  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element))) return true;
   const clip = style.clipPath;
   if (clip !== "none") {
+    if (isFlat(clip)) return true;
     const inset = /^inset\(([\d.]+)%/.exec(clip);
     if ((inset && Number(inset[1]) >= 50) || /^(?:circle|ellipse)\(0(?:px|%)?\b/.test(clip)) return true;
   }
   const { position } = style;
+  if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
+    const box = rectOf(element);
+    if (box.width <= 1 || box.height <= 1) return true;
+  }
   if (position !== "absolute" && position !== "fixed") return false;
   if (style.clip !== "auto") {
     const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
     if (right - left <= 1 || bottom - top <= 1) return true;
   }
-  if (style.overflowX === "visible") return false;
-  const box = rectOf(element);
-  return box.width <= 1 && box.height <= 1 && style.display !== "contents";
+  return false;
+}
+
+const LEAST_OPACITY = 0.05;
+const FAINT_FILTER = /opacity\(0(?:\.0[0-4]\d*)?\)/;
+
+/** Whether a computed `clip-path` is a polygon without an area: all of its points on one line across or down. @param {string} clip */
+function isFlat(clip) {
+  const polygon = /^polygon\((?:\w+, )?(.*)\)$/.exec(clip);
+  if (!polygon) return false;
+  const points = /** @type {string} */ (polygon[1]).split(/,\s*/).map((point) => point.split(" "));
+  return [0, 1].some((axis) => points.every((point) => point[axis] === /** @type {string[]} */ (points[0])[axis]));
+}
+
+/** Red, green, blue and opacity of a computed colour, null where it is of another kind. @param {string} color */
+function channels(color) {
+  const found = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(color);
+  return found && found.slice(1).map((part) => (part === undefined ? 1 : Number(part)));
+}
+
+/** How much two colours may differ, of 255 in each channel, so that nobody can tell them apart. */
+const ALIKE = 6;
+/** What is positioned over or under a text may be its ground; of more than this many brothers nobody can tell. */
+const MOST_BROTHERS = 40;
+const MOST_LAYERS = 24;
+const WHITE = [255, 255, 255];
+
+/**
+ * Whether letters have the colour of what they stand on. Only where that is certain: nothing around them is a picture,
+ * positioned or laid over another.
+ * @param {Element} element @param {string} color
+ */
+function isLikeGround(element, color) {
+  const ink = channels(color);
+  if (!ink) return false;
+  const own = styleOf(element);
+  const alike = (/** @type {number[]} */ ground) => ground.slice(0, 3).every((part, i) => Math.abs(part - /** @type {number} */ (ink[i])) <= ALIKE);
+  // What is around is looked at for white letters only: to look for all costs too much.
+  const outer = /** @type {Element | null} */ (flatParent(element));
+  if (!alike(WHITE) && own.backgroundColor !== color && !(isElement(outer) && styleOf(/** @type {Element} */ (outer)).backgroundColor === color)) return false;
+  if (own.textShadow !== "none" || parseFloat(own.getPropertyValue("-webkit-text-stroke-width")) > 0) return false;
+  let layers = MOST_LAYERS;
+  for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
+    const layer = /** @type {Element} */ (node);
+    if (layers-- <= 0) return false;
+    const style = styleOf(layer);
+    const ground = channels(style.backgroundColor);
+    if (!ground || style.backgroundImage !== "none" || style.filter !== "none" || style.mixBlendMode !== "normal") return false;
+    if (ground[3] === 1) return alike(ground);
+    if (ground[3] !== 0 || style.position !== "static" || style.display.includes("grid")) return false;
+    if (layer === rootElement()) break;
+    for (const pseudo of ["::before", "::after"]) if (styleOf(layer, pseudo).content !== "none") return false;
+    const brothers = Array.from(/** @type {Element} */ (parentNode(layer) || layer).children);
+    if (brothers.length > MOST_BROTHERS || brothers.some((brother) => styleOf(brother).position !== "static")) return false;
+  }
+  return !styleOf(/** @type {Element} */ (rootElement())).colorScheme.includes("dark") && alike(WHITE);
 }
 
 /** Whether a text lies over a canvas: the letters laid over a drawn page, to be selected, are those of the drawing. @param {Element} element */
@@ -49,7 +108,7 @@ function isInvisible(element) {
   const style = styleOf(element);
   if (parseFloat(style.textIndent) < -500 || style.contentVisibility === "hidden") return true;
   const color = style.getPropertyValue("-webkit-text-fill-color");
-  if (!/^rgba\(.*,\s*0\)$/.test(color)) return false;
+  if (!/^rgba\(.*,\s*0(?:\.0[0-4]\d*)?\)$/.test(color)) return isLikeGround(element, color);
   // A picture or gradient that shows through the letters is seen.
   for (let node = /** @type {Node | null} */ (element); isElement(node); node = flatParent(/** @type {Element} */ (node))) {
     if (styleOf(/** @type {Element} */ (node)).backgroundClip.includes("text")) return false;

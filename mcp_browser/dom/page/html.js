@@ -58,6 +58,62 @@ function heldText(element, tag) {
 }
 
 /**
+ * How an element is seen: `quiet` where nothing is told of it but what fields hold, for as long as nothing in it is shown
+ * again (1) or for good (2); `suspect` where a style may make its text invisible.
+ * @typedef {{quiet: 0 | 1 | 2, suspect: boolean}} HowSeen
+ * @typedef {HowSeen & {list: Node[] | null, at: number, node: Node, end: string, shadow: boolean, read?: boolean}} Level
+ */
+
+/** @type {HowSeen} */
+const PLAIN = { quiet: 0, suspect: false };
+
+/** Know what may hide elements, as for a snapshot, and have everything laid out. @returns {() => void} */
+function beginSeeing() {
+  addedIn = new WeakMap();
+  treeNow = null;
+  surveyStyles();
+  const whole = rootElement();
+  const leftward = !!whole && styleOf(whole).direction === "rtl";
+  walk = { ...standing(), width: innerWidth, height: innerHeight, offX: scrollX, offY: scrollY, leftward };
+  const letSleep = wakeLazy();
+  return () => {
+    walk = standing();
+    letSleep();
+  };
+}
+
+/** How an element is seen by what it stands in and by its own style; null where nothing of it is told. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
+function sightOf(element, tag, around) {
+  let quiet = around ? around.quiet : 0;
+  if (quiet < 2) {
+    if (isSeen(element)) quiet = 0;
+    else {
+      const style = styleOf(element);
+      if (style.display === "none") return null;
+      if (style.visibility !== "visible") quiet = 1;
+      else if (style.display !== "contents") quiet = 2;
+    }
+    const attributed = traits(element) !== 0;
+    if (attributed && quiet === 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)))) quiet = 2;
+  }
+  // A field is used all the same where what it shows is drawn by another.
+  if (quiet === 2 && !matches(element, HIDDEN_FIELDS) && !query(element, HIDDEN_FIELDS)) return null;
+  const suspect = (around !== null && around.suspect) || walk.shadows > 0 || !surveyed || suspicious(element);
+  return quiet || suspect ? { quiet, suspect } : PLAIN;
+}
+
+/** Whether a person can read the text of an element. @param {Level} level @param {Element} holder */
+function canBeRead(level, holder) {
+  if (level.quiet) return false;
+  if (level.read === undefined || holder !== level.node) {
+    const bare = holdsHead(holder);
+    const far = bare ? 0 : distance(holder, rectOf(holder), false);
+    level.read = far === far && !(!bare && level.suspect && isInvisible(holder));
+  }
+  return level.read;
+}
+
+/**
  * HTML with shadow trees in place of their hosts' children and marks where frames stand.
  * @param {number | null} id
  * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
@@ -67,19 +123,30 @@ function html(id, readable) {
   /** @type {Element | null} */
   const top = id === null ? rootElement() : byId(id);
   if (!top) return { problem: "stale", lasting: true };
+  const letSleep = readable ? beginSeeing() : () => {};
+  try {
+    return writtenOut(top, readable);
+  } finally {
+    letSleep();
+  }
+}
+
+/** @param {Element} top @param {boolean} readable */
+function writtenOut(top, readable) {
   /** @type {string[]} */
   const out = [];
   const frames = [];
-  /** @type {{list: Node[] | null, at: number, node: Node, end: string}[]} */
+  /** @type {Level[]} */
   const open = [];
   /** @type {Node | null} */
   let node = top;
   while (node || open.length) {
     if (!node) {
-      const level = /** @type {{list: Node[] | null, at: number, node: Node, end: string}} */ (open.pop());
+      const level = /** @type {Level} */ (open.pop());
+      if (level.shadow) walk.shadows--;
       out.push(level.end);
       if (!open.length) break;
-      const parent = /** @type {{list: Node[] | null, at: number, node: Node, end: string}} */ (open[open.length - 1]);
+      const parent = /** @type {Level} */ (open[open.length - 1]);
       node = parent.list ? parent.list[++parent.at] || null : nextSibling(level.node);
       continue;
     }
@@ -87,8 +154,10 @@ function html(id, readable) {
     if (type === 1) {
       const element = /** @type {Element} */ (node);
       const tag = localName(element);
-      const skip = readable && (UNREADABLE.has(tag) || (tag !== "head" && tag !== "title" && tag !== "html" && !holdsHead(element) && !isSeen(element) && isHidden(element)));
-      if (!skip) {
+      const around = open.length ? /** @type {Level} */ (open[open.length - 1]) : null;
+      const bare = !readable || tag === "html" || tag === "head" || holdsHead(element);
+      const sight = readable && UNREADABLE.has(tag) ? null : bare ? PLAIN : sightOf(element, tag, around);
+      if (sight) {
         const begin = `<${tag}${readable ? readAttributes(element) : attributesOf(element)}>`;
         const held = readable ? heldText(element, tag) : null;
         if (held !== null) out.push(` ${escapeText(held).replace(/\n/g, "<br>")} `);
@@ -96,7 +165,9 @@ function html(id, readable) {
           const frameId = keep(element);
           frames.push(frameId);
           out.push(readable ? "<div>" : begin, reference(frameId), readable ? "</div>" : `</${tag}>`);
-        } else if (VOID.has(tag)) out.push(begin);
+        } else if (VOID.has(tag)) {
+          if (!sight.quiet) out.push(begin);
+        }
         else {
           out.push(begin);
           const root = shadowOf(element);
@@ -107,7 +178,8 @@ function html(id, readable) {
             if (!list.length) list = null;
           }
           // A label stands apart from what follows it, which its style does and its text does not.
-          open.push({ list, at: 0, node: element, end: readable && tag === "label" ? "</label> " : `</${tag}>` });
+          if (root) walk.shadows++;
+          open.push({ ...sight, list, at: 0, node: element, shadow: !!root, end: readable && tag === "label" ? "</label> " : `</${tag}>` });
           if (tag === "textarea") {
             out.push(isSecret(element) ? "" : escapeText(/** @type {HTMLTextAreaElement} */ (element).value));
             node = null;
@@ -119,10 +191,11 @@ function html(id, readable) {
       const text = data(/** @type {Text} */ (node));
       const parent = parentNode(node);
       const raw = isElement(parent) && /^(?:script|style)$/.test(localName(/** @type {Element} */ (parent)));
-      out.push(raw ? text : escapeText(text));
+      const level = open[open.length - 1];
+      if (!readable || !level || isBlank(text) || canBeRead(level, /** @type {Element} */ (parent))) out.push(raw ? text : escapeText(text));
     }
     if (!open.length) break;
-    const parent = /** @type {{list: Node[] | null, at: number, node: Node, end: string}} */ (open[open.length - 1]);
+    const parent = /** @type {Level} */ (open[open.length - 1]);
     node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
   }
   return { doc: documentKey, html: out.join(""), frames };

@@ -68,7 +68,7 @@ let scrollingKnown = false;
 /** Whether the two before these tell all there is: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
-const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
 /** @param {Node} root */
 function survey(root) {

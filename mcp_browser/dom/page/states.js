@@ -54,7 +54,7 @@ function shortened(href) {
   const scheme = /^https?:\/\//i.exec(href);
   if (scheme) href = href.slice(scheme[0].length).replace(/\/$/, "");
   href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
-  href = href.replace(/\s+/g, "%20").replace(INVISIBLE, "");
+  href = visible(href.replace(/\s+/g, "%20"));
   return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 

@@ -67,12 +67,17 @@ function addedBy(sheet) {
   return found;
 }
 
+/** Colours that nobody sees on a page without a ground of its own. */
+const WHITISH = /^(?:white|snow|ivory|ghostwhite|floralwhite|mintcream|azure|rgb\((?:25\d|249), (?:25\d|249), (?:25\d|249)\))$/;
+
 /** Whether a rule may make what it applies to invisible, in a way that checkVisibility() does not know. @param {CSSStyleDeclaration} style */
 function mayHide(style) {
   if (style.clip || style.clipPath || style.textIndent || style.contentVisibility === "hidden") return true;
+  if ((style.opacity && Number(style.opacity) < LEAST_OPACITY && Number(style.opacity) > 0) || style.filter.includes("opacity(")) return true;
+  if (style.color && (WHITISH.test(style.color) || style.color === style.backgroundColor)) return true;
   const tiny = /^(?:0|1px|0px|var\(.*)$/;
   if (tiny.test(style.width) || tiny.test(style.height) || tiny.test(style.maxHeight)) return true;
-  const faint = /transparent|,\s*0\)|\/\s*0%?\)|var\(/;
+  const faint = /transparent|,\s*0(?:\.0\d*)?\)|\/\s*0%?\)|var\(/;
   return faint.test(style.color) || faint.test(style.getPropertyValue("-webkit-text-fill-color"));
 }
 
@@ -104,7 +109,7 @@ function written(content) {
   for (const [, inner] of /** @type {string} */ (parts[parts.length - 1]).matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
     text += /** @type {string} */ (inner).replace(/\\(.)/g, "$1");
   }
-  return text.replace(INVISIBLE, "");
+  return visible(text);
 }
 
 /** @param {Node} root @returns {CSSStyleSheet[]} */

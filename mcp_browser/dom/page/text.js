@@ -4,11 +4,15 @@ const LONGEST_NAME = 160;
 const LONGEST_TEXT = 600;
 const LONGEST_VALUE = 200;
 const LONGEST_READ = 20000;
-const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE000-\uF8FF\uFEFF]/;
-const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uE002-\uF8FF\uFEFF]/g;
+/** As in `mcp_browser/text.py`: what Unicode ignores, controls, tags, private use and what is no character. Outside of the basic plane by half characters, since a search by whole ones is slower. */
+const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\uE000-\uF8FF\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\uFFFE\uFFFF\uD82F\uD834\uD83F\uD87F\uD8BF\uD8FF\uD93F\uD97F\uD9BF\uD9FF\uDA3F\uDA7F\uDABF\uDAFF\uDB3F\uDB40-\uDB43\uDB7F-\uDBFF]/;
+const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\uE002-\uF8FF\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\uFFFE\uFFFF]|\uD82F[\uDCA0-\uDCA3]|\uD834[\uDD73-\uDD7A]|[\uD83F\uD87F\uD8BF\uD8FF\uD93F\uD97F\uD9BF\uD9FF\uDA3F\uDA7F\uDABF\uDAFF\uDB3F\uDB7F][\uDFFE\uDFFF]|[\uDB40-\uDB43\uDB80-\uDBFF][\uDC00-\uDFFF]/g;
 /** The characters that references are made of, in a text of the page. */
 const OUR_SIGNS = /[\uE000\uE001]/g;
 const OURS = /[\uE000\uE001]/;
+
+/** A text of the page without what cannot be seen. @param {string} text */
+const visible = (text) => text.replace(INVISIBLE, "").replace(OUR_SIGNS, "");
 
 /**
  * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
@@ -53,4 +57,4 @@ const LAST_REFERENCES = /(?:\s*\uE000\d+\uE001)+[\s/|›»·•,;]*$/;
 const CELL_SIGNS = /\||\[(?=\d+\])/g;
 
 /** @param {string} value */
-const quoted = (value) => `"${value.replace(/[\\"]/g, "\\$&").replace(/\r\n?|\n/g, "\\n").replace(INVISIBLE, "").replace(/[\t\u2028\u2029\u0085\v\f]/g, " ")}"`;
+const quoted = (value) => `"${visible(value).replace(/[\\"]/g, "\\$&").replace(/\r\n?|\n/g, "\\n").replace(/[\t\u2028\u2029\u0085\v\f]/g, " ")}"`;

@@ -1,5 +1,7 @@
 """How a run stands, as the result of a tool."""
 
+import json
+
 import mcp_types as types
 
 from mcp_browser.agent.control import Progress
@@ -13,7 +15,7 @@ from mcp_browser.server.limits import fit
 
 def told(run: Run, text: str) -> types.CallToolResult:
     """What was done about a run."""
-    data = {"task_id": run.id, "status": run.status.value}
+    data = {"task_id": run.id, "status": run.status.value, "message": text}
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
 
 
@@ -24,8 +26,11 @@ async def answer(run: Run) -> types.CallToolResult:
     lines = [*run.told, *_lines(outcome, progress=run.progress, waits=waits)]
     files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
     result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
-    if run.handle is not None and result.structured_content is not None:
-        result.structured_content["session"] = run.handle
+    if result.structured_content is not None:
+        # A client may give its model nothing else.
+        result.structured_content["notes"] = list(run.told)
+        if run.handle is not None:
+            result.structured_content["session"] = run.handle
     return await fit(result, run.agent.session.artifacts)
 
 
@@ -69,6 +74,8 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
             lines.append(f"What it reported: {outcome.answer}")
         if outcome.status is TaskStatus.NEEDS_PERSON:
             lines.append(f'Answer with run_task(task_id="{outcome.id}", task="…"); it then goes on.')
+    if outcome.data is not None:
+        lines.append(f"Data: {json.dumps(outcome.data, ensure_ascii=False)}")
     for error in outcome.errors[-3:]:
         lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
     lines.append(f"{outcome.steps} steps, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}.")

@@ -5,7 +5,7 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,10 @@ STATE_SECONDS = 5.0  # How long after a call its session's state is kept: once f
 OVER = "The session ended with its connection."
 ANEW = "Start anew: call without `session`, or call new_session."
 
+UNUSED_KEPT = 3  # How many sessions of a client stay that were never called again, the newest
+UNUSED_SECONDS = 60.0  # The others end so long after their one call
+UNUSED = "The session was closed to make room: no call had named it since it was started."
+
 REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
 
 
@@ -50,6 +54,7 @@ class HeldSession:
     `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
     the latest call, are seconds of a clock of their own. `calls` counts those under way, which `running`
     breaks off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
+    `unused`: it was started by a call that named none, and no other call has named it yet.
     """
 
     handle: str
@@ -63,6 +68,7 @@ class HeldSession:
     running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     over: str = ""
     unsaved: bool = False
+    unused: bool = False
 
 
 class Sessions:
@@ -108,10 +114,12 @@ class Sessions:
         is_new = False
         if handle is not None:
             held = self.find(handle, principal)
+            held.unused = False
         elif connection is not None:
             held, told = await self._own_of(connection, principal)
         else:
             held = await self.open(principal)
+            held.unused = True
             is_new, told = True, (self.how_to_use(held),)
         if held.calls > self._settings_for(principal).max_waiting:
             raise LimitReached(
@@ -187,9 +195,12 @@ class Sessions:
         A profile, where it keeps its logins, is this session's until that ends.
 
         Raises:
-            LimitReached: there are too many; none is closed for it.
+            LimitReached: there are too many, and none that is `unused` can be closed for it.
         """
-        self._check_room(principal)
+        while (full := self._full_for(principal)) is not None:
+            if (unused := self._reclaimable(principal)) is None:
+                raise full
+            await self.end(unused, UNUSED)
         options = dict(context_options or {})
         if profile is not None and profile.state is not None:
             options["storage_state"] = profile.state
@@ -334,20 +345,34 @@ class Sessions:
         else:
             self._no_calls.set()
 
-    def _check_room(self, principal: Principal) -> None:
+    def _full_for(self, principal: Principal) -> LimitReached | None:
         settings = self._settings_for(principal)
         if len(self._held) >= settings.max_sessions:
-            raise LimitReached(
+            return LimitReached(
                 f"There are {len(self._held)} browser sessions, as many as this server allows.",
                 hint="Close one of yours with close_session, or try again later.",
             )
         mine = [held for held in self._held.values() if held.owner.id == principal.id]
         most = settings.max_sessions_per_client or max(1, settings.max_sessions // 2)
         if principal != ANONYMOUS and len(mine) >= most:
-            raise LimitReached(
+            return LimitReached(
                 f"You have {len(mine)} browser sessions, as many as one client may have.",
                 hint="list_sessions shows them: go on in one by its handle, or close one with close_session.",
             )
+        return None
+
+    def _unused(self, of: Callable[[HeldSession], bool]) -> list[HeldSession]:
+        """Those among the sessions that were never called again, the longest idle first."""
+        found = [held for held in self._held.values() if held.unused and not held.calls and of(held)]
+        return sorted(found, key=lambda held: held.used)
+
+    def _reclaimable(self, principal: Principal) -> HeldSession | None:
+        """The session to close for a new one of this client: one of its own, else one long left by others."""
+        mine = self._unused(lambda held: held.owner.id == principal.id)
+        if mine or len(self._held) < self._settings_for(principal).max_sessions:
+            return next(iter(mine), None)
+        late = time.monotonic() - UNUSED_SECONDS
+        return next(iter(self._unused(lambda held: held.used < late)), None)
 
     def _why_no_tab(self, principal: Principal, tabs: int) -> str:
         settings = self._settings_for(principal)
@@ -377,6 +402,9 @@ class Sessions:
             return f"The session ended: it was {in_words(settings.lifetime)} old."
         if now - held.used >= settings.idle_timeout:
             return f"The session ended after {in_words(settings.idle_timeout)} without a call."
+        if held.unused and now - held.used >= UNUSED_SECONDS:
+            newest = self._unused(lambda other: other.owner.id == held.owner.id)[-UNUSED_KEPT:]
+            return "" if held in newest else UNUSED
         return ""
 
     async def _close(self, held: HeldSession) -> None:

@@ -68,7 +68,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         if profile is not None:
             known = "starts with the logins kept there" if profile.state else "is new"
             text += f' The profile "{profile.name}" {known}.'
-        return _result(text, {"session": held.handle})
+        return _result(text, {"session": held.handle, "message": text})
 
     async def list_sessions(call: Call, _params: ListSessionsParams) -> types.CallToolResult:
         """List your browser sessions, and the profiles there are."""

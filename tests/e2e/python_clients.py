@@ -1,0 +1,93 @@
+"""A page read by a client library of another maker, run with that library's own Python.
+
+python python_clients.py LIBRARY URL PAGE
+
+Lists the tools of the server at URL, opens PAGE, extracts it, takes a picture, breaks off a call that would
+take long, and looks again. Prints JSON: the texts that the library gives its model, and the picture's size.
+"""
+
+# ruff: noqa: PLC0415, T201 - each library is there where this is run with its Python only
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+
+import asyncio
+import base64
+import json
+import re
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+Call = Callable[[str, dict[str, Any]], Awaitable[Any]]
+BROKEN_OFF_SECONDS = 1.5
+
+
+@asynccontextmanager
+async def python_sdk_1(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async with (
+        streamablehttp_client(url) as (reading, writing, _),
+        ClientSession(reading, writing) as session,
+    ):
+        await session.initialize()
+        yield [tool.name for tool in (await session.list_tools()).tools], session.call_tool
+
+
+@asynccontextmanager
+async def langchain(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
+    from langchain_mcp_adapters.client import MultiServerMCPClient
+    from langchain_mcp_adapters.tools import load_mcp_tools
+
+    client = MultiServerMCPClient({"browser": {"transport": "streamable_http", "url": url}})
+    async with client.session("browser") as session:
+        tools = {tool.name: tool for tool in await load_mcp_tools(session)}
+        yield list(tools), lambda name, arguments: tools[name].ainvoke(arguments)
+
+
+def parts(result: Any) -> list[Any]:
+    """What a result is made of, in the forms of all of them."""
+    content = getattr(result, "content", result)
+    return content if isinstance(content, list) else [content]
+
+
+def text_of(result: Any) -> str:
+    """Its texts."""
+    texts = [part if isinstance(part, str) else _field(part, "text") for part in parts(result)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def picture_of(result: Any) -> int:
+    """How many bytes its picture has."""
+    for part in parts(result):
+        for name in ("data", "base64"):
+            data = _field(part, name)
+            if data:
+                return len(data if isinstance(data, bytes) else base64.b64decode(data))
+    return 0
+
+
+def _field(part: Any, name: str) -> Any:
+    return part.get(name) if isinstance(part, dict) else getattr(part, name, None)
+
+
+async def main(library: str, url: str, page: str) -> None:
+    """Go through it all."""
+    async with globals()[library](url) as (tools, call):
+        told = {"opened": text_of(await call("go_to_url", {"url": page}))}
+        # In the modern protocol a session is named from its second call on.
+        handle = re.search(r'New browser session "([^"]+)"', told["opened"])
+        session = {"session": handle[1]} if handle else {}
+        told["extracted"] = text_of(await call("extract_content", session))
+        picture = picture_of(await call("screenshot", session))
+        waiting = asyncio.ensure_future(call("wait_for", {"seconds": 50, **session}))
+        await asyncio.wait({waiting}, timeout=BROKEN_OFF_SECONDS)
+        broken_off = waiting.cancel()
+        await asyncio.wait({waiting})
+        told["files"] = text_of(await call("list_files", session))
+        told["after"] = text_of(await call("get_state", session))
+    print(json.dumps({"tools": tools, "picture": picture, "broken_off": broken_off, **told}))
+
+
+asyncio.run(main(*sys.argv[1:]))
