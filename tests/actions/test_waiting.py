@@ -7,6 +7,8 @@ import pytest
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
 from tests.actions.hand import Hand
 
+pytestmark = pytest.mark.slow
+
 LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1500)</script>"
 
 

@@ -496,7 +496,7 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
     agent = make_agent(Task(text="Log in.", start_url=url), script_lines, session, watcher=Person())
     outcome = await agent.run()
     assert outcome.succeeded
-    assert asked == [("Your password, please.", "127.0.0.1")]
+    assert asked == [("Your password, please.", site.url)]
     assert await session.current_tab.page.input_value("#word") == "correct horse"
     told = "".join(message.text for request in script(agent).requests for message in request)
     assert "type <secret>login</secret> in its place" in told

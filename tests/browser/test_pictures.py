@@ -9,6 +9,8 @@ from PIL import Image
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.models import Box
 
+pytestmark = pytest.mark.slow
+
 
 def image(width: int, height: int, *, noise: bool = False) -> bytes:
     buffer = io.BytesIO()

@@ -10,6 +10,8 @@ from mcp_browser.errors import NotFound
 from tests.dom.conftest import Show
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 
 async def recorded(dom: DomService, role: str, name: str, *, nth: int = 0) -> ElementRecord:
     """The record of an element that is on the page."""

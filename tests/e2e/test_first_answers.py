@@ -85,7 +85,7 @@ CONVERSATIONS: dict[str, tuple[list[str], int]] = {
     "unknown version": ([ask(0, "initialize", {**HELLO, "protocolVersion": "1999-01-01"}), START[2]], 2),
 }
 
-SMOKE = {"handshake", "modern"}
+SMOKE = {"handshake"}
 LONGEST = 120  # Seconds that a server may take for an answer on the busiest machine
 PARAMETERS = [
     pytest.param(*case, id=name, marks=pytest.mark.smoke if name in SMOKE else ())

@@ -32,7 +32,6 @@ def kill(server: RawServer, kind: str) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.smoke
 @reads_proc
 def test_a_killed_browser_is_started_again_by_the_next_call_which_says_so(site: Site) -> None:
     with RawServer() as server:

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from tests.support.client import ERAS, Browser, Era, browsing
+from tests.support.client import MODERN_FIRST, Browser, Era, browsing
 from tests.support.site import Site
 
 
@@ -19,7 +19,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_the_basic_flow_works_in_both_protocol_eras(site: Site, era: Era) -> None:
     page = """<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
     <label>Name <input id=who></label><button>Greet</button></form><p id=out>nobody</p>"""

@@ -23,6 +23,7 @@ from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.server.test_app import text_of
 from tests.support.agents import Desk, done, output
+from tests.support.client import MODERN_FIRST
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -31,7 +32,7 @@ SECRET = "hunter2-correct"
 PAGE = """<label>Password <input type=password></label><button>Pay</button>"""
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_each_call_and_action_is_told_and_nothing_secret(
     manager: BrowserManager, session: BrowserSession, site: Site, tmp_path: Path, era: Any
 ) -> None:

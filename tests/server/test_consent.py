@@ -21,6 +21,7 @@ from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.server.test_app import text_of
 from tests.support.agents import Desk, data, done, output
+from tests.support.client import MODERN_FIRST
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -62,7 +63,7 @@ def room(manager: BrowserManager, session: BrowserSession, tmp_path: Path) -> Ro
     return Room(manager, session, tmp_path)
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, era: str) -> None:
     async with room.client(era) as client:
         told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
@@ -84,7 +85,7 @@ async def test_a_person_is_asked_and_their_answer_holds(room: Room, site: Site, 
     assert room.asked[0].startswith('Allow click_element on button "Pay" at http://')
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", MODERN_FIRST)
 async def test_where_nobody_can_be_asked_the_way_to_confirm_is_told(room: Room, site: Site, era: str) -> None:
     async with room.client(era, asks=False) as client:
         told = text_of(await client.call_tool("go_to_url", {"url": site.page(PAGE)}))
@@ -126,7 +127,7 @@ async def test_an_answer_to_another_call_is_none_to_this_one(room: Room, site: S
             )
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", MODERN_FIRST)
 @pytest.mark.parametrize("says", ["Yes", "No"])
 async def test_the_agent_behind_run_task_asks_too(room: Room, site: Site, era: str, says: str) -> None:
     room.answer = types.ElicitResult(action="accept", content={"answer": says})

@@ -171,7 +171,7 @@ function enterElement(element, parent) {
       if (!hasHandler(element) && !(heardListeners && hasListenerInside(element))) return hush(frame);
     }
     if (mayBeTrap(element, root) && tag !== "label" && isTrap(element)) {
-      if (!isWrapperOfField(element)) return null;
+      if (!isWrapperOfField(element) && !holdsKeyField(element)) return null;
       frame.faint = "fields";
       frame.muted = true;
     }

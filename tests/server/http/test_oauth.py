@@ -11,6 +11,8 @@ from mcp_browser.server.http.auth.oauth import metadata_addresses
 from tests.server.http.conftest import Serve, Served, free_listener
 from tests.server.http.issuer import AUDIENCE, OPENID, Issuer
 
+pytestmark = pytest.mark.slow
+
 NAMED = "a-named-token-0123456789"
 
 
