@@ -15,7 +15,7 @@ from mcp_browser.actions.uploads import decode_data_uri
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
-from mcp_browser.settings import BrowserSettings, FileSettings, Settings
+from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings
 from tests.actions.hand import Hand
 from tests.browser.raw_server import raw_server
 from tests.support.site import Site
@@ -189,7 +189,9 @@ async def remote_manager(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
     (folder / "form.txt").write_text("form")
     (folder / "link.txt").symlink_to("/etc/hostname")
     settings = Settings(
-        browser=BrowserSettings(headless=True, isolated=True), files=FileSettings(upload_dirs=(folder,))
+        browser=BrowserSettings(headless=True, isolated=True),
+        files=FileSettings(upload_dirs=(folder,)),
+        egress=EgressSettings(allow_private=("127.0.0.1",)),
     )
     manager = BrowserManager(settings, remote=True)
     yield manager
@@ -410,4 +412,4 @@ async def test_a_picture_is_shown_and_what_is_no_text_is_said_to_be_none(hand: H
 async def test_only_files_of_the_session_are_read(hand: Hand, file: str) -> None:
     await hand.open("<h1>Here</h1>")
     kept = await hand.session.artifacts.add(b"x", "mine.txt")
-    assert f"It has: {kept.name}." in await hand.fails("read_file", NotFound, file=file)
+    assert f'It has: "{kept.name}".' in await hand.fails("read_file", NotFound, file=file)

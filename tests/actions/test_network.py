@@ -356,7 +356,7 @@ def _planted(site: Site, sockets: str) -> str:
       await fetch('/login', {{method: 'POST', body: new URLSearchParams({{passwd: '{SECRETS["form"]}'}})}});
       await fetch('/login', {{method: 'POST', body: form}});
       await fetch('/status/404?api_key={SECRETS["query"]}');
-      await fetch('/status/404/{SECRETS["header"]}?again={SECRETS["json"]}');
+      await fetch('/login/{SECRETS["header"]}?again={SECRETS["json"]}');
       await fetch('/redirect?to=/echo%3Fsession_token%3D{SECRETS["query"]}');
       console.error('token={SECRETS["console"]}');
       const socket = new WebSocket('{sockets}?token={SECRETS["query"]}');

@@ -133,10 +133,10 @@ async def test_statements_without_a_return_are_told_to_need_one(hand: Hand) -> N
     ("script", "message"),
     [
         ("() => {\n  const a = 1;\n  return a.b.c;\n}", "TypeError: .* \\(line 3, column 14\\)"),
-        ("missing()", "ReferenceError: missing is not defined \\(line 1, column 1\\)"),
-        ("await 1;\nthrow new Error('boom')", "Error: boom \\(line 2, column 7\\)"),
+        ("missing()", "ReferenceError: missing is not defined. \\(line 1, column 1\\)"),
+        ("await 1;\nthrow new Error('boom')", "Error: boom. \\(line 2, column 7\\)"),
         ("Promise.reject(new Error('later'))", "Error: later"),
-        ("() => { throw { code: 7 } }", "threw {'code': 7}"),
+        ("() => { throw { code: 7 } }", "threw .{'code': 7}"),
         ("JSON.parse('{')", "SyntaxError: .* in JSON at position 1"),
         (
             "const a = 1;\nconst b = ;",

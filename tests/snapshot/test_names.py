@@ -17,7 +17,6 @@ OTHERWISE = {
     "Empty value": "HTML-AAM goes on to the title where value is empty; Chromium stops at the empty value",
     "Total 5": "accname 2F takes the text of any descendant; Chromium leaves out <output>, a live region",
     "see x = 1": "accname 2F takes the text of any descendant; Chromium leaves out <math>",
-    "Custom element": "no script can read the role and name that a component sets by ElementInternals",
     "Clip": "Chromium reports the error of a player without a source in place of its name",
     "Embedded 42": "a rendered space stands between the words; Chromium drops it beside a hidden element",
 }

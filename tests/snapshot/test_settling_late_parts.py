@@ -61,9 +61,9 @@ def publish(hand: Hand) -> None:
         hand.site.publish(body.encode(), path=path, content_type="text/javascript")
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=[1, 6], ids=["", "slow"])
+@pytest_asyncio.fixture(loop_scope="session", params=[1, 3], ids=["", "slow"])
 async def slow(hand: Hand, request: pytest.FixtureRequest) -> AsyncIterator[Hand]:
-    """The hand, on a machine that is as fast as it is, and on one of a sixth of that."""
+    """The hand, on a machine that is as fast as it is, and on one of a third of that, beside other tests."""
     cdp = await hand.tab.page.context.new_cdp_session(hand.tab.page)
     await send(cdp, "Emulation.setCPUThrottlingRate", rate=request.param)
     publish(hand)

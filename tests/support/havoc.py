@@ -338,7 +338,8 @@ async def visited(folders: Folders, seed: int) -> AsyncGenerator[Havoc]:
     flags = ("--tools", "core,scripting", "--sessions-per-browser", "2", "--profiles", str(folders.profiles))
     environment = {"TMPDIR": str(folders.temporary)}
     async with (
-        serving(*flags, environment=environment) as server,
+        # The pages know by their connections which process of a browser has loaded them.
+        serving("--no-block-private", *flags, environment=environment) as server,
         gated_site(page) as site,
         AsyncExitStack() as stack,
     ):

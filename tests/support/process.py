@@ -19,6 +19,11 @@ from tests.support.family import Process, family
 MARK = "BROWSER_TEST_RUN"
 
 
+def warnings_aside(stderr: str) -> list[str]:
+    """What a program says, without the warning that those get who run it as root."""
+    return [line for line in stderr.splitlines() if "without its process sandbox" not in line]
+
+
 class MarkedProcesses:
     """A process and all that it starts, found by a mark in their environment.
 
