@@ -165,7 +165,7 @@ async def _client(
 ) -> AsyncGenerator[Client]:
     async with contextlib.AsyncExitStack() as stack:
         if url.endswith("/sse"):
-            transport: Any = sse_client(url, headers=dict(headers or {}))
+            transport: Any = sse_client(url, headers=dict(headers or {}), timeout=60)
         elif headers:
             http = await stack.enter_async_context(create_mcp_http_client(headers=dict(headers)))
             transport = streamable_http_client(url, http_client=http)
