@@ -44,6 +44,7 @@ SEEN = {
     "half transparent": ("", "opacity: 0.5"),
     "a thin box that shows what is in it": ("", "height: 1px"),
     "a polygon": ("", "clip-path: polygon(0 0, 100% 0, 100% 100%, 0 100%)"),
+    "placed out of a box without a height": ("overflow: hidden; height: 0", "position: absolute"),
 }
 
 
@@ -72,6 +73,12 @@ async def test_what_nobody_can_see_is_told_by_neither(hand: Hand, style: str) ->
 async def test_what_can_be_seen_is_told_by_both(hand: Hand, around: str, style: str) -> None:
     for text in await told(hand, f'<div style="{around}"><p style="{style}">Welcome</p></div>'):
         assert "Welcome" in text
+
+
+async def test_a_body_without_a_height_hides_nothing(hand: Hand) -> None:
+    sheet = "<style>body { overflow: hidden; margin: 0 } main { position: absolute; inset: 0 }</style>"
+    for text in await told(hand, f"{sheet}<main><button>Launch</button></main>"):
+        assert "Launch" in text
 
 
 async def test_white_letters_over_a_picture_beside_them_are_told(hand: Hand) -> None:

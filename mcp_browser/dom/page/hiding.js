@@ -20,12 +20,29 @@ function isTrap(element) {
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
     const box = rectOf(element);
-    if (box.width <= 1 || box.height <= 1) return true;
+    if ((box.width <= 1 || box.height <= 1) && !letsOut(element, position)) return true;
   }
   if (position !== "absolute" && position !== "fixed") return false;
   if (style.clip !== "auto") {
     const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
     if (right - left <= 1 || bottom - top <= 1) return true;
+  }
+  return false;
+}
+
+/** How many descendants are asked how they are placed. */
+const MOST_ASKED = 60;
+
+/** Whether what is in a box without a size is seen all the same: its clipping is the view's, or they are placed by what is further out. @param {Element} element @param {string} position */
+function letsOut(element, position) {
+  if (element === body() || element === rootElement()) return true;
+  if (position !== "static") return false;
+  for (const inner of Array.from(queryAll(element, "*")).slice(0, MOST_ASKED)) {
+    const { position, display } = styleOf(inner);
+    if (display === "none" || !(inner instanceof HTMLElement)) continue;
+    if (position === "fixed") return true;
+    const placed = position === "absolute" ? /** @type {Element | null} */ (_offsetParent.call(inner)) : null;
+    if (placed && !holds(element, placed)) return true;
   }
   return false;
 }

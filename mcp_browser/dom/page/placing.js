@@ -125,7 +125,8 @@ function isCollapsed(element) {
   const box = rectOf(element);
   if (box.height > 0 && box.width > 0) return false;
   const style = styleOf(element);
-  return style.display !== "contents" && ((box.height === 0 && style.overflowY !== "visible") || (box.width === 0 && style.overflowX !== "visible"));
+  const clips = (box.height === 0 && style.overflowY !== "visible") || (box.width === 0 && style.overflowX !== "visible");
+  return clips && style.display !== "contents" && !letsOut(element, style.position);
 }
 
 const MOST_GUESSES = 63;
