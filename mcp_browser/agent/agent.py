@@ -350,8 +350,8 @@ class Agent(TaskRun):
             return
         self.taken_up = False
         opened = "The browser is another one, and no page was open."
-        if self.history.urls:
-            url = self.history.urls_in_order[-1]
+        url = self.history.urls_in_order[-1] if self.history.urls else self.task.start_url
+        if url is not None:
             try:
                 await self.executor.open(url)
                 opened = f"The browser may be another one; the page {url} was opened again."
@@ -391,9 +391,10 @@ class Agent(TaskRun):
     def _save(self) -> None:
         self.state.seconds = self.run_status.seconds
         self.state.instructions = self.control.instructions
-        super()._save()
+        # Before the history: whoever takes the run up after a kill between the two repeats no step.
         if self.folder is not None:
             self.folder.save_state(self.state)
+        super()._save()
 
 
 def _over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:

@@ -67,8 +67,11 @@ class Pair:
 
 
 def same_words(ours: str, theirs: str) -> bool:
-    """Whether two names are the same words; ours may be cut, with an ellipsis."""
-    ours, theirs = (" ".join(UNSEEN.sub("", name).split()).casefold() for name in (ours, theirs))
+    """Whether two names are the same, white space aside (Chromium puts one where a word may be broken).
+
+    Ours may be cut, with an ellipsis.
+    """
+    ours, theirs = ("".join(UNSEEN.sub("", name).split()).casefold() for name in (ours, theirs))
     return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1].rstrip()))
 
 

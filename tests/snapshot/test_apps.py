@@ -25,10 +25,6 @@ DIFFERENCES: dict[str, Callable[[Pair], bool]] = {
     "the title of an icon names its link (accname 2I); Chromium gives no name": lambda pair: (
         pair.role == "link" and not pair.name
     ),
-    "Chromium puts a space where a word may be broken": lambda pair: (
-        pair.ours.role == pair.role
-        and same_words(pair.ours.name.replace(" ", ""), pair.name.replace(" ", ""))
-    ),
     "what has a listener and a role that takes no action is told as clickable": lambda pair: (
         pair.ours.role == "clickable"
     ),
