@@ -45,13 +45,17 @@ class Task(BaseModel):
 
 
 class TaskStatus(StrEnum):
-    """How a run stands. All but the first four are ends."""
+    """How a run stands. All but the first four are ends.
+
+    A run has SUCCEEDED only where its claim was confirmed; a claim that nothing bears out is UNCONFIRMED.
+    """
 
     WORKING = "working"
     PAUSED = "paused"
     NEEDS_PERSON = "needs_person"
     INTERRUPTED = "interrupted"
     SUCCEEDED = "succeeded"
+    UNCONFIRMED = "unconfirmed"
     FAILED = "failed"
     STUCK = "stuck"
     OUT_OF_BUDGET = "out_of_budget"
@@ -87,5 +91,5 @@ class TaskOutcome(Frozen):
 
     @property
     def succeeded(self) -> bool:
-        """Whether the agent reported success and nothing contradicts it."""
+        """Whether the agent reported success, and the report was confirmed."""
         return self.status is TaskStatus.SUCCEEDED
