@@ -42,9 +42,9 @@ scripts:
 test *arguments:
     pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}
 
-# The tests that drive real applications from packages, in two processes.
+# The tests that drive real applications from packages, in three processes.
 apps *arguments:
-    pytest -n 2 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}
+    pytest -n 3 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}
 
 # What takes long, in three processes: end to end, browsers of their own, hostile pages, load, conformance.
 slow *arguments:
@@ -54,7 +54,7 @@ slow *arguments:
 coverage:
     coverage erase
     PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0" just test
-    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0" just slow
+    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0 --cov-config=.ci/slow.coveragerc" just slow
     coverage report
 
 # Write the generated parts of README.md and docs/.

@@ -18,7 +18,6 @@ OTHERWISE = {
     "Total 5": "accname 2F takes the text of any descendant; Chromium leaves out <output>, a live region",
     "see x = 1": "accname 2F takes the text of any descendant; Chromium leaves out <math>",
     "Clip": "Chromium reports the error of a player without a source in place of its name",
-    "Embedded 42": "a rendered space stands between the words; Chromium drops it beside a hidden element",
 }
 """Names by which we differ from Chromium on the page of cases, and why."""
 
