@@ -175,6 +175,11 @@ function enterElement(element, parent) {
       frame.faint = "fields";
       frame.muted = true;
     }
+    if (mayBeFixed(element) && isOutOfView(element)) {
+      // What is in it can be reached by keys.
+      frame.faint = "hover";
+      frame.muted = true;
+    }
     if (telling && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
   if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {

@@ -11,12 +11,7 @@ function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
   if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element))) return true;
-  const clip = style.clipPath;
-  if (clip !== "none") {
-    if (isFlat(clip)) return true;
-    const inset = /^inset\(([\d.]+)%/.exec(clip);
-    if ((inset && Number(inset[1]) >= 50) || /^(?:circle|ellipse)\(0(?:px|%)?\b/.test(clip)) return true;
-  }
+  if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
     const box = rectOf(element);
@@ -50,12 +45,71 @@ function letsOut(element, position) {
 const LEAST_OPACITY = 0.05;
 const FAINT_FILTER = /opacity\(0(?:\.0[0-4]\d*)?\)/;
 
-/** Whether a computed `clip-path` is a polygon without an area: all of its points on one line across or down. @param {string} clip */
-function isFlat(clip) {
-  const polygon = /^polygon\((?:\w+, )?(.*)\)$/.exec(clip);
-  if (!polygon) return false;
-  const points = /** @type {string} */ (polygon[1]).split(/,\s*/).map((point) => point.split(" "));
-  return [0, 1].some((axis) => points.every((point) => point[axis] === /** @type {string[]} */ (points[0])[axis]));
+/** Parts of a computed value, those in brackets whole. @param {string} text */
+const partsOf = (text) => text.match(/(?:[^\s,()]|\([^()]*\))+/g) || [];
+
+/** A length in pixels, of one that may be a share; NaN where it is neither. @param {string | undefined} text @param {number} whole */
+function pixels(text, whole) {
+  const found = /^(-?[\d.]+)(px|%)$/.exec(text || "");
+  return found ? Number(found[1]) * (found[2] === "%" ? whole / 100 : 1) : NaN;
+}
+
+/**
+ * Whether a computed `clip-path` leaves nothing of an element: its shape has no size, or lies beside it. What it is made of
+ * otherwise, such as sums of lengths, is taken for seen.
+ * @param {Element} element @param {string} clip
+ */
+function leavesNothing(element, clip) {
+  const shape = /^([\w-]+)\((.*)\)/.exec(clip);
+  if (!shape) return false;
+  const [, kind = "", inner = ""] = shape;
+  const box = rectOf(element);
+  const width = Math.max(box.width, _scrollWidth.call(element));
+  const height = Math.max(box.height, _scrollHeight.call(element));
+  const nothing = (/** @type {number} */ left, /** @type {number} */ top, /** @type {number} */ right, /** @type {number} */ bottom) =>
+    Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1;
+  if (kind === "inset") {
+    const [top, right = top, bottom = top, left = right] = partsOf(inner.split(" round ")[0] || "");
+    return nothing(pixels(left, box.width), pixels(top, box.height), box.width - pixels(right, box.width), box.height - pixels(bottom, box.height));
+  }
+  if (kind === "circle" || kind === "ellipse") {
+    const [size = "", place = "50% 50%"] = inner.split(/\s*\bat /);
+    const [across, down = across] = partsOf(size);
+    const [x, y] = partsOf(place);
+    const round = kind === "circle" ? Math.hypot(box.width, box.height) / Math.SQRT2 : 0;
+    const [a, b, left, top] = [pixels(across, round || box.width), pixels(down, round || box.height), pixels(x, box.width), pixels(y, box.height)];
+    return a <= 0 || b <= 0 || nothing(left - a, top - b, left + a, top + b);
+  }
+  if (kind === "polygon") {
+    const points = inner.replace(/^(?:nonzero|evenodd), /, "").split(/,\s*/).map(partsOf);
+    const across = points.map(([x]) => pixels(x, box.width));
+    const down = points.map(([, y]) => pixels(y, box.height));
+    return nothing(Math.min(...across), Math.min(...down), Math.max(...across), Math.max(...down));
+  }
+  if (kind === "path") return !/[1-9]/.test(inner);
+  const id = /^url\("?#([^")]+)/.exec(clip);
+  const path = id && queryAll(document, `clipPath[id="${CSS.escape(/** @type {string} */ (id[1]))}"]`)[0];
+  return path ? childElementCount(path) === 0 : false;
+}
+
+/** Whether a mask lets nothing through: one of colours that are all transparent, or without a size. @param {CSSStyleDeclaration} style */
+function isMaskedAway(style) {
+  if (style.maskSize.split(", ").every((size) => size.split(" ").some((side) => parseFloat(side) === 0))) return true;
+  if (!/^[\w-]*gradient\(/.test(style.maskImage) || style.maskImage.includes("url(")) return false;
+  const colors = style.maskImage.match(/(?:rgba?|color|oklch|oklab|lab|lch|hsla?)\([^()]*\)/g) || [];
+  return colors.length > 0 && colors.every((color) => (channels(color)?.[3] ?? 1) < LEAST_OPACITY);
+}
+
+/** Whether an element that is fixed to the view lies beside it, with all that is in it: nobody can scroll there. @param {Element} element */
+function isOutOfView(element) {
+  walk.checks--;
+  if (styleOf(element).position !== "fixed" || !(element instanceof HTMLElement) || _offsetParent.call(element)) return false;
+  const isOut = (/** @type {DOMRect} */ box) => box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
+  const isBare = (/** @type {DOMRect} */ box) => box.width === 0 || box.height === 0;
+  const own = rectOf(element);
+  if (!isOut(own) && !isBare(own)) return false;
+  const inner = Array.from(queryAll(element, "*")).slice(0, MOST_ASKED).map(rectOf);
+  return (isOut(own) || inner.length > 0) && inner.every((box) => isOut(box) || isBare(box));
 }
 
 /** Red, green, blue and opacity of a computed colour, null where it is of another kind. @param {string} color */

@@ -94,7 +94,7 @@ function sightOf(element, tag, around) {
       else if (style.display !== "contents") quiet = 2;
     }
     const attributed = traits(element) !== 0;
-    if (attributed && quiet === 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)))) quiet = 2;
+    if (attributed && quiet === 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)) || (mayBeFixed(element) && isOutOfView(element)))) quiet = 2;
   }
   // A field is used all the same where what it shows is drawn by another.
   if (quiet === 2 && !matches(element, HIDDEN_FIELDS) && !query(element, HIDDEN_FIELDS)) return null;

@@ -65,10 +65,13 @@ let scrolling = new WeakSet();
 let scrollingSome = false;
 /** Whether that tells all that do. */
 let scrollingKnown = false;
+/** Elements of the document that some rule may fix to the view. @type {WeakSet<Element>} */
+let fixed = new WeakSet();
+let fixedSome = false;
 /** Whether the two before these tell all there is: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
-const HIDING_STYLE = /clip|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
+const HIDING_STYLE = /clip|mask|indent|content-visibility|transparent|rgba|fill-color|opacity|(?:^|[^-])color\s*:|(?:^|[^-\w.])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i;
 
 /** @param {Node} root */
 function survey(root) {
@@ -83,8 +86,9 @@ function surveyStyles() {
   pointed = new WeakSet();
   suspected = new WeakSet();
   scrolling = new WeakSet();
-  pointedSome = suspectedSome = false;
-  const { hand, trap, scroll, blind } = addedTo(document);
+  fixed = new WeakSet();
+  pointedSome = suspectedSome = fixedSome = false;
+  const { hand, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
   scrollingSome = scrollingKnown && scroll.length > 0;
   if (scrollingSome) for (const element of queryAll(document, `:is(${scroll.join(",")})`)) scrolling.add(element);
@@ -94,6 +98,8 @@ function surveyStyles() {
   pointedSome = hand.length > 0;
   if (trap.length) for (const element of queryAll(document, `:is(${trap.join(",")})`)) suspected.add(element);
   suspectedSome = trap.length > 0;
+  fixedSome = stuck.length > 0 && stuck.length <= MOST_SURVEYED;
+  if (fixedSome) for (const element of queryAll(document, `:is(${stuck.join(",")})`)) fixed.add(element);
 }
 
 /** Whether an element may have a cursor of its own. @param {Element} element */
@@ -101,6 +107,10 @@ const pointing = (element) => (pointedSome && pointed.has(element)) || ((traits(
 
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
 const suspicious = (element) => (suspectedSome && suspected.has(element)) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
+
+/** Whether an element may be fixed to the view. @param {Element} element */
+const mayBeFixed = (element) =>
+  surveyed && walk.shadows === 0 ? (fixedSome && fixed.has(element)) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
 
 /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
 let labelsOfRoot = new WeakMap();

@@ -1,9 +1,9 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, and of what may scroll; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], blind: boolean}} Added */
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, and of what may be fixed to the view; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[]}} Rules */
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[]}} Rules */
 /** @type {WeakMap<CSSStyleSheet, Rules>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
@@ -26,7 +26,7 @@ function addedBy(sheet) {
   const known = sheets.get(sheet);
   if (known && known.rules === rules.length) return known;
   /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [] };
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [], fixed: [] };
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -47,6 +47,7 @@ function addedBy(sheet) {
         if (Number(style.opacity) > 0 && own.includes(":hover")) found.hover.push(own.replaceAll(":hover", ":is(*)"));
         if (style.contentVisibility === "auto") found.lazy.push(own);
         if (SCROLLS.test(`${style.overflow} ${style.overflowX} ${style.overflowY}`)) found.scroll.push(own);
+        if (style.position === "fixed") found.fixed.push(own);
         if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
       } else if (rule instanceof CSSImportRule) {
         const inner = rule.styleSheet && addedBy(rule.styleSheet);
@@ -58,6 +59,7 @@ function addedBy(sheet) {
           found.hover.push(...inner.hover);
           found.lazy.push(...inner.lazy);
           found.scroll.push(...inner.scroll);
+          found.fixed.push(...inner.fixed);
         }
       } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
     }
@@ -72,7 +74,7 @@ const WHITISH = /^(?:white|snow|ivory|ghostwhite|floralwhite|mintcream|azure|rgb
 
 /** Whether a rule may make what it applies to invisible, in a way that checkVisibility() does not know. @param {CSSStyleDeclaration} style */
 function mayHide(style) {
-  if (style.clip || style.clipPath || style.textIndent || style.contentVisibility === "hidden") return true;
+  if (style.clip || style.clipPath || style.maskImage || style.textIndent || style.contentVisibility === "hidden") return true;
   if ((style.opacity && Number(style.opacity) < LEAST_OPACITY && Number(style.opacity) > 0) || style.filter.includes("opacity(")) return true;
   if (style.color && (WHITISH.test(style.color) || style.color === style.backgroundColor)) return true;
   const tiny = /^(?:0|1px|0px|var\(.*)$/;
@@ -136,6 +138,8 @@ function addedTo(root) {
   const lazy = [];
   /** @type {string[]} */
   const scroll = [];
+  /** @type {string[]} */
+  const fixed = [];
   let blind = false;
   for (const sheet of sheetsOf(root)) {
     if (sheet.disabled) continue;
@@ -151,8 +155,9 @@ function addedTo(root) {
     hover.push(...own.hover);
     lazy.push(...own.lazy);
     scroll.push(...own.scroll);
+    fixed.push(...own.fixed);
   }
-  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, blind };
+  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, fixed, blind };
   addedIn.set(root, added);
   return added;
 }
