@@ -203,7 +203,14 @@ async def test_a_client_that_never_names_its_session_takes_nobody_s_room(site: S
         assert "Here" in await careful.snapshot()
         first = told[0].meta["mcp-browser/session"]
         assert "no call had named it" in (await careful.call("get_state", session=first)).text
-        closed = await careful.call("close_session", session=told[-1].meta["mcp-browser/session"])
+        asked = await careful.call("list_sessions")
+        assert "give the handle of one as `session`" in asked.text
+        assert asked.structured["sessions"] == []
+        last = told[-1].meta["mcp-browser/session"]
+        (known,) = (await careful.call("list_sessions", session=last)).structured["sessions"]
+        assert (known["session"], known["url"]) == (last, page)
+        assert "no call had named it" in (await careful.call("list_sessions", session=first)).text
+        closed = await careful.call("close_session", session=last)
         assert not closed.is_error
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.server.calls import Call, ServerTool, server_tool
+from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.sessions.profiles import NamedProfile, StorageState
 from mcp_browser.server.sessions.store import HeldSession, Sessions, connection_of, in_words
 from mcp_browser.settings import Viewport, known_timezone
@@ -29,7 +30,13 @@ class NewSessionParams(ActionParams):
 
 
 class ListSessionsParams(ActionParams):
-    """Nothing is to be told."""
+    """Of which to tell."""
+
+    session: str | None = Field(
+        default=None,
+        description="Only the session of this handle.",
+        json_schema_extra={"x-mcp-header": "Session"},
+    )
 
 
 class CloseSessionParams(ActionParams):
@@ -40,6 +47,12 @@ class CloseSessionParams(ActionParams):
         description="Its handle; by default this connection's own.",
         json_schema_extra={"x-mcp-header": "Session"},
     )
+
+
+_ONLY_BY_HANDLE = (
+    "This server does not ask who calls, so it cannot tell which sessions are yours: give the handle of one "
+    "as `session`, here or to close_session. Those that nobody names end by themselves."
+)
 
 
 def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
@@ -70,14 +83,22 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
             text += f' The profile "{profile.name}" {known}.'
         return _result(text, {"session": held.handle, "message": text})
 
-    async def list_sessions(call: Call, _params: ListSessionsParams) -> types.CallToolResult:
+    async def list_sessions(call: Call, params: ListSessionsParams) -> types.CallToolResult:
         """List your browser sessions, and the profiles there are."""
-        held = sessions.of(call.principal, connection_of(call.request))
-        lines = [_line(one) for one in held] or ["No sessions that can be told to be yours."]
+        connection = connection_of(call.request)
+        if params.session is not None:
+            held = [sessions.find(params.session, call.principal)]
+        else:
+            held = sessions.of(call.principal, connection)
+        lines = [_line(one) for one in held] or ["You have no sessions."]
+        told: dict[str, Any] = {}
+        if call.principal == ANONYMOUS and connection is None and params.session is None:
+            # Whoever asks may be anybody, and a handle lets its holder in.
+            lines, told = [_ONLY_BY_HANDLE], {"message": _ONLY_BY_HANDLE}
         names = sessions.profiles.names(call.principal) if sessions.profiles is not None else []
         if names:
             lines.append(f"Profiles: {', '.join(names)}.")
-        return _result("\n".join(lines), {"sessions": [_data(one) for one in held], "profiles": names})
+        return _result("\n".join(lines), told | {"sessions": [_data(one) for one in held], "profiles": names})
 
     async def close_session(call: Call, params: CloseSessionParams) -> types.CallToolResult:
         """Close a browser session; a profile keeps its logins."""
