@@ -608,14 +608,14 @@ class SessionSettings(SettingsGroup):
 
 PER_PRINCIPAL = frozenset(
     (
-        "tools exclude_actions show_secrets "
+        "tools exclude_actions read_only policy show_secrets "
         "allow_domains block_domains block_private allow_private "
         "max_files max_files_size max_download_size output_dir upload_dirs "
         "model allowed_models model_url model_output model_window model_temperature fallback_model gui_scale "
         "max_steps max_actions max_failures model_timeout step_timeout step_pictures secrets "
         "action_timeout navigation_timeout settle_timeout call_timeout "
         "max_sessions_per_client max_tabs max_tabs_per_client max_disk_per_client max_waiting idle_timeout "
-        "lifetime max_connections_per_client"
+        "lifetime max_connections_per_client rate_limit audit_log"
     ).split()
 )
 """The settings, by their fields' names, that may be given for some principals only."""

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from mcp_browser.server.http.middleware import rate_limits as rates
@@ -13,24 +15,25 @@ class Clock:
 
 def test_a_bucket_fills_at_its_rate_and_no_further_than_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
-    buckets = Buckets(rate=2, burst=3)
-    assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 0.5]
+    take = partial(Buckets().take, "a", rate=2, burst=3)
+    assert [take() for _ in range(4)] == [0, 0, 0, 0.5]
     clock.now += 0.25
-    assert buckets.take("a") == 0.25
+    assert take() == 0.25
     clock.now += 0.25
-    assert buckets.take("a") == 0
+    assert take() == 0
     clock.now += 3600
-    assert [buckets.take("a") > 0 for _ in range(4)] == [False, False, False, True]
+    assert [take() > 0 for _ in range(4)] == [False, False, False, True]
 
 
 def test_buckets_are_each_ones_own_and_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
     monkeypatch.setattr(rates, "MOST_BUCKETS", 10)
-    buckets = Buckets(rate=1, burst=1)
-    assert [buckets.take("a"), buckets.take("b")] == [0, 0]
-    assert buckets.take("a") > 0
+    buckets = Buckets()
+    take = partial(buckets.take, rate=1, burst=1)
+    assert [take("a"), take("b")] == [0, 0]
+    assert take("a") > 0
     for number in range(100):
-        buckets.take(str(number))
+        take(str(number))
     assert len(buckets._levels) == 10
 
 

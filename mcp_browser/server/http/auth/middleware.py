@@ -58,7 +58,7 @@ class Authentication:
         self._oauth = AccessTokens(issuer, settings.oauth_audience) if issuer is not None else None
         self._is_open = is_open
         self._on_refusal = on_refusal
-        self._wrong = Buckets(rate=WRONG_TOKENS_A_SECOND, burst=WRONG_TOKENS_AT_ONCE)
+        self._wrong = Buckets()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its principal, or refuse it."""
@@ -80,7 +80,8 @@ class Authentication:
         try:
             caller = await self._caller(token)
         except TokenRefused as wrong:
-            wait = self._wrong.take(scope["client"][0] if scope.get("client") else "")
+            address = scope["client"][0] if scope.get("client") else ""
+            wait = self._wrong.take(address, rate=WRONG_TOKENS_A_SECOND, burst=WRONG_TOKENS_AT_ONCE)
             if wait > 0:
                 self._on_refusal("rate")
                 headers = {"Retry-After": str(int(wait) + 1)}

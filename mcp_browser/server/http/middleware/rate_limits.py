@@ -3,11 +3,12 @@
 import math
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
-from mcp_browser.server.principals import caller_key
+from mcp_browser.server.principals import Principal, caller_key, principal_of
 
 MOST_BUCKETS = 10_000
 BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet may make at once
@@ -16,18 +17,18 @@ BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet
 class Buckets:
     """A bucket for each key. Those used longest ago are forgotten, which fills them again."""
 
-    def __init__(self, *, rate: float, burst: float) -> None:
-        """Full buckets of size `burst`, into which `rate` come each second."""
-        self._rate = rate
-        self._burst = burst
+    def __init__(self) -> None:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, key: str) -> float:
-        """Take one from a bucket; how many seconds to wait where there is none, else 0."""
+    def take(self, key: str, *, rate: float, burst: float) -> float:
+        """Take one from a bucket; how many seconds to wait where there is none, else 0.
+
+        A bucket is full at first, and holds `burst`; `rate` come into it each second.
+        """
         now = time.monotonic()
-        level, at = self._levels.pop(key, (self._burst, now))
-        level = min(self._burst, level + (now - at) * self._rate)
-        wait = 0.0 if level >= 1 else (1 - level) / self._rate
+        level, at = self._levels.pop(key, (burst, now))
+        level = min(burst, level + (now - at) * rate)
+        wait = 0.0 if level >= 1 else (1 - level) / rate
         self._levels[key] = (level if wait else level - 1, now)
         if len(self._levels) > MOST_BUCKETS:
             self._levels.popitem(last=False)
@@ -37,9 +38,11 @@ class Buckets:
 class RateLimit:
     """ASGI middleware that refuses what a caller asks beyond their rate. The anonymous count by address."""
 
-    def __init__(self, app: ASGIApp, *, rate: float, on_refusal: OnRefusal) -> None:
+    def __init__(self, app: ASGIApp, *, rate: Callable[[Principal], float], on_refusal: OnRefusal) -> None:
+        """Refuse what is beyond `rate` requests a second, which is 0 for who may make any number."""
         self._app = app
-        self._buckets = Buckets(rate=rate, burst=max(1.0, rate * BURST_SECONDS))
+        self._rate = rate
+        self._buckets = Buckets()
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,7 +50,9 @@ class RateLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        wait = self._buckets.take(caller_key(scope))
+        rate = self._rate(principal_of(scope))
+        burst = max(1.0, rate * BURST_SECONDS)
+        wait = self._buckets.take(caller_key(scope), rate=rate, burst=burst) if rate else 0
         if wait == 0:
             await self._app(scope, receive, send)
             return

@@ -101,13 +101,17 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
             )
         )
 
+    def own(principal: Principal) -> AccessSettings:
+        return access_of(principal) if access_of is not None else settings
+
     def most_open(principal: Principal) -> int:
-        own = access_of(principal) if access_of is not None else settings
-        return own.max_connections_per_client or max(1, own.max_connections // 2)
+        limits = own(principal)
+        return limits.max_connections_per_client or max(1, limits.max_connections // 2)
 
     found.append(Middleware(ClientLimit, most=most_open, on_refusal=on_refusal))
-    if settings.rate_limit > 0:
-        found.append(Middleware(RateLimit, rate=settings.rate_limit, on_refusal=on_refusal))
+    found.append(
+        Middleware(RateLimit, rate=lambda principal: own(principal).rate_limit, on_refusal=on_refusal)
+    )
     found.append(
         Middleware(
             BodyLimit,
