@@ -30,7 +30,7 @@ class GetConsoleMessagesParams(ActionParams):
 async def get_console_messages(ctx: ActionContext, params: GetConsoleMessagesParams) -> ActionResult:
     """List console messages and uncaught errors of the tab, newest first, with source positions."""
     kept = ctx.tab.console
-    redactor = Redactor(show=ctx.settings.observation.show_secrets)
+    redactor = ctx.session.redactor()
     levels = LEVELS[: LEVELS.index(params.level) + 1]
     wanted = params.text.lower() if params.text else ""
     chosen = [

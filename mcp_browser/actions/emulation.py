@@ -12,7 +12,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
-from mcp_browser.errors import NotFound
+from mcp_browser.errors import InvalidArguments, NotFound
 
 emulation = Registry(group="emulation")
 
@@ -63,6 +63,12 @@ class EmulateParams(ActionParams):
 @emulation.action(reach="page")
 async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     """Show pages as on another device, in another place or network; set for all tabs until reset."""
+    if ctx.session.limits.clipboard is not None and "clipboard-read" in (params.permissions or ()):
+        raise InvalidArguments(
+            "'permissions': clipboard-read is not granted here, since the browser's clipboard is shared with "
+            "other clients.",
+            hint="Control+V pastes what this session has copied.",
+        )
     plugin = await ctx.session.plugin(Emulation)
     changes: dict[str, Any] = {}
     if params.device is not None:

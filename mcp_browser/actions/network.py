@@ -14,10 +14,9 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
-from mcp_browser.browser.network.exchange import ToldExchange, secrets_sent, tell
+from mcp_browser.browser.network.exchange import ToldExchange, tell
 from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.errors import DeadlineExceeded, NotActionable
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
@@ -108,9 +107,7 @@ async def get_network_requests(ctx: ActionContext, params: GetNetworkRequestsPar
         for exchange in reversed(log.exchanges())
         if (kinds is None or exchange.kind in kinds) and matches(exchange)
     ]
-    show = ctx.settings.observation.show_secrets
-    # What one request sends under its name may stand in the address of another, as details and HAR know.
-    redactor = Redactor(show=show, known=() if show else secrets_sent(log.exchanges()))
+    redactor = ctx.session.redactor()
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url) for exchange in chosen]
     note = f"Recorded since {time.strftime('%H:%M:%S', time.localtime(log.since))}" if log.since else ""
     return list_part(
@@ -131,7 +128,7 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
     exchange = log.exchange(params.id)
     await log.complete(exchange)
     body = await log.body(exchange)
-    told = _tell(ctx, log, exchange, body)
+    told = tell(exchange, body, ctx.session.redactor())
     limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
     attachments: list[Attachment] = []
     if body and (told.response_body is None or len(told.response_body) > limit):
@@ -164,10 +161,8 @@ async def wait_for_response(ctx: ActionContext, params: WaitForResponseParams) -
         while not exchange.done:
             await log.change(limit=ENDING_SECONDS)
     await log.complete(exchange)
-    told = _tell(ctx, log, exchange, exchange.response_body)
-    show = ctx.settings.observation.show_secrets
-    # What one request sends under its name may stand in the address of another, as details and HAR know.
-    redactor = Redactor(show=show, known=() if show else secrets_sent(log.exchanges()))
+    told = tell(exchange, exchange.response_body, ctx.session.redactor())
+    redactor = ctx.session.redactor()
     lines = [one_line(exchange, redactor, tab=ctx.tab.id, page=ctx.tab.url)]
     if told.response_body:
         more = "…" if len(told.response_body) > PREVIEW else ""
@@ -189,7 +184,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     told: list[tuple[Exchange, ToldExchange]] = []
     for exchange in filter(matches, log.exchanges()):
         await log.complete(exchange)
-        told.append((exchange, _tell(ctx, log, exchange, exchange.response_body)))
+        told.append((exchange, tell(exchange, exchange.response_body, ctx.session.redactor())))
     browser = ctx.session.context.browser
     version = f"{browser.browser_type.name}/{browser.version}" if browser else "chromium/unknown"
     titles = {tab.id: tab.title for tab in ctx.session.tabs.values() if tab.title}
@@ -199,12 +194,6 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     return ActionResult(
         extracted_content=f"Saved {len(told)} requests as {file.path or file.uri}.", attachments=(file,)
     )
-
-
-def _tell(ctx: ActionContext, log: NetworkLog, exchange: Exchange, body: bytes | None) -> ToldExchange:
-    show = ctx.settings.observation.show_secrets
-    known = () if show else secrets_sent(log.exchanges())
-    return tell(exchange, body, show_secrets=show, known=known)
 
 
 async def _kept(

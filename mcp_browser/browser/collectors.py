@@ -3,6 +3,7 @@
 import re
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
@@ -61,12 +62,16 @@ class Console:
     """The console of one tab. `dropped` is how many older messages are not kept any more."""
 
     def __init__(
-        self, page: Page, *, tell: Literal["errors", "all", "none"] = "errors", show_secrets: bool = False
+        self,
+        page: Page,
+        *,
+        tell: Literal["errors", "all", "none"] = "errors",
+        redactor: Callable[[], Redactor] = Redactor,
     ) -> None:
-        """Listen to the page from now on; `tell` is what `take` is to tell."""
+        """Listen to the page from now on; `tell` is what `take` is to tell, `redactor` without what."""
         self._page = page
         self._tell = tell
-        self._show_secrets = show_secrets
+        self._redactor = redactor
         self._news: Counter[tuple[Level, str]] = Counter()
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
@@ -89,7 +94,7 @@ class Console:
         """A sentence about what is new since the last time, or None where nothing is."""
         if not self._news:
             return None
-        redactor = Redactor(show=self._show_secrets)
+        redactor = self._redactor()
         total = self._news.total()
         said = "; ".join(
             ("" if self._tell == "errors" else f"{level} ")

@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeVar
 import anyio
 from playwright.async_api import Page
 
+from mcp_browser.browser.clipboard import Clipboard, chord_of
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import McpBrowserError
 from mcp_browser.policy import Target
@@ -49,9 +50,15 @@ class Input:
     Each method raises what the gate raises, and what `Tab.act` does.
     """
 
-    def __init__(self, tab: _InputTab, gate: Callable[[], Gate | None]) -> None:
-        """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way."""
+    def __init__(
+        self, tab: _InputTab, gate: Callable[[], Gate | None], clipboard: Clipboard | None = None
+    ) -> None:
+        """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way.
+
+        With a `clipboard` the keys that copy and paste use that one, never the browser's.
+        """
         self._tab = tab
+        self._clipboard = clipboard
         self._gate = gate
         self._pressed_at: tuple[float, float] | None = None
 
@@ -97,7 +104,10 @@ class Input:
         if last not in _MOVING:
             letter = last.removeprefix("Key").lower() if "Alt" in held.split("+") else ""
             await self.check_keys(enter=last in _ENTER, letter=letter)
-        await self._act(self._tab.page.keyboard.press(keys))
+        if self._clipboard is not None and (chord := chord_of(keys)) is not None:
+            await self._act(self._clipboard.use(self._tab.dom, chord))
+        else:
+            await self._act(self._tab.page.keyboard.press(keys))
 
     async def type(self, text: str) -> None:
         """Type a text key by key; a line end presses Enter."""

@@ -22,6 +22,7 @@ from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.launch import context_options
 from mcp_browser.browser.process.pool import ContextPool, Ended
+from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
@@ -218,6 +219,14 @@ class BrowserSession:
         """
         return await self._plugins.get(kind)
 
+    def redactor(self) -> Redactor:
+        """Takes out of what is told of the network and the console what the settings do not want shown.
+
+        What one request has sent under its name is taken out wherever it stands.
+        """
+        show = self._settings.observation.show_secrets
+        return Redactor(show=show, known=() if show else self._plugins.secrets())
+
     @property
     def context_settings(self) -> Mapping[str, Any]:
         """The keyword arguments of Playwright's `new_context` that the session's contexts are made with."""
@@ -318,6 +327,8 @@ class BrowserSession:
                 context = self._context = lease.context
                 with contextlib.suppress(PlaywrightError):
                     await context.add_init_script(hook_script(self._channel))
+                    if self.limits.clipboard is not None:
+                        await self.limits.clipboard.follow(context)
                 await self._plugins.opened(context)
                 await self._tabs.follow(context)
                 if self._state is not State.OPENING or self._context is not context:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.fair_semaphore import SessionLock
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.files.disk import ClientDisk
@@ -26,6 +27,7 @@ class SessionLimits:
     not be another one. `find_file` finds the file at an address in any session of the same caller.
     `output_dir` is the caller's own folder for files that stay, `disk` what all its sessions share.
     `tenant` is whose it is: sessions of different ones are in different browser processes.
+    `clipboard` is the session's own, where others than its client's sessions work in the same process.
     """
 
     lock: SessionLock = field(default_factory=SessionLock)
@@ -34,6 +36,7 @@ class SessionLimits:
     output_dir: Path | None = None
     tenant: str = ""
     disk: ClientDisk | None = None
+    clipboard: Clipboard | None = None
     logins: "Logins | None" = None
 
 

@@ -56,6 +56,10 @@ class SessionPlugin(Protocol):
         """Sentences to tell with the next result; they count as told."""
         return ()
 
+    def secrets(self) -> Iterable[str]:
+        """Secrets that it has seen under their names, to be left out wherever else they are told."""
+        return ()
+
     async def closed(self) -> None:
         """The session ends; its context is still there if the browser is."""
 
@@ -150,6 +154,10 @@ class SessionPlugins:
         """What there is to tell with the next result."""
         for plugin in self:
             yield from plugin.notices()
+
+    def secrets(self) -> frozenset[str]:
+        """The secrets that have gone by."""
+        return frozenset(secret for plugin in self for secret in plugin.secrets())
 
     async def closed(self) -> None:
         """The session ends."""

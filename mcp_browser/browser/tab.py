@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from playwright.async_api import CDPSession, FileChooser, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.files.downloads import Downloads
@@ -18,6 +19,7 @@ from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.redaction import Redactor
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.patience import seconds, within
@@ -62,6 +64,8 @@ class Tab:
         hidden: Mapping[str, str] = MappingProxyType({}),
         opener: int | None = None,
         egress: "EgressPass | None" = None,
+        redactor: Callable[[], Redactor] = Redactor,
+        clipboard: Clipboard | None = None,
     ) -> None:
         """Take over a page; `attach` has to follow.
 
@@ -69,7 +73,8 @@ class Tab:
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
         `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id;
-        `egress` knows why what could not be loaded could not.
+        `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
+        `clipboard` is used by keys instead of the browser's.
         """
         self.id = id
         self.page = page
@@ -79,9 +84,7 @@ class Tab:
         self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
-        self.console = Console(
-            page, tell=settings.console_told, show_secrets=settings.observation.show_secrets
-        )
+        self.console = Console(page, tell=settings.console_told, redactor=redactor)
         self.dom = DomService(
             page,
             channel=channel,
@@ -90,7 +93,7 @@ class Tab:
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
-        self.input = Input(self, gate)
+        self.input = Input(self, gate, clipboard)
         self._navigation = Navigation(
             self, settings=settings, downloads=downloads, notice=notice, egress=egress
         )

@@ -15,6 +15,7 @@ from mcp_browser.browser.input import Gate
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
@@ -68,6 +69,8 @@ class _TabsOwner(Protocol):
 
     @property
     def egress(self) -> "EgressPass | None": ...
+
+    def redactor(self) -> Redactor: ...
 
     def notice(self, text: str) -> None: ...
 
@@ -249,6 +252,8 @@ class Tabs:
             hidden=self._session.hidden,
             opener=opener,
             egress=self._session.egress,
+            redactor=self._session.redactor,
+            clipboard=self._session.limits.clipboard,
         )
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))

@@ -8,7 +8,7 @@ PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding gathering "
         "controls clickables regions tables media folding lazy entering reading maps covering looks changes "
-        "settling ready fields acting scrolling finding html identity secrecy door"
+        "settling ready fields clipboard acting scrolling finding html identity secrecy door"
     ).split()
 )
 """The files of the page script in their order: each may use what those before it have set up."""
@@ -17,6 +17,11 @@ PARTS = tuple(
 def hook_script(channel: str) -> str:
     """The script for the page's own world, to run before its own; both scripts know the random `channel`."""
     return f"{_expression('hooks.js')}({json.dumps(channel)});"
+
+
+def copying_script(binding: str) -> str:
+    """The script for the page's own world that tells what the page copies, by the binding of this name."""
+    return f"{_expression('copying.js')}({json.dumps(binding)});"
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from playwright.async_api import ElementHandle, Frame, Page
@@ -423,11 +423,33 @@ class DomService:
         """
         if index is not None:
             return await address_of(await self.resolve(index).world.frame())
+        return await address_of(await (await self._with_keyboard()).frame())
+
+    async def use_clipboard(
+        self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
+    ) -> dict[str, str] | None:
+        """Copy, cut or paste where the keyboard is, without the browser's own clipboard.
+
+        Args:
+            command: `copy`, `cut` or `paste`.
+            key: the fields of the key's events.
+            data: what is pasted, by MIME types.
+
+        Returns:
+            What was copied, by MIME types; None for nothing.
+
+        Raises:
+            NotActionable: the frame that has the keyboard cannot be asked.
+        """
+        return await (await self._with_keyboard()).run("useClipboard", command, key, data)
+
+    async def _with_keyboard(self) -> World:
+        """The frame that gets what is typed."""
         frame = await self._frames.main()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("focused")
             if not answer.get("frame"):
-                return await address_of(await frame.world.frame())
+                return frame.world
             inner = await self._within(frame, answer)
             if inner is None:
                 break

@@ -391,6 +391,25 @@ async def test_no_secret_is_in_any_result_or_file(listening: Hand, site: Site, s
     assert leaks == []
 
 
+async def test_the_console_repeats_no_secret_that_a_request_has_sent(listening: Hand) -> None:
+    seen = await listening.open(
+        """<script>
+        const headers = {Authorization: 'Bearer kirschbaum77'};
+        fetch('/echo', {headers}).then(() => fetch('/status/500?for=/kirschbaum77')).then(() => {
+          console.error('GET /files/kirschbaum77/list failed');
+          document.body.append('All done');
+        });
+        </script>""",
+    )
+    seen += await listening.do("wait_for", text="All done")
+    told = await listening.do("get_console_messages")
+
+    assert "kirschbaum77" not in seen + told
+    assert "GET /files/[redacted]/list failed" in seen
+    assert "GET /files/[redacted]/list failed" in told
+    assert "for=/[redacted]" in told
+
+
 async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
     settings = Settings(
         browser=BrowserSettings(headless=True, isolated=True),

@@ -1,6 +1,7 @@
 """Clients of one server that must not get at each other: files, secrets, tools, disk, connections."""
 
 import asyncio
+import json
 import stat
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -96,12 +97,15 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
     config.write_text(
         '[principals."*"]\nsecrets = "secrets.toml"\nallowed-models = ["none:*"]\n'
         '[principals.bob]\ntools = ["core", "storage"]\nmax-sessions-per-client = 1\n'
+        '[principals.carol]\nrate-limit = 2\naudit-log = "carol.jsonl"\npolicy = "carol.toml"\n'
     )
+    (tmp_path / "carol.toml").write_text('[[rule]]\nnames = ["Pay"]\ndecision = "deny"\n')
     flags = ("--http", *desk.flags, "--config", str(config))
     async with (
         serving(*flags, environment=BEARERS) as server,
         client_of(server.url, era, headers=bearer("alice")) as alice,
         client_of(server.url, era, headers=bearer("bob")) as bob,
+        client_of(server.url, era, headers=bearer("carol")) as carol,
     ):
         names = [{tool.name for tool in (await client.list_tools()).tools} for client in (alice, bob)]
         assert names[1] - names[0] == {
@@ -122,6 +126,21 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         assert isinstance(opened[-1], types.CallToolResult)
         assert opened[-1].is_error
         assert "as many as one client may have" in text(opened[-1])
+        payments: list[bool | None] = []
+        for client in (alice, carol):
+            browser = RemoteBrowser(client)
+            await browser.open(site.page("<button>Pay</button>"))
+            payments.append(
+                (await browser.call("click_element", index=browser.find("button", "Pay"))).is_error
+            )
+        assert payments == [False, True]
+        audit = (tmp_path / "carol.jsonl").read_text()
+        assert {json.loads(line)["principal"] for line in audit.splitlines()} == {"carol"}
+        statuses = {
+            name: {server.get("/none", headers=bearer(name))[0] for _ in range(60)}
+            for name in ("bob", "carol")
+        }
+        assert statuses == {"bob": {404}, "carol": {404, 429}}
 
 
 async def test_a_page_that_opens_windows_without_end_spoils_no_look(site: Site) -> None:
@@ -148,6 +167,51 @@ MINE = """<h1>Mine</h1><textarea aria-label=Text>{name}</textarea>
   document.title = 'was ' + (localStorage.who || 'nobody') + document.cookie;
   localStorage.who = '{name}'; document.cookie = 'who={name}';
 </script>"""
+
+
+COPYING = """<textarea aria-label=Text>{text}</textarea><input aria-label=Field>
+<button onclick="navigator.clipboard.writeText('by a button')">Write</button>
+<button onclick="document.querySelector('textarea').select(); document.execCommand('copy')">Copy</button>
+<script>
+  const field = document.querySelector('input'), seen = [];
+  for (const type of ['keydown', 'copy', 'cut', 'paste'])
+    addEventListener(type, event => { seen.push(type + (event.clipboardData?.getData('text/plain') ?? '')) });
+</script>"""
+
+
+async def test_nobody_pastes_what_another_anonymous_client_has_copied(site: Site) -> None:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving("--http", "--tools", "core,scripting,emulation"))
+        ann, bob = [await stack.enter_async_context(connected(server.url, "legacy")) for _ in range(2)]
+
+        async def keys(browser: RemoteBrowser, name: str, pressed: str) -> None:
+            index = await browser.look_for("textbox", name)
+            await browser.do("send_keys", index=index, keys=pressed)
+
+        async def pasted(browser: RemoteBrowser) -> str:
+            await keys(browser, "Field", "Control+A Control+V")
+            return (await browser.call("evaluate_script", script="field.value")).text
+
+        await ann.open(site.page(COPYING.replace("{text}", "of Ann")))
+        await bob.open(site.page(COPYING.replace("{text}", "of Bob")))
+        await keys(ann, "Text", "Control+A Control+C")
+        assert "Ann" not in await pasted(bob)
+        for button, text in (("Write", "by a button"), ("Copy", "of Ann")):
+            await ann.click("button", button)
+            assert text not in await pasted(bob)
+            assert text in await pasted(ann)
+        await keys(bob, "Text", "Control+A Control+X")
+        assert "of Ann" in await pasted(ann)
+        await ann.open(site.page(COPYING.replace("{text}", "of nobody")))
+        assert "of Ann" in await pasted(ann)
+        await keys(bob, "Field", "Shift+Insert")
+        seen = (await bob.call("evaluate_script", script="seen.join() + field.value")).text
+        assert "of Bob" in seen
+        assert all(type in seen for type in ("keydown", "cut", "pasteof Bob"))
+        for script in ("navigator.clipboard.readText()", "document.execCommand('paste') + field.value"):
+            assert "of Ann" not in (await bob.call("evaluate_script", script=script)).text
+        refused = await bob.call("emulate", permissions=["clipboard-read"])
+        assert "shared with other clients" in refused.text
 
 
 async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Site, tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """A request and its response as they may be told: without secrets, bodies as text where they are text."""
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_browser.browser.network.log import Exchange
 from mcp_browser.browser.redaction import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcp_browser.browser.network.log import Exchange
 
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _TEXTUAL = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|multipart/form-data|graphql")
@@ -22,7 +25,7 @@ class ToldExchange(NamedTuple):
     frames: tuple[str, ...]
 
 
-def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
+def secrets_sent(exchanges: "Iterable[Exchange]") -> frozenset[str]:
     """The secrets that went over the wire under their names, whichever request shows them elsewhere, too."""
     found: set[str] = set()
     for exchange in exchanges:
@@ -41,11 +44,8 @@ def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
     return frozenset(found)
 
 
-def tell(
-    exchange: Exchange, body: bytes | None, *, show_secrets: bool, known: Iterable[str] = ()
-) -> ToldExchange:
-    """An exchange, with its response's body, as it may be told; `known` secrets are taken out anywhere."""
-    redactor = Redactor(show=show_secrets, known=known)
+def tell(exchange: "Exchange", body: bytes | None, redactor: Redactor) -> ToldExchange:
+    """An exchange, with its response's body, as it may be told."""
     request_type = _type_of(exchange.request_headers)
     request_body = as_text(exchange.request_body, request_type)
     response_body = as_text(body, exchange.mime_type)

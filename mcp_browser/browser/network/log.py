@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import BrowserContext, Page, Request, Response, WebSocket
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.network.exchange import secrets_sent
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
@@ -162,6 +163,10 @@ class NetworkLog(SessionPlugin):
             exchange.source = source
         else:
             self._marks[request] = source
+
+    def secrets(self) -> frozenset[str]:
+        """The secrets that went over the wire under their names."""
+        return secrets_sent(self.exchanges())
 
     # -- as a plugin
 

@@ -22,6 +22,7 @@ const methods = {
   targetsAt,
   targetsOf,
   targetsOfKeys,
+  useClipboard,
   find,
   nearest,
   scroll: scrollBox,

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import anyio
 from mcp.server.context import ServerRequestContext
 
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact
 from mcp_browser.browser.files.disk import ClientDisk
@@ -215,6 +216,7 @@ class Sessions:
                 output_dir=self._output_dir(principal),
                 disk=self._disk_of(principal),
                 tenant=principal.id,
+                clipboard=Clipboard() if self._shares_clipboard(principal) else None,
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
@@ -308,6 +310,10 @@ class Sessions:
         self._defaults[connection] = held
         why = self._ended.pop(f"{principal.id} {connection}", None)
         return held, ((f"{why} This is a new one, with an empty browser.",) if why else ())
+
+    def _shares_clipboard(self, principal: Principal) -> bool:
+        """Whether the browser of a client's sessions, with its clipboard, may be that of others, too."""
+        return principal == ANONYMOUS or self._settings_of.default.browser.cdp_endpoint is not None
 
     def _output_dir(self, principal: Principal) -> Path | None:
         """A caller's own folder for files that stay; the anonymous have one for each session."""
