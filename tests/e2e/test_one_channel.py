@@ -1,7 +1,9 @@
 """Clients that give their model only a result's texts, or only its structured content where it has one."""
 
+import base64
 import json
 import re
+import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -52,6 +54,14 @@ def told(result: types.CallToolResult) -> tuple[str, ...]:
     return said, json.dumps(result.structured_content, ensure_ascii=False)
 
 
+PATHS = (f"{tempfile.gettempdir()}/", f"{Path.home()}/", f"{Path(mcp_browser.__file__).parent}/")
+
+
+def assert_pathless(text: str) -> None:
+    """Nothing in a text is a path of the server: of its output, its tasks, its home, or its code."""
+    assert not [text[max(0, text.find(path) - 80) :][:200] for path in PATHS if path in text]
+
+
 class Reader:
     """A client of a server; every result that it gets is read in both ways."""
 
@@ -67,7 +77,21 @@ class Reader:
         session = self.session if tool in self.in_session else {}
         result = await self.client.call_tool(tool, {**arguments, **session})
         assert isinstance(result, types.CallToolResult)
+        if self.way != "stdio":
+            await self.learns_no_path(result)
         return result
+
+    async def learns_no_path(self, result: types.CallToolResult) -> None:
+        """Neither a result nor a file that it links to says where the server has its files."""
+        assert_pathless(result.model_dump_json())
+        for block in result.content:
+            if block.type == "resource_link":
+                await self.reads_no_path(block.uri)
+
+    async def reads_no_path(self, uri: str) -> None:
+        for part in (await self.client.read_resource(uri)).contents:
+            is_text = isinstance(part, types.TextResourceContents)
+            assert_pathless(part.text if is_text else base64.b64decode(part.blob).decode("latin-1"))
 
     async def open(self) -> None:
         """A page in a tab whose indexes begin anew; its session's handle is what each reader was told."""
@@ -122,7 +146,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.fixture(scope="module")
 async def addresses(desk: Desk) -> AsyncGenerator[Mapping[str, str]]:
     """Where each remote transport is reached, every tool offered."""
-    async with serving("--tools", "all", *desk.flags) as server:
+    flags = (
+        "--output-dir",
+        str(desk.tasks.parent / "out"),
+        "--profiles",
+        str(desk.tasks.parent / "profiles"),
+    )
+    async with serving("--tools", "all", *flags, *desk.flags) as server:
         yield {"http": server.url, "sse": server.sse_url}
 
 
@@ -183,4 +213,6 @@ async def do_tasks(reader: Reader, desk: Desk, page: str) -> None:
         reader.session = {}
         if reader.way == "sse" or reader.client.mode == "legacy":
             assert all(handle in read for read in told(await reader.call("list_sessions", {})))
+        for resource in (await reader.client.list_resources()).resources:
+            await reader.reads_no_path(resource.uri)
         assert "Closed" in texts(await reader.call("close_session", {"session": handle}))

@@ -6,10 +6,14 @@
 import asyncio
 import logging
 import os
+import re
+import resource
 import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import httpx2
 import psutil
@@ -17,7 +21,7 @@ import pytest
 
 from tests.support.gates import gated_site, relay
 from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
-from tests.support.remote import RemoteServer, serving, until
+from tests.support.remote import RemoteServer, connected, serving, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -79,6 +83,60 @@ async def test_clients_that_leave_while_their_session_opens_leave_no_browser_con
             return renderers_of(server) <= before
 
         await until(as_before)
+
+
+async def test_a_server_without_descriptors_says_so_once_and_serves_those_it_has() -> None:
+    server = RemoteServer("--http", "--tools", "core")
+    pid = server.process.pid
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (256, 256))
+    try:
+        await asyncio.to_thread(server.wait_until_listening)
+        assert any("128 connections at a time, not 1000" in line for line in server.stderr), server.stderr
+        async with connected(server.url, "legacy") as old:
+            await old.open("data:text/html,<button onclick='this.textContent += 1'>Count</button>")
+            told = len(server.stderr)
+            # So few more that the flood takes the last ones.
+            enough = psutil.Process(pid).num_fds() + 20
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (enough, 256))
+            begun = time.monotonic()
+            flood = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(60)]
+
+            async def has_told() -> bool:
+                return len(server.stderr) > told
+
+            await until(has_told)
+            for number in range(1, 4):
+                text = "Count" + "1" * number
+                assert text in await old.click("button", re.compile("Count"))
+            assert [line for line in server.stderr[told:] if "too many files" in line] == server.stderr[told:]
+            assert len(server.stderr) - told <= 1 + (time.monotonic() - begun) / 60  # Once a minute
+            for _, writer in flood:
+                writer.transport.abort()
+            async with connected(server.url) as new:
+                assert "Hello" in await new.open("data:text/html,Hello")
+    finally:
+        server.stop()
+
+
+async def test_a_full_disk_fails_what_is_to_be_written_and_nothing_else(tmp_path: Path) -> None:
+    flags = ("--http", "--tools", "core", "--output-dir", str(tmp_path))
+    async with serving(*flags) as server, connected(server.url) as browser:
+        await browser.open("data:text/html,<h1>Here</h1>")
+        # A file of this process cannot grow any more, as on a full disk.
+        before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (500, before[1]))
+        failed = await browser.call("save_pdf")
+        assert failed.is_error
+        assert "Internal error" not in failed.text
+        assert str(tmp_path) not in failed.text
+        assert files_in(tmp_path) == []
+        assert "Here" in await browser.snapshot()
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+        assert "Saved" in await browser.do("save_pdf")
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def leave_while_opening(http: httpx2.AsyncClient, server: RemoteServer) -> None:
