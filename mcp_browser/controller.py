@@ -1,13 +1,15 @@
 """Carries out an action: validate, prepare, guard, run, settle, observe."""
 
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
+from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
@@ -18,7 +20,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, InvalidArguments, UnknownAction
 from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
@@ -28,24 +30,42 @@ logger = logging.getLogger(__name__)
 Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
 
 
-class Controller:
-    """The one way by which an action is carried out, for the MCP server and for the agent."""
+class _Rules:
+    """The settings that calls are carried out under, with the policy and the audit log that they name."""
 
-    def __init__(self, registry: Registry, settings: Settings) -> None:
-        self.registry = registry
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._audit = audit_log_of(settings)
+        self.audit = audit_log_of(settings)
         path = settings.tools.policy
-        self._policy = load_policy(path) if path is not None else None
+        self.policy = load_policy(path) if path is not None else None
 
-    async def act(self, action: ActionModel, session: BrowserSession) -> ActionResult:
-        """Carry out the action that an action model names.
+
+class Controller:
+    """The one way by which an action is carried out, for the MCP server, the agent and programs."""
+
+    def __init__(self, registry: Registry | None = None, settings: Settings | None = None) -> None:
+        """Carry out the actions of `registry`, by default all that come with the package.
+
+        Without `settings`, those of each session hold in it, its policy and its audit log among them.
 
         Raises:
-            ActionError: it could not be carried out; the message says why and what to try.
+            SettingsError: the policy cannot be read.
         """
-        name, arguments = action.chosen()
-        return await self.execute(name, arguments, session)
+        self.registry = default_registry() if registry is None else registry
+        self.settings = settings or Settings()
+        self._follows_sessions = settings is None
+        self._rules = _Rules(self.settings)
+
+    async def act(self, action: ActionModel | Mapping[str, Any], session: BrowserSession) -> ActionResult:
+        """Carry out the action that an action model names, or a mapping such as `{"go_back": {}}`.
+
+        What could not be carried out is a result, too: its `error` says why and what to try.
+        """
+        try:
+            name, arguments = action.chosen() if isinstance(action, ActionModel) else _only(action)
+            return await self.execute(name, arguments, session)
+        except ActionError as error:
+            return ActionResult(error="\n".join((str(error), *error.notices)))
 
     async def execute(
         self,
@@ -68,23 +88,29 @@ class Controller:
                 happened meanwhile.
         """
         action = self.registry[name]
-        if self._audit is None:
-            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
-        with self._audit.of_action(name, action.param_model, arguments, session, consented=bool(granted)):
-            return await self._execute(action, arguments, session, prepare=prepare, granted=granted)
+        if self._follows_sessions and self._rules.settings is not session.settings:
+            self._rules = _Rules(session.settings)
+        rules = self._rules
+        with (
+            rules.audit.of_action(name, action.param_model, arguments, session, consented=bool(granted))
+            if rules.audit is not None
+            else contextlib.nullcontext()
+        ):
+            return await self._execute(action, arguments, session, rules, prepare=prepare, granted=granted)
 
-    async def _execute(
+    async def _execute(  # noqa: PLR0913 - what a call is made of
         self,
         action: RegisteredAction,
         arguments: Mapping[str, Any],
         session: BrowserSession,
+        rules: "_Rules",
         *,
         prepare: Prepare | None,
         granted: Collection[str] | None,
     ) -> ActionResult:
         name = action.name
         params = action.validate(arguments)
-        limit = self.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
+        limit = rules.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
         doing = "waiting for another call to end"
         with anyio.move_on_after(limit):
             async with session.action(action.effect) as scope:
@@ -92,10 +118,11 @@ class Controller:
                 if prepare is not None:
                     params = action.validate(await prepare())
                 self._guard(action, session)
-                if self._policy is not None:
-                    gate = session.gate = PolicyGate(self._policy, action, session, granted)
+                if rules.policy is not None:
+                    gate = session.gate = PolicyGate(rules.policy, action, session, granted)
                     gate.begin(arguments)
-                return await self._carry_out(action, params, session, scope)
+                ctx = ActionContext(session=session, settings=rules.settings)
+                return await self._carry_out(action, params, ctx, scope)
         raise DeadlineExceeded(
             f"{name} did not finish within {limit:g} s"
             + ("." if doing == name else f": it spent them {doing}."),
@@ -103,9 +130,9 @@ class Controller:
         )
 
     async def _carry_out(
-        self, action: RegisteredAction, params: BaseModel, session: BrowserSession, scope: ActionScope
+        self, action: RegisteredAction, params: BaseModel, ctx: ActionContext, scope: ActionScope
     ) -> ActionResult:
-        ctx = ActionContext(session=session, settings=self.settings)
+        session = ctx.session
         try:
             result = await scope.run(action.run(ctx, params))
             if result.observation is None:
@@ -141,7 +168,7 @@ class Controller:
     async def _with_picture(
         self, result: ActionResult, ctx: ActionContext, action: RegisteredAction
     ) -> ActionResult:
-        setting = self.settings.screenshots.screenshots
+        setting = ctx.settings.screenshots.screenshots
         wanted = setting == "always" or (action.pictured and setting != "never")
         has_one = any(attachment.kind == "image" for attachment in result.attachments)
         picture: Screenshot | None = None
@@ -157,6 +184,17 @@ class Controller:
             told = await describe_view(ctx.tab, picture.size if picture is not None else None)
             result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {told}"})
         return result
+
+
+def _only(action: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name and the arguments in a mapping that names one action."""
+    match [*action.items()]:
+        case [(str(name), {**arguments})]:
+            return name, cast("Mapping[str, Any]", arguments)
+        case _:
+            raise InvalidArguments(
+                "An action is one name with its arguments.", hint='Such as {"click_element": {"index": 3}}.'
+            )
 
 
 def _with_downloads(result: ActionResult, session: BrowserSession, *, acted: bool) -> ActionResult:

@@ -4,6 +4,7 @@ Flags, `MCP_BROWSER_*` variables and the configuration file all feed these model
 documentation are generated from them.
 """
 
+import difflib
 import fnmatch
 import ipaddress
 import os
@@ -11,7 +12,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 from zoneinfo import available_timezones
 
@@ -23,10 +24,12 @@ from pydantic import (
     Field,
     JsonValue,
     SecretStr,
+    ValidationError,
     model_validator,
 )
 
 from mcp_browser.destinations import DestinationPattern
+from mcp_browser.errors import SettingsError
 
 # The message of a ValueError raised in this module completes the sentence "<setting> must be …".
 
@@ -646,6 +649,34 @@ class Settings(SettingsGroup):
     sessions: SessionSettings = SessionSettings()
     access: AccessSettings = AccessSettings()
     principals: tuple[PrincipalSettings, ...] = ()
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Settings by the names that docs/settings.md has, `_` for `-`: `Settings.of(headless=False)`.
+
+        Raises:
+            SettingsError: there is no such setting, or it cannot have that value.
+        """
+        groups: dict[str, dict[str, Any]] = {}
+        homes = {
+            name: group
+            for group, field in cls.model_fields.items()
+            if isinstance(field.default, SettingsGroup)
+            for name in type(field.default).model_fields
+        }
+        for name, value in values.items():
+            if name not in homes:
+                near = difflib.get_close_matches(name, homes, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise SettingsError(f"there is no setting {name!r}.{hint}")
+            groups.setdefault(homes[name], {})[name] = value
+        try:
+            return cls.model_validate(groups)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            wrong = problem.get("ctx", {}).get("error")
+            said = f" must be {wrong}" if isinstance(wrong, ValueError) else f": {problem['msg']}"
+            raise SettingsError(f"{problem['loc'][1]}{said}.") from None
 
     def of_principal(self, name: str) -> "Settings":
         """The settings that hold for a principal; of several that fit its name, a later one wins."""

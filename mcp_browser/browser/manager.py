@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from mcp_browser.browser.own_task import begin, finish
-from mcp_browser.browser.process.launch import find_browser
-from mcp_browser.browser.process.launcher import Launcher, import_playwright
-from mcp_browser.browser.process.pool import ContextPool
+from mcp_browser.browser.process.browsers import Browsers
+from mcp_browser.browser.process.launcher import import_playwright
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressProxy
     from mcp_browser.browser.session import BrowserSession
     from mcp_browser.browser.session_limits import SessionLimits
 
@@ -41,11 +39,8 @@ class BrowserManager:
         """
         self.settings = settings
         self.remote = remote
-        restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
-        self.egress = _egress_proxy(settings) if restricts else None
-        """The proxy that the browsers connect through, where they may not connect everywhere."""
-        self._launcher = Launcher(settings.browser, self.egress)
-        self.pool = ContextPool(settings, self._launcher)
+        self._browsers = Browsers(settings, remote=remote)
+        self.egress, self.pool = self._browsers.egress, self._browsers.pool
         self._default: BrowserSession | None = None
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
@@ -86,9 +81,7 @@ class BrowserManager:
         Raises:
             BrowserNotFound: there is none.
         """
-        if self.settings.browser.cdp_endpoint is None and self.settings.browser.browser_endpoint is None:
-            find_browser(self.settings.browser)
-        await self._launcher.driver()
+        await self._browsers.start()
 
     async def default_session(self) -> "BrowserSession":
         """The one session of a server with one client; opened by its `ensure_open`."""
@@ -130,7 +123,7 @@ class BrowserManager:
             remote=self.remote,
             context_options=context_options,
             limits=limits,
-            egress=self.egress.admit(settings.egress, remote=self.remote) if self.egress else None,
+            egress=self._browsers.admit(settings),
             on_close=self._forget,
         )
         self._sessions[session] = None
@@ -161,12 +154,7 @@ class BrowserManager:
         for outcome in await asyncio.gather(*closing, return_exceptions=True):
             if isinstance(outcome, Exception):
                 logger.error("A session could not be closed", exc_info=outcome)
-        try:
-            await self.pool.close()
-        finally:
-            await self._launcher.close()
-            if self.egress is not None:
-                await self.egress.close()
+        await self._browsers.close()
 
     def _forget(self, session: "BrowserSession") -> None:
         self._sessions.pop(session, None)
@@ -176,17 +164,3 @@ class BrowserManager:
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:
         for listener in list(self._file_listeners):
             listener(session, uri)
-
-
-def _egress_proxy(settings: Settings) -> "EgressProxy | None":
-    if not settings.browser.starts_chromium:
-        # Asked for on purpose, it is refused at the start.
-        logger.warning(
-            "Where the browser connects to is not restricted: it is not started here, or is no Chromium. "
-            "Its pages can reach the network that it runs in."
-        )
-        return None
-    # Imported late: over stdio most servers restrict nothing.
-    from mcp_browser.browser.egress.proxy import EgressProxy  # noqa: PLC0415
-
-    return EgressProxy(settings.browser.proxy)

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -20,6 +20,7 @@ from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.launch import context_options
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.redaction import Redactor
@@ -60,14 +61,18 @@ class State(Enum):
 
 
 class BrowserSession:
-    """One browser context with its tabs. Made by `BrowserManager.open_session`; opens at the first call."""
+    """One browser context with its tabs; opens at the first call, or `async with`, which closes it, too.
+
+    A server's sessions are made by `BrowserManager.open_session`. One that is made without a pool stands
+    alone: it starts a browser of its own, and ends it as it is closed.
+    """
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
-        settings: Settings,
-        pool: ContextPool,
+        settings: Settings | None = None,
+        pool: ContextPool | None = None,
         *,
-        isolated: bool,
+        isolated: bool | None = None,
         remote: bool = False,
         context_options: Mapping[str, Any] | None = None,
         limits: SessionLimits | None = None,
@@ -77,15 +82,23 @@ class BrowserSession:
         """A session that is not open yet.
 
         Args:
-            settings: the settings in force.
-            pool: lends it its context, and another one when that is lost.
-            isolated: it has a clean context of its own, deleted at its end; else the profile's.
+            settings: the settings in force; by default those that nothing was said about.
+            pool: lends it its context, and another one when that is lost; by default one of its own.
+            isolated: it has a clean context of its own, deleted at its end; else the profile's. By default
+                it has, unless the settings name a profile or a browser that runs already.
             remote: its client is on another machine.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others; by default nothing.
             egress: what lets its browser through the egress proxy, where there is one.
             on_close: called once it has given back all that it had.
         """
+        settings = settings or Settings()
+        self._own_browsers: Browsers | None = None
+        if pool is None:
+            self._own_browsers = Browsers(settings)
+            pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
+        if isolated is None:
+            isolated = settings.browser.profile is None and settings.browser.cdp_endpoint is None
         self.id = secrets.token_hex(8)
         self.limits = limits or SessionLimits()
         self.lock = self.limits.lock
@@ -260,6 +273,18 @@ class BrowserSession:
                 self.hidden[next(label for label in free if label not in self.hidden)] = value
                 known.add(value)
 
+    async def __aenter__(self) -> Self:
+        """Open the session; raises as `ensure_open` does."""
+        try:
+            await self.ensure_open()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def ensure_open(self) -> None:
         """Open the session, or bring back what it has lost: a dead browser, a crashed or closed tab.
 
@@ -290,6 +315,8 @@ class BrowserSession:
             await asyncio.wait({self._opening})
         # Each step is taken whatever becomes of the others; the last one is first.
         async with contextlib.AsyncExitStack() as steps:
+            if self._own_browsers is not None:
+                steps.push_async_callback(self._own_browsers.close)
             steps.callback(self._on_close, self)
             if self.egress is not None:
                 steps.callback(self.egress.end)

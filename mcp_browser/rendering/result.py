@@ -57,12 +57,18 @@ class TextPart(Frozen):
 
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 class ImagePart(Frozen):
     """A picture, encoded as `mime_type` says."""
 
     data: bytes
     mime_type: str
+
+    def __str__(self) -> str:
+        return f"({self.mime_type}, {len(self.data):,} bytes)"
 
 
 class LinkPart(Frozen):
@@ -73,19 +79,22 @@ class LinkPart(Frozen):
     mime_type: str
     size: int | None = None
 
+    def __str__(self) -> str:
+        return f"({self.name}: {self.uri})"
+
 
 ResultPart = TextPart | ImagePart | LinkPart
 
 
 def render_result(
-    result: ActionResult, *, settings: Settings, secrets: Mapping[str, str] = NO_SECRETS
+    result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
 ) -> list[ResultPart]:
-    """A result as parts: one text, then the pictures, then links to files.
+    """A result as parts: one text, then the pictures, then links to files; `str` of each is for people.
 
     No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
     are values that must not be read, by the names that stand for them.
     """
-    limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
+    limit = (settings or Settings()).observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
     text = "\n".join(_pieces(result, limit))
     parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
     parts += [

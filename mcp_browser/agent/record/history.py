@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -125,6 +125,13 @@ class TaskFolder:
         self.path = path
         self._wrote = wrote
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """A folder that is there already; raises NotFound where it is not."""
+        if not (path / HISTORY_FILE).is_file():
+            raise NotFound(f"{path} is no folder of a run: it has no {HISTORY_FILE}.")
+        return cls(path)
 
     def save_history(self, history: AgentHistory) -> None:
         """Write the history."""

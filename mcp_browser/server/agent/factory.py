@@ -4,23 +4,24 @@ import fnmatch
 import logging
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from pathlib import Path
 
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
-from platformdirs import user_state_path
 from pydantic import ValidationError
 
-from mcp_browser.actions.agent import CALL_USER, DONE
-from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.agent.agent import Agent
-from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.assembly import (
+    SCRIPTED,
+    actions_for,
+    chat_model,
+    check_budget,
+    check_start,
+    style_for,
+)
 from mcp_browser.agent.model_retry import ModelClient
-from mcp_browser.agent.prompting.gui_style import GuiStyle
-from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.replay import Replay
@@ -55,9 +56,6 @@ HOW_TO_SET_UP = (
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
-ALWAYS = (DONE, CALL_USER)  # What every agent may do
-SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
-
 
 class Model:
     """A model for a run; the client's own where no other is set up."""
@@ -80,8 +78,7 @@ class RunMaker:
         self._wrote = wrote
         self._registry = registry
         self._secrets: Secrets | None = None
-        folder = settings.agent.tasks_dir or user_state_path("mcp-browser") / "tasks"
-        self.saved = SavedRuns(folder)
+        self.saved = SavedRuns.of(settings.agent)
 
     def new(self, call: Call, lease: Lease, params: RunTaskParams, model: Model) -> Run:
         """A run of what a call asks for, in the session lent to it.
@@ -90,13 +87,9 @@ class RunMaker:
             InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
                 start_url outside allowed_domains.
         """
-        if params.max_cost is not None and not model.model.info.priced:
-            raise InvalidArguments(
-                f"The price of {model.model.info.name} is not known, so max_cost cannot be kept.",
-                hint="Limit max_tokens instead.",
-            )
         task = self._task(params)
-        self._check_start(task)
+        check_budget(task.budget, model.model.info)
+        check_start(task, self._settings)
         history = AgentHistory(id=new_task_id(), task=task, model=model.model.info.name)
         run = self._run(call, lease, model, history, AgentState())
         self._write_record(call, history, model=params.model)
@@ -114,7 +107,9 @@ class RunMaker:
         replay = Replay(
             recorded=recorded,
             history=history,
-            controller=Controller(self._actions(recorded.task), self._settings),
+            controller=Controller(
+                actions_for(recorded.task, self._registry, self._settings.tools), self._settings
+            ),
             session=lease.session,
             variables=Variables(recorded, params.variables),
             secrets=self._secrets_of(call).only(params.secrets),
@@ -188,20 +183,15 @@ class RunMaker:
         taken_up: bool = False,
     ) -> Run:
         settings, task = self._settings.agent, history.task
-        style: PlannerStyle = (
-            GuiStyle(settings.gui_scale)
-            if task.style == "gui"
-            else StructuredStyle(window=model.model.info.context_window)
-        )
         path = self.saved.folder_of(history.id)
         agent = Agent(
             history=history,
-            controller=Controller(self._actions(task), self._settings),
+            controller=self._controller(task),
             session=lease.session,
             model_client=ModelClient(
                 model=model.model, fallback=model.fallback, seconds=settings.model_timeout
             ),
-            style=style,
+            style=style_for(task, model.model.info, settings),
             settings=settings,
             secrets=self._secrets_of(call).only(task.secrets),
             folder=TaskFolder(path, lambda name: self._wrote(run, name)),
@@ -240,28 +230,8 @@ class RunMaker:
             planner_interval=params.planner_interval,
         )
 
-    def _check_start(self, task: Task) -> None:
-        if task.start_url is None:
-            return
-        try:
-            Domains(task.allowed_domains).check(task.start_url, self._settings)
-        except ActionError as error:
-            raise InvalidArguments(f"start_url: {error}") from error
-
-    def _actions(self, task: Task) -> Registry:
-        registry = self._registry
-        if task.style == "gui":
-            excluded = self._settings.tools.exclude_actions
-            registry = default_registry().only({"core", "mouse"}).without(excluded)
-            if self._settings.tools.read_only:
-                registry = read_only(registry)
-        if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
-            known = ", ".join(action.name for action in registry)
-            raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
-        if task.allowed_actions:
-            others = [action.name for action in registry if action.name not in task.allowed_actions]
-            registry = registry.without(others)
-        return registry
+    def _controller(self, task: Task) -> Controller:
+        return Controller(actions_for(task, self._registry, self._settings.tools), self._settings)
 
     async def model(self, request: ServerRequestContext, name: str | None, *, attended: bool) -> Model:
         """The model for a run; an `attended` one has a client there to answer, if it is asked.
@@ -280,7 +250,9 @@ class RunMaker:
             raise InvalidArguments(f"The model {name[:100]!r} may not be used here.", hint=hint)
         try:
             model = await self._own_or_clients(request, name, mailbox, attended=attended)
-            fallback = await self._provider(settings.fallback_model) if settings.fallback_model else None
+            fallback = (
+                await chat_model(settings.fallback_model, settings) if settings.fallback_model else None
+            )
         except (ModelError, SettingsError) as error:
             raise NotActionable(str(error)) from error
         return Model(model, fallback, mailbox)
@@ -290,7 +262,7 @@ class RunMaker:
     ) -> ChatModel:
         name = name or self._settings.agent.model
         if name is not None:
-            return await self._provider(name)
+            return await chat_model(name, self._settings.agent)
         sampling = capabilities(request).sampling
         if sampling is None:
             raise ModelError(HOW_TO_SET_UP)
@@ -300,22 +272,6 @@ class RunMaker:
                 hint="Use run_task with wait=true; with its task_id to go on with a task.",
             )
         return ClientModel(mailbox, takes_tools=sampling.tools is not None)
-
-    async def _provider(self, name: str) -> ChatModel:
-        # Imported late: models bring many packages along.
-        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
-        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
-
-        settings = self._settings.agent
-        if name.startswith(SCRIPTED):
-            return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
-        return await provider_model(
-            name,
-            base_url=settings.model_url,
-            mode=settings.model_output,
-            context_window=settings.model_window if name == settings.model else None,
-            temperature=settings.model_temperature,
-        )
 
     def _secrets_of(self, call: Call) -> Secrets:
         """The secrets that the caller may use."""

@@ -1,19 +1,23 @@
 """Runs as their folders hold them: whose they are, how they stand, and whether a server works on them now."""
 
+import contextlib
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, Self
 
+from platformdirs import user_state_path
 from pydantic import ValidationError
 
-from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.process.profile import lock_file
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.llm.messages import Frozen
 from mcp_browser.server.principals import Principal
+from mcp_browser.settings import AgentSettings
 
 RECORD_FILE = "run.json"
 LOCK_FILE = ".lock"
@@ -45,11 +49,7 @@ class SavedRun:
 
     def outcome(self) -> TaskOutcome:
         """What it had come to when it was saved last."""
-        history = self.history
-        outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
-        if history.status.is_final or history.status is TaskStatus.NEEDS_PERSON:
-            return outcome
-        return outcome.model_copy(update={"status": TaskStatus.INTERRUPTED, "obstacle": BROKEN_OFF})
+        return outcome_of(self.history)
 
 
 class SavedRuns:
@@ -57,6 +57,35 @@ class SavedRuns:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def of(cls, settings: AgentSettings) -> Self:
+        """Those in the folder that the settings name, or the usual one."""
+        return cls(settings.tasks_dir or user_state_path("mcp-browser") / "tasks")
+
+    def all(self) -> Iterator[AgentHistory]:
+        """The histories of all runs that can be read, whoever has begun them."""
+        for folder in self.folder.iterdir() if self.folder.is_dir() else ():
+            with contextlib.suppress(NotFound):
+                yield TaskFolder.read(folder).history()
+
+    def named(self, name: str) -> Path:
+        """The folder of a run, by its path, its identifier, or the beginning of that.
+
+        Raises:
+            NotFound: there is none, or several begin so.
+        """
+        if (Path(name) / HISTORY_FILE).is_file():
+            return Path(name)
+        fitting = [
+            folder
+            for folder in (self.folder.iterdir() if self.folder.is_dir() else ())
+            if folder.name.startswith(name) and (folder / HISTORY_FILE).is_file()
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        why = f"{len(fitting)} tasks begin with {name!r}." if fitting else f"There is no task {name!r}."
+        raise NotFound(why, hint=f"`mcp-browser tasks` lists those in {self.folder}.")
 
     def folder_of(self, identifier: str) -> Path:
         """Where a run is kept."""
@@ -121,6 +150,14 @@ class Claim:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def outcome_of(history: AgentHistory) -> TaskOutcome:
+    """What a run that nobody works on had come to when it was saved last."""
+    outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
+    if history.status.is_final or history.status in (TaskStatus.NEEDS_PERSON, TaskStatus.INTERRUPTED):
+        return outcome
+    return outcome.model_copy(update={"status": TaskStatus.INTERRUPTED, "obstacle": BROKEN_OFF})
 
 
 def owner_of(principal: Principal) -> str:

@@ -11,6 +11,7 @@ import mcp_types as types
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.assembly import check_not_ended
 from mcp_browser.agent.record.history import HISTORY_FILE
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskStatus
@@ -38,9 +39,6 @@ from mcp_browser.server.tasks.long_calls import handle_of
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-CAN_GO_ON = frozenset({TaskStatus.CANCELLED, TaskStatus.STOPPED})
-"""Ends after which a run can go on all the same: it was not done, and nothing spoke against it."""
 
 
 class AgentRuns:
@@ -189,7 +187,7 @@ class AgentRuns:
             _check_takes_up_replay(run, told_more=text is not None)
         if run is None or not await self._has_its_session(call, run):
             run = await self._from_folder(call, identifier, attended=attended)
-        _check_not_ended(run.status)
+        check_not_ended(run.status)
         if run.asks_client and not run.is_working and not attended:
             raise NotActionable(
                 "This task asks the client's own model, which is only there while a call waits.",
@@ -222,7 +220,7 @@ class AgentRuns:
         saved = self._maker.saved.find(identifier, call.principal)
         if saved.history.replay_of is not None:
             raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
-        _check_not_ended(saved.history.status)
+        check_not_ended(saved.history.status)
         model = await self._maker.model(call.request, saved.record.model, attended=attended)
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
             run = self._maker.again(call, lease, saved, model)
@@ -302,11 +300,6 @@ def _check_takes_up_replay(run: Run, *, told_more: bool) -> None:
         raise NotActionable("A replay does what was recorded: it cannot be told more.", hint="Use run_task.")
     if not run.is_working:
         raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
-
-
-def _check_not_ended(status: TaskStatus) -> None:
-    if status.is_final and status not in CAN_GO_ON:
-        raise NotActionable(f"The task has ended ({status.value}).", hint="Start another one.")
 
 
 async def _report(call: Call, run: Run) -> None:

@@ -1,0 +1,108 @@
+"""What a run is put together from, by its task and the settings: the model, the style, the actions."""
+
+from pathlib import Path
+
+import anyio.to_thread
+
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.catalog import default_registry, read_only
+from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.prompting.gui_style import GuiStyle
+from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
+from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
+from mcp_browser.llm.messages import ChatModel, ModelInfo
+from mcp_browser.settings import AgentSettings, Settings, ToolSettings
+
+SCRIPTED = "scripted:"  # Begins the name of a model that follows a script in a file
+CAN_GO_ON = frozenset({TaskStatus.CANCELLED, TaskStatus.STOPPED})
+"""Ends after which a run can go on all the same: it was not done, and nothing spoke against it."""
+
+ALWAYS = (DONE, CALL_USER)  # What every agent may do
+
+
+async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
+    """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
+
+    Raises:
+        SettingsError: the script cannot be read, or the name or the address is wrong.
+        ModelError: its package is missing, or it cannot be used.
+    """
+    # Imported late: models bring many packages along.
+    from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+    from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
+
+    if name.startswith(SCRIPTED):
+        return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
+    return await provider_model(
+        name,
+        base_url=settings.model_url,
+        mode=settings.model_output,
+        context_window=settings.model_window if name == settings.model else None,
+        temperature=settings.model_temperature,
+    )
+
+
+def style_for(task: Task, model: ModelInfo, settings: AgentSettings) -> PlannerStyle:
+    """How the model is asked."""
+    if task.style == "gui":
+        return GuiStyle(settings.gui_scale)
+    return StructuredStyle(window=model.context_window)
+
+
+def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:
+    """The actions of `registry` that a task may use; a vision agent has its own.
+
+    Raises:
+        InvalidArguments: the task names an action that there is not.
+    """
+    if task.style == "gui":
+        registry = default_registry().only({"core", "mouse"}).without(settings.exclude_actions)
+        if settings.read_only:
+            registry = read_only(registry)
+    if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:
+        known = ", ".join(action.name for action in registry)
+        raise InvalidArguments(f"There is no action {unknown[0]!r}.", hint=f"Actions: {known}.")
+    if task.allowed_actions:
+        registry = registry.without(
+            action.name for action in registry if action.name not in task.allowed_actions
+        )
+    return registry
+
+
+def check_start(task: Task, settings: Settings) -> None:
+    """Refuse a task whose first page is outside its domains.
+
+    Raises:
+        InvalidArguments: it is.
+    """
+    if task.start_url is None:
+        return
+    try:
+        Domains(task.allowed_domains).check(task.start_url, settings)
+    except ActionError as error:
+        raise InvalidArguments(f"start_url: {error}") from error
+
+
+def check_budget(budget: Budget, model: ModelInfo) -> None:
+    """Refuse a limit of cost that cannot be kept.
+
+    Raises:
+        InvalidArguments: the model's price is not known.
+    """
+    if budget.cost is not None and not model.priced:
+        raise InvalidArguments(
+            f"The price of {model.name} is not known, so max_cost cannot be kept.",
+            hint="Limit max_tokens instead.",
+        )
+
+
+def check_not_ended(status: TaskStatus) -> None:
+    """Refuse to go on with a run that has come to its end.
+
+    Raises:
+        NotActionable: it has.
+    """
+    if status.is_final and status not in CAN_GO_ON:
+        raise NotActionable(f"The task has ended ({status.value}).", hint="Start another one.")

@@ -1,0 +1,171 @@
+"""The agent for programs: it brings what it needs, and closes that again."""
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel
+
+from mcp_browser.actions.catalog import load_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.agent.agent import Agent as Run
+from mcp_browser.agent.assembly import (
+    actions_for,
+    chat_model,
+    check_budget,
+    check_not_ended,
+    check_start,
+    style_for,
+)
+from mcp_browser.agent.control import Control, NobodyWatches, Watcher
+from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
+from mcp_browser.agent.state import AgentState
+from mcp_browser.agent.task import Budget, Task, TaskOutcome
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import NoModel
+from mcp_browser.llm.messages import ChatModel
+from mcp_browser.settings import Settings
+
+HOW_TO_NAME_ONE = 'Name one: model="anthropic:claude-sonnet-4-5", or settings with one.'
+
+
+class Agent:
+    """An agent for one task, in a browser session that is lent to it or of its own.
+
+    `history` tells all that it has done, step by step; `control` pauses and stops it, and tells it more.
+    """
+
+    def __init__(  # noqa: PLR0913 - what an agent is made of, by keyword
+        self,
+        task: str | Task,
+        *,
+        model: str | ChatModel | None = None,
+        start_url: str | None = None,
+        output_schema: type[BaseModel] | Mapping[str, Any] | None = None,
+        session: BrowserSession | None = None,
+        registry: Registry | None = None,
+        settings: Settings | None = None,
+        secrets: Mapping[str, Secret] | None = None,
+        watcher: Watcher | None = None,
+        folder: Path | str | None = None,
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            task: what is to be done and reported; a `Task` has limits, domains and more.
+            model: `provider:name`, `scripted:FILE`, or anything that is a `ChatModel`; by default the
+                settings' one.
+            start_url: the page to begin on.
+            output_schema: the form of the answer's `data`: a Pydantic model, or a JSON schema.
+            session: where it works; by default a clean one of its own, closed at the end of a run.
+            registry: the actions that it may use; by default those that the settings ask for.
+            settings: by default those of the session.
+            secrets: what it may type without reading it, by name, beside those of the settings' file that
+                the task names.
+            watcher: is told each step, and asked what only a person can answer.
+            folder: where the history is kept after each step, with pictures, a report and a script.
+        """
+        if isinstance(task, str):
+            settings_so_far = settings or (session.settings if session is not None else Settings())
+            task = Task(text=task, budget=Budget(steps=settings_so_far.agent.max_steps))
+        given: dict[str, Any] = {"start_url": start_url, "output_schema": _json_schema(output_schema)}
+        task = task.model_copy(update={name: value for name, value in given.items() if value is not None})
+        self.history = AgentHistory(id=new_task_id(), task=task)
+        self.control = Control()
+        self._state = AgentState()
+        self._model = model
+        self._session = session
+        self._worked_in: BrowserSession | None = None
+        self._settings = settings or (session.settings if session is not None else Settings())
+        self._registry = registry
+        self._given_secrets = dict(secrets or {})
+        self.watcher = watcher or NobodyWatches()
+        self._folder = Path(folder) if folder is not None else None
+
+    @classmethod
+    def resume(cls, folder: Path | str, **options: Any) -> Self:
+        """An agent that goes on with the run in a folder, at its next `run`; `options` as for a new one.
+
+        Raises:
+            NotFound: there is no run in it that can be read.
+        """
+        kept = TaskFolder.read(Path(folder))
+        history = kept.history()
+        agent = cls(history.task, folder=folder, **options)
+        agent.history = history
+        agent._state = kept.state(AgentState)
+        return agent
+
+    def lend(self, session: BrowserSession) -> None:
+        """Let it work in this session, which stays open after a run."""
+        self._session = session
+
+    async def run(self, *, tell: str | None = None) -> TaskOutcome:
+        """Work until the task ends, needs a person, or is cancelled; then close what was opened for it.
+
+        A run that needs a person, or was broken off, goes on where it stood when this is called again, with
+        what it is to be told.
+
+        Raises:
+            NotActionable: the task has ended.
+            NoModel: there is no model.
+            ActionError: there is no browser, or the task names what there is not.
+        """
+        history, settings = self.history, self._settings
+        check_not_ended(history.status)
+        model = await self._chat_model(self._model or settings.agent.model)
+        fallback = settings.agent.fallback_model
+        check_start(history.task, settings)
+        check_budget(history.task.budget, model.info)
+        registry = self._registry or load_registry(settings.tools)
+        history.model = model.info.name
+        if tell is not None:
+            self.control.instruct(tell)
+        async with contextlib.AsyncExitStack() as stack:
+            session = self._session or await stack.enter_async_context(BrowserSession(settings))
+            run = Run(
+                history=history,
+                controller=Controller(actions_for(history.task, registry, settings.tools), settings),
+                session=session,
+                model_client=ModelClient(
+                    model=model,
+                    fallback=await chat_model(fallback, settings.agent) if fallback else None,
+                    seconds=settings.agent.model_timeout,
+                ),
+                style=style_for(history.task, model.info, settings.agent),
+                settings=settings.agent,
+                secrets=self._secrets(),
+                folder=TaskFolder(self._folder) if self._folder is not None else None,
+                watcher=self.watcher,
+                control=self.control,
+                state=self._state,
+                taken_up=self._state.started and session is not self._worked_in,
+            )
+            self._worked_in = session
+            try:
+                return await run.run()
+            finally:
+                with contextlib.suppress(Exception):
+                    await run.write_up()
+
+    async def _chat_model(self, model: str | ChatModel | None) -> ChatModel:
+        if model is None:
+            raise NoModel("There is no model for the agent.", hint=HOW_TO_NAME_ONE)
+        return await chat_model(model, self._settings.agent) if isinstance(model, str) else model
+
+    def _secrets(self) -> Secrets:
+        file, names = self._settings.agent.secrets, self.history.task.secrets
+        found = load_secrets(file) if file is not None and names else Secrets()
+        for name, secret in self._given_secrets.items():
+            found.add(name, secret)
+        return found.only(dict.fromkeys((*names, *self._given_secrets)))
+
+
+def _json_schema(form: type[BaseModel] | Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if form is None or isinstance(form, Mapping):
+        return dict(form) if form is not None else None
+    return form.model_json_schema()

@@ -1,0 +1,139 @@
+"""The package as a program uses it: what docs/python.md shows, run as it stands there."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import mcp_browser
+from mcp_browser import (
+    Agent,
+    BrowserSession,
+    Controller,
+    ScriptedModel,
+    Settings,
+    SettingsError,
+    TaskStatus,
+    render_result,
+)
+from tests.actions.conftest import folders, manager, session, shared_session
+from tests.support.agents import done, output
+from tests.support.site import Site
+from tests.test_docs import block
+
+__all__ = ["folders", "manager", "session", "shared_session"]
+
+PYTHON = (Path(__file__).parent.parent / "docs" / "python.md").read_text("utf-8")
+SHOP_URL, MODEL = "https://shop.example/", "anthropic:claude-sonnet-4-5"
+SHOP = """<title>Teas</title><a href="/a">Green tea, 4.00</a> <a href="/b">White tea, 6.00</a>
+<button onclick="out.textContent = 'Red tea is in the basket.'">Red tea, 3.50</button><p id=out></p>"""
+
+
+def test_everything_public_is_there() -> None:
+    for name in mcp_browser.__all__:
+        assert getattr(mcp_browser, name) is not None
+    assert set(mcp_browser.__all__) == set(dir(mcp_browser))
+    with pytest.raises(AttributeError, match="nothing_such"):
+        _ = mcp_browser.nothing_such
+
+
+def test_settings_are_named_without_their_groups() -> None:
+    settings = Settings.of(headless=True, viewport="800x600", allow_domains=["shop.example"])
+
+    assert settings.browser.headless is True
+    assert str(settings.browser.viewport) == "800x600"
+    with pytest.raises(SettingsError, match=r"no setting 'hedless'\. Did you mean 'headless'"):
+        Settings.of(hedless=True)
+    with pytest.raises(SettingsError, match=r"^viewport must be WIDTHxHEIGHT"):
+        Settings.of(viewport="big")
+    with pytest.raises(SettingsError, match=r"^max_steps: "):
+        Settings.of(max_steps=0)
+
+
+async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, site: Site) -> None:
+    controller = Controller()
+    await controller.act({"go_to_url": {"url": site.page("<button>Go</button>")}}, session)
+
+    stale = await controller.act({"click_element": {"index": 999}}, session)
+    unknown = await controller.act({"click": {"index": 1}}, session)
+    several = await controller.act({"go_back": {}, "reload": {}}, session)
+    wrong = await controller.act({"click_element": {"number": 1}}, session)
+
+    assert stale.error is not None
+    assert "[999]" in stale.error
+    assert stale.error in str(render_result(stale)[0])
+    assert "There is no action 'click'" in str(unknown.error)
+    assert "one name with its arguments" in str(several.error)
+    assert "unknown argument 'number'" in str(wrong.error)
+
+
+async def test_a_controller_without_settings_holds_to_those_of_each_session(
+    session: BrowserSession, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\nactions = ["go_back"]\ndecision = "deny"\nreason = "Never back."\n', "utf-8")
+    bound = Settings.of(headless=True, policy=policy)
+    controller = Controller()
+
+    assert "Never back." not in str((await controller.act({"go_back": {}}, session)).error)
+    async with BrowserSession(bound) as alone:
+        assert "Never back." in str((await controller.act({"go_back": {}}, alone)).error)
+
+
+async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    asks = output({"call_user": {"question": "Which tea?"}})
+    model = ScriptedModel([asks, output({"find_elements": {"text": "tea"}}), done("Red tea.")])
+    agent = Agent("Choose", model=model, session=session, folder=tmp_path, start_url=site.page(SHOP))
+
+    first = await agent.run()
+    again = Agent.resume(tmp_path, model=model, session=session)
+    second = await again.run(tell="The red one.")
+
+    assert first.status is TaskStatus.NEEDS_PERSON
+    assert first.obstacle is not None
+    assert "Which tea?" in first.obstacle
+    assert second.succeeded, second
+    assert "The red one." in "\n".join(message.text for message in model.requests[1])
+    assert (tmp_path / "report.html").exists()
+    assert not session.closed
+
+
+def run_block(name: str, **places: str) -> None:
+    """Run a snippet of the document with other addresses in the places of its own."""
+    places_in_it = {"shop": SHOP_URL, "host": '"shop.example"', "model": MODEL}
+    code = block(f"example: {name}", PYTHON)
+    for place, value in places.items():
+        code = code.replace(places_in_it[place], value)
+    exec(compile(code, f"docs/python.md {name}", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.slow
+async def test_the_snippets_of_the_document_do_what_they_say(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop = site.page(SHOP)
+    script = tmp_path / "script.json"
+
+    async def printed(name: str, *answers: Any) -> str:
+        script.write_text(json.dumps(answers))
+        await asyncio.to_thread(
+            run_block, name, shop=shop, host=repr(urlsplit(shop).hostname), model=f"scripted:{script}"
+        )
+        return capsys.readouterr().out
+
+    answer = {"success": True, "text": "White tea", "data": {"name": "Red tea", "euros": 3.5}}
+    look = output({"find_elements": {"text": "tea"}}, goal="compare")
+
+    assert await printed("agent", look, done("It is 3.50.")) == "succeeded - It is 3.50.\n"
+    in_form = await printed("form", look, output({"done": answer}))
+    assert "name='Red tea' euros=3.5" in in_form
+    assert "Step 1 of at most 20: compare" in in_form
+    by_hand = await printed("hands")
+    assert "Red tea is in the basket." in by_hand
+    assert "[999]" in by_hand
+    assert "2 links" in await printed("own")
