@@ -43,12 +43,12 @@ class RunStatus:
         """End from outside.
 
         The run has failed where there is a reason, and was else stopped or cancelled, as its control says;
-        where the server closes, a resumable one is only interrupted.
+        where its process ends, a resumable one is only interrupted.
         """
         if why is not None:
             self.end(TaskStatus.FAILED, why)
         elif self._control.closing and self._resumable:
-            self.end(TaskStatus.INTERRUPTED, "The server was stopped.")
+            self.end(TaskStatus.INTERRUPTED, "It was broken off.")
         elif self._control.stopping:
             self.stop()
         else:

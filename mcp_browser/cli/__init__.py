@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
-from mcp_browser.errors import ActionError, SettingsError
+from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 
 FAILED = 1
 WRONG_SETTING = 2
@@ -17,15 +17,15 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, 2 for a wrong setting and 1 for a failure."""
     try:
         return _run(sys.argv[1:] if words is None else words)
-    except SettingsError as error:
+    except (SettingsError, NoModel) as error:
         return _fail(error, WRONG_SETTING)
-    except ActionError as error:
+    except (ActionError, ModelError) as error:
         return _fail(error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
     # Each command imports what it needs, so that the server does not wait for the others' imports.
@@ -37,7 +37,7 @@ def _run(words: Sequence[str]) -> int:
         case "try":
             from mcp_browser.cli.trial import try_page
 
-            return try_page(loaded, arguments.url)
+            return try_page(loaded, arguments.given.get("url"))
         case "install":
             from mcp_browser.cli.install import install
 
@@ -49,13 +49,15 @@ def _run(words: Sequence[str]) -> int:
         case "token":
             from mcp_browser.cli.token import token
 
-            return token(loaded.settings.access, arguments.name)
-        case "export-task" | "report-task" as command:
-            from mcp_browser.cli.tasks import export_task, report_task
+            return token(loaded.settings.access, arguments.given.get("name"))
+        case "run":
+            from mcp_browser.cli.run import run
 
-            # The parser has seen to it that there is one.
-            assert arguments.folder is not None
-            return (export_task if command == "export-task" else report_task)(arguments.folder)
+            return run(loaded.settings, arguments.given)
+        case "tasks":
+            from mcp_browser.cli.tasks import tasks
+
+            return tasks(loaded.settings, arguments.given)
 
 
 def _fail(error: Exception, code: int) -> int:

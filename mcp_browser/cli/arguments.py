@@ -12,37 +12,77 @@ from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
 
-CommandName = Literal["serve", "try", "install", "doctor", "token", "export-task", "report-task"]
+CommandName = Literal["serve", "try", "run", "tasks", "install", "doctor", "token"]
 
 _COMMANDS: dict[CommandName, str] = {
     "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
+    "run": "let the built-in agent do a task, telling each step; its answer is printed",
+    "tasks": "list the tasks of run and run_task; show, resume, report, export (as a script) or delete them",
     "install": "find a browser, or get one",
     "doctor": "show what was found on this machine and which settings are in force",
     "token": "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
-    "export-task": "print a Playwright script that does what a run of run_task has done",
-    "report-task": "print the report of a run of run_task as HTML, also of one that was killed",
 }
-
-_OF_FOLDERS: frozenset[CommandName] = frozenset(("export-task", "report-task"))
 
 _POSITIONALS: dict[CommandName, str] = {
     "try": "[URL] ",
     "token": "[NAME] ",
-    "export-task": "FOLDER ",
-    "report-task": "FOLDER ",
+    "run": "TASK | --replay TASK ",
+    "tasks": "[list | show TASK | resume TASK | report TASK | export TASK | delete TASK…] ",
 }
+
+_OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
+    "try": {"url": {"nargs": "?", "metavar": "URL", "help": "page to open; without it, a page shipped here"}},
+    "token": {"name": {"nargs": "?", "metavar": "NAME", "help": "whose it is; default: default"}},
+    "run": {
+        "task": {"nargs": "?", "metavar": "TASK", "help": "what is to be done, and what to report"},
+        "--start-url": {"metavar": "URL", "help": "page to begin on"},
+        "--output-schema": {"metavar": "FILE", "type": Path, "help": "JSON schema that the answer must fit"},
+        "--json": {"action": "store_true", "help": "print all of the outcome as JSON"},
+        "--max-seconds": {"metavar": "NUMBER", "type": float, "help": "most working time"},
+        "--max-tokens": {"metavar": "NUMBER", "type": int, "help": "most tokens"},
+        "--max-cost": {"metavar": "NUMBER", "type": float, "help": "most US dollars"},
+        "--style": {"choices": ("structured", "gui"), "help": "gui is for vision agents such as UI-TARS"},
+        "--vision": {"action": "store_true", "help": "show the model a picture of each page"},
+        "--secret": {
+            "action": "append",
+            "metavar": "NAME",
+            "help": "one of --secrets for it; repeatable",
+        },
+        "--replay": {
+            "metavar": "TASK",
+            "help": "do this task or folder again, without a model",
+        },
+        "--variable": {
+            "action": "append",
+            "metavar": "NAME=VALUE",
+            "help": "with --replay: a new value for a field or an old value; repeatable",
+        },
+    },
+    "tasks": {
+        "do": {
+            "nargs": "?",
+            "choices": ("list", "show", "resume", "report", "export", "delete"),
+            "help": "list is the default; report prints HTML, export a Playwright script",
+        },
+        "names": {"nargs": "*", "metavar": "TASK", "help": "identifier, its beginning, or the task's folder"},
+        "--tell": {"metavar": "TEXT", "help": "with resume: what the agent is to know, or its answer"},
+        "--json": {"action": "store_true", "help": "with resume: print all of the outcome as JSON"},
+    },
+}
+"""The arguments that are a command's own, as argparse takes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """What a command line says: the command, the settings it gives by field name, the configuration file."""
+    """What a command line says: the command, settings by field name, the configuration file.
+
+    `given` are the command's own arguments, by name.
+    """
 
     command: CommandName
     flags: Mapping[str, Any]
     config: Path | None
-    url: str | None
-    name: str | None
-    folder: Path | None
+    given: Mapping[str, Any]
 
 
 def parse_arguments(words: Sequence[str]) -> Arguments:
@@ -68,13 +108,13 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     if values.get("stdio"):
         # It wins over a variable or a file, as any flag does.
         values |= {"http": False, "sse": False}
+    command = cast("CommandName", values.get("command") or "serve")
+    own = (name.removeprefix("--").replace("-", "_") for name in _OWN.get(command, {}))
     return Arguments(
-        command=cast("CommandName", values.get("command") or "serve"),
+        command=command,
         flags={name: values[name] for name in all_options() if name in values},
         config=values.get("config"),
-        url=values.get("url"),
-        name=values.get("name"),
-        folder=values.get("folder"),
+        given={name: values[name] for name in own if values.get(name) is not None},
     )
 
 
@@ -103,8 +143,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
-        "       mcp-browser try [URL] | install | doctor | token [NAME] [SETTINGS]\n"
-        "       mcp-browser export-task FOLDER | report-task FOLDER",
+        "       mcp-browser try [URL] | run TASK | tasks | install | doctor | token [NAME] [SETTINGS]",
         description="Give an MCP client a real browser. Without a command, serve MCP: over standard "
         "input and output, or over HTTP with --http or --sse.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "
@@ -129,14 +168,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=_wide,
             argument_default=argparse.SUPPRESS,
         )
-        if name == "try":
-            command.add_argument(
-                "url", nargs="?", metavar="URL", help="page to open; without it, a page shipped here"
-            )
-        if name == "token":
-            command.add_argument("name", nargs="?", metavar="NAME", help="whose it is; default: default")
-        if name in _OF_FOLDERS:
-            command.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, below --tasks-dir")
+        for argument, options in _OWN.get(name, {}).items():
+            command.add_argument(argument, **options)
         if name in words:
             _add_settings(command)
     _add_settings(parser)

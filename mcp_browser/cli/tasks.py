@@ -1,35 +1,116 @@
-"""`mcp-browser export-task` and `report-task`: what is made from the history of a run in its folder."""
+"""`mcp-browser tasks`: the runs of `run` and `run_task` in their folders."""
 
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import render_report
 from mcp_browser.agent.record.script import export_script
-from mcp_browser.errors import NotFound
+from mcp_browser.agent.task import TaskOutcome
+from mcp_browser.errors import SettingsError
+from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
+from mcp_browser.settings import Settings
+from mcp_browser.text import clean_text, one_line
+
+LONGEST_TASK = 60
 
 
-def export_task(folder: Path) -> int:
-    """Print the Playwright script that does what a run has done; the exit code.
-
-    Raises:
-        NotFound: there is no history that can be read.
-    """
-    return _print(folder, export_script)
-
-
-def report_task(folder: Path) -> int:
-    """Print the report of a run, also of one that was killed; the exit code.
+def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
+    """Do what is asked for with saved runs; the exit code.
 
     Raises:
-        NotFound: there is no history that can be read.
+        SettingsError: no task is named where one is needed.
+        NotFound: there is no such task.
+        NotActionable: it is at work, or has ended.
     """
-    return _print(folder, lambda history: render_report(history, folder))
+    runs = SavedRuns.of(settings.agent)
+    do, names = given.get("do", "list"), given.get("names", [])
+    if do == "list":
+        return _list(runs)
+    if (len(names) != 1 and do != "delete") or not names:
+        raise SettingsError(f"name one task: mcp-browser tasks {do} TASK; `mcp-browser tasks` lists them.")
+    folders = [runs.named(name) for name in names]
+    match do:
+        case "delete":
+            return _delete(folders)
+        case "resume":
+            from mcp_browser.cli.run import resume  # noqa: PLC0415 - it brings the browser along
+
+            return resume(settings, folders[0], tell=given.get("tell"), as_json="json" in given)
+        case "show":
+            return _show(folders[0])
+        case _:
+            return _print(folders[0], export_script if do == "export" else render_report)
 
 
-def _print(folder: Path, make: Callable[[AgentHistory], str]) -> int:
-    if not (folder / HISTORY_FILE).is_file():
-        raise NotFound(f"{folder} is no folder of a run: it has no {HISTORY_FILE}.")
-    sys.stdout.write(make(TaskFolder(folder).history()))
+def _list(runs: SavedRuns) -> int:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("task", "status", "begun", "steps", "what"):
+        table.add_column(title, no_wrap=True, overflow="ellipsis" if title == "what" else "fold")
+    found = sorted(runs.all(), key=lambda history: history.created)
+    for history in found:
+        outcome = outcome_of(history)
+        table.add_row(
+            history.id,
+            Text(outcome.status.value.replace("_", " "), _style(outcome)),
+            f"{history.created.astimezone():%Y-%m-%d %H:%M}",
+            str(len(history.steps)),
+            Text(one_line(history.task.text, LONGEST_TASK)),
+        )
+    if found:
+        console = Console(highlight=False)
+        # A program reads whole lines.
+        console.print(table, soft_wrap=not console.is_terminal)
+    else:
+        sys.stdout.write(f"There are no tasks in {runs.folder}.\n")
     return 0
+
+
+def _show(folder: Path) -> int:
+    history = TaskFolder.read(folder).history()
+    outcome = outcome_of(history)
+    console = Console(highlight=False)
+    console.print(Text(clean_text(history.task.text), "bold"))
+    for step in history.steps:
+        console.print(Text(f"{step.number:>3}  {one_line(step.brain.next_goal) or '…'}  ", "cyan"), end="")
+        console.print(Text(one_line(step.url), "dim"))
+        for action in step.actions:
+            console.print(Text(f"     {one_line(str(action.call))}"))
+            if action.error:
+                console.print(Text(f"     ✗ {one_line(action.error)}", "red"))
+    said = outcome.status.value.replace("_", " ")
+    console.print(Text(said, _style(outcome)), Text(f" {outcome.steps} steps, {outcome.usage}", "dim"))
+    for line in (outcome.obstacle, outcome.answer):
+        if line:
+            console.print(Text(clean_text(line)))
+    console.print(Text(str(folder), "dim"), soft_wrap=True)
+    return 0
+
+
+def _delete(folders: list[Path]) -> int:
+    for folder in folders:
+        claim = Claim(folder)
+        claim.take()
+        try:
+            shutil.rmtree(folder)
+        finally:
+            claim.release()
+        sys.stdout.write(f"Deleted {folder}.\n")
+    return 0
+
+
+def _print(folder: Path, make: Callable[..., str]) -> int:
+    history = TaskFolder.read(folder).history()
+    sys.stdout.write(make(history, folder) if make is render_report else make(history))
+    return 0
+
+
+def _style(outcome: TaskOutcome) -> str:
+    return "green" if outcome.succeeded else "yellow" if not outcome.status.is_final else "red"

@@ -237,12 +237,12 @@ def test_the_command_line_prints_scripts_and_reports(
 ) -> None:
     run = history({"call": {"name": "go_back", "arguments": {}}})
     TaskFolder(tmp_path).save_history(run)
-    assert main(["export-task", str(tmp_path)]) == 0
+    assert main(["tasks", "export", str(tmp_path)]) == 0
     assert body_of(capsys.readouterr().out)[-1] == "page.go_back()"
-    assert main(["report-task", str(tmp_path)]) == 0
+    assert main(["tasks", "report", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("<!doctype html>")
-    assert main(["export-task", str(tmp_path / "none")]) == 1
-    assert "no folder of a run" in capsys.readouterr().err
+    assert main(["tasks", "export", str(tmp_path / "none")]) == 1
+    assert "There is no task" in capsys.readouterr().err
 
 
 def test_nothing_in_a_history_becomes_code(tmp_path: Path) -> None:
