@@ -61,6 +61,7 @@ _OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
     "tasks": {
         "do": {
             "nargs": "?",
+            "default": "list",
             "choices": ("list", "show", "resume", "report", "export", "delete"),
             "help": "list is the default; report prints HTML, export a Playwright script",
         },

@@ -48,9 +48,9 @@ class TerminalWatcher:
             self._console.print(head, soft_wrap=True)
             if progress.url and progress.url != self._url:
                 self._url = progress.url
-                self._console.print(_below(Text(cut_address(clean_text(progress.url)), "dim")))
+                self._console.print(below(Text(cut_address(clean_text(progress.url)), "dim")))
             for action in progress.actions:
-                self._console.print(_below(Text(one_line(action, LONGEST_CALL), "cyan")))
+                self._console.print(below(Text(one_line(action, LONGEST_CALL), "cyan")))
         self._status.update(Text(f"Step {progress.step} of at most {progress.steps}"))
 
     def _tell_ends(self) -> None:
@@ -61,10 +61,10 @@ class TerminalWatcher:
     def _tell_end(self, step: StepRecord) -> None:
         errors = [action.error for action in step.actions if action.error]
         for text in (*errors, *step.notes):
-            self._console.print(_below(Text(f"✗ {one_line(text, LONGEST_ERROR)}", "red")))
+            self._console.print(below(Text(f"✗ {one_line(text, LONGEST_ERROR)}", "red")))
         used = [f"{step.usage.tokens:,} tokens"] if step.usage.requests else []
         used += [f"${step.usage.cost:.4f}"] if step.usage.cost is not None else []
-        self._console.print(_below(Text(" · ".join((*used, f"{step.seconds:.1f} s")), "dim")))
+        self._console.print(below(Text(" · ".join((*used, f"{step.seconds:.1f} s")), "dim")))
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """What the person types; None where there is no terminal."""
@@ -105,10 +105,11 @@ def tell_outcome(console: Console, outcome: TaskOutcome) -> None:
     text.append(f"  {outcome.steps} steps{used}, {outcome.seconds:.0f} s", "dim")
     console.print(text)
     if outcome.obstacle:
-        console.print(_below(Text(clean_text(outcome.obstacle))))
+        console.print(below(Text(clean_text(outcome.obstacle))))
     for file in outcome.files:
-        console.print(_below(Text(f"File: {file}")))
+        console.print(below(Text(f"File: {file}")))
 
 
-def _below(text: Text) -> Padding:
+def below(text: Text) -> Padding:
+    """A line below the one that says which step it is of."""
     return Padding(text, (0, 0, 0, 5), expand=False)

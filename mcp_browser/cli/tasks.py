@@ -14,12 +14,14 @@ from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import render_report
 from mcp_browser.agent.record.script import export_script
 from mcp_browser.agent.task import TaskOutcome
+from mcp_browser.cli.progress import below
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
 from mcp_browser.settings import Settings
 from mcp_browser.text import clean_text, one_line
 
 LONGEST_TASK = 60
+WIDE = 140  # Characters of a line where there is no terminal
 
 
 def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
@@ -52,8 +54,8 @@ def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
 
 def _list(runs: SavedRuns) -> int:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("task", "status", "begun", "steps", "what"):
-        table.add_column(title, no_wrap=True, overflow="ellipsis" if title == "what" else "fold")
+    for title, width in (("task", 22), ("status", 13), ("begun", 16), ("steps", 5), ("what", None)):
+        table.add_column(title, no_wrap=True, min_width=width)
     found = sorted(runs.all(), key=lambda history: history.created)
     for history in found:
         outcome = outcome_of(history)
@@ -65,9 +67,9 @@ def _list(runs: SavedRuns) -> int:
             Text(one_line(history.task.text, LONGEST_TASK)),
         )
     if found:
-        console = Console(highlight=False)
         # A program reads whole lines.
-        console.print(table, soft_wrap=not console.is_terminal)
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+        console.print(table)
     else:
         sys.stdout.write(f"There are no tasks in {runs.folder}.\n")
     return 0
@@ -82,9 +84,9 @@ def _show(folder: Path) -> int:
         console.print(Text(f"{step.number:>3}  {one_line(step.brain.next_goal) or '…'}  ", "cyan"), end="")
         console.print(Text(one_line(step.url), "dim"))
         for action in step.actions:
-            console.print(Text(f"     {one_line(str(action.call))}"))
+            console.print(below(Text(one_line(str(action.call)))))
             if action.error:
-                console.print(Text(f"     ✗ {one_line(action.error)}", "red"))
+                console.print(below(Text(f"✗ {one_line(action.error)}", "red")))
     said = outcome.status.value.replace("_", " ")
     console.print(Text(said, _style(outcome)), Text(f" {outcome.steps} steps, {outcome.usage}", "dim"))
     for line in (outcome.obstacle, outcome.answer):

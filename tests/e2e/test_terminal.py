@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.agents import Desk, done, output, until
+from tests.support.agents import Desk, done, output
 from tests.support.site import Site
 
 SHOP = "<h1>Teas</h1><button>Red tea, 3.50</button>"
@@ -101,12 +101,10 @@ async def test_ctrl_c_saves_the_task_and_it_is_resumed(site: Site, tmp_path: Pat
     look = output({"find_elements": {"text": "tea"}})
     terminal.desk.follow(look, output({"wait_for": {"text": "never", "timeout": 60}}))
     process = await terminal.begin("run", "Wait", "--start-url", site.page(SHOP))
-    await until(
-        lambda: (
-            terminal.desk.tasks.is_dir()
-            and any(terminal.desk.history(path.name).get("steps") for path in terminal.tasks())
-        )
-    )
+    assert process.stderr is not None
+    async for line in process.stderr:
+        if line.startswith(b"  2  "):
+            break
     process.send_signal(signal.SIGINT)
     _, told = await process.communicate()
     (folder,) = terminal.tasks()
