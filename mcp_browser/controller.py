@@ -145,9 +145,9 @@ class Controller:
         except ActionError as error:
             error.notices = _happened_since(session, scope, error)
             raise
-        return await self._with_picture(
-            _with_downloads(result, session, acted=action.effect != "read"), ctx, action
-        )
+        pictured = action.pictured(params) if callable(action.pictured) else action.pictured
+        result = _with_downloads(result, session, acted=action.effect != "read")
+        return await self._with_picture(result, ctx, pictured=pictured)
 
     def _guard(self, action: RegisteredAction, session: BrowserSession) -> None:
         """Refuse what cannot be done now.
@@ -166,21 +166,21 @@ class Controller:
             )
 
     async def _with_picture(
-        self, result: ActionResult, ctx: ActionContext, action: RegisteredAction
+        self, result: ActionResult, ctx: ActionContext, *, pictured: bool
     ) -> ActionResult:
         setting = ctx.settings.screenshots.screenshots
-        wanted = setting == "always" or (action.pictured and setting != "never")
+        wanted = setting == "always" or (pictured and setting != "never")
         has_one = any(attachment.kind == "image" for attachment in result.attachments)
         picture: Screenshot | None = None
         if wanted and not has_one and ctx.tab.dialog is None:
             try:
-                picture = await take_screenshot(ctx, cursor=action.pictured)
+                picture = await take_screenshot(ctx, cursor=pictured)
             except (PlaywrightError, ActionError):
                 # The action is done: a page that cannot be pictured now must not turn it into a failure.
                 logger.warning("No screenshot could be taken", exc_info=True)
         if picture is not None:
             result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
-        if action.pictured and not ctx.tab.held:
+        if pictured and not ctx.tab.held:
             told = await describe_view(ctx.tab, picture.size if picture is not None else None)
             result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {told}"})
         return result

@@ -701,5 +701,5 @@ class Settings(SettingsGroup):
     @property
     def console_told(self) -> Literal["errors", "all", "none"]:
         """What results tell of the console."""
-        sees = not {"mouse", "all"}.isdisjoint(self.tools.tools)
+        sees = not {"mouse", "browser_action", "all"}.isdisjoint(self.tools.tools)
         return self.observation.console or ("all" if sees else "errors")

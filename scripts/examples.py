@@ -147,6 +147,7 @@ EXAMPLES: dict[str, Example] = {
     "mouse_wheel": _call(direction="down", at="640,360", pixels=200),
     "type_text": Example(arguments={"text": "moss\n"}, before=[("mouse_click", {"at": "500,235"})]),
     "hotkey": _call(keys="ctrl a"),
+    "browser_action": _call(action="click", coordinate="230,500"),
     "emulate": _call(viewport="390x844", color_scheme="dark"),
     "evaluate_script": _call(script="[...document.querySelectorAll('h3')].map(title => title.textContent)"),
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mcp_browser.actions.browser_action import one_tool
 from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
@@ -44,6 +45,7 @@ FAMILIES = (
     network,
     routing,
     storage,
+    one_tool,
 )
 """Every family, in the order in which a model meets their tools."""
 

@@ -2,10 +2,12 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -83,7 +85,7 @@ class RegisteredAction:
     destructive: bool
     open_world: bool
     during_dialog: bool
-    pictured: bool
+    pictured: bool | Callable[[Any], bool]
     own_time: Callable[[Any], float] | None
     reach: Reach
     domains: tuple[str, ...]
@@ -153,7 +155,7 @@ class Registry:
         destructive: bool = False,
         open_world: bool = True,
         during_dialog: bool = False,
-        pictured: bool = False,
+        pictured: bool | Callable[[Any], bool] = False,
         own_time: Callable[[Any], float] | None = None,
         reach: Reach | None = None,
         domains: Iterable[str] = (),
@@ -173,7 +175,8 @@ class Registry:
             destructive: it may delete or overwrite something.
             open_world: it reaches beyond this process (the web).
             during_dialog: it works while a JavaScript dialog is open.
-            pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is.
+            pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is;
+                a function says so from its parameters.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
             reach: what it acts on, for a policy: `elements` where all that it does to the page goes through
                 `Tab.input`, the `page` as a whole, only the `view`, or `anything`. By default `anything` with
@@ -255,6 +258,13 @@ class Registry:
         return create_model("ActionModel", __base__=ActionModel, **fields)
 
 
+_ARGS = re.compile(r"^Args:\n((?:[ \t]+.*(?:\n|\Z)|\s*\n)+)", re.MULTILINE)
+_ARGUMENT = re.compile(
+    r"^(?P<indent>[ \t]+)(?P<name>\w+)[ \t]*(?:\([^)\n]*\))?:(?P<text>.*(?:\n(?P=indent)[ \t]+.*)*)",
+    re.MULTILINE,
+)
+"""The section of a docstring about its arguments, as Google writes it, and one of them."""
+
 _INJECTED: dict[str, Callable[[ActionContext], Any]] = {
     "ActionContext": lambda ctx: ctx,
     "Tab": lambda ctx: ctx.tab,
@@ -300,8 +310,9 @@ def _bind(
                 f"{function.__name__} takes its param_model as one argument, not {', '.join(own)}"
             )
         model_argument = next(iter(own), None)
+    _check_return(function.__name__, hints)
     if param_model is None:
-        param_model = _model_from_signature(function.__name__, own, hints)
+        param_model = _model_from_signature(function, own, hints)
         model_argument = None
         spread = True
     else:
@@ -324,17 +335,53 @@ def _bind(
     return param_model, run
 
 
+def _check_return(name: str, hints: Mapping[str, Any]) -> None:
+    """Refuse an annotation of what comes back that no result can be made of, before anybody calls it.
+
+    Raises:
+        ValueError: it is annotated with another type.
+    """
+    hint = hints.get("return", str)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    for kind in kinds:
+        if (
+            kind is Any
+            or kind is NoneType
+            or (isinstance(kind, type) and issubclass(kind, (str, ActionResult)))
+        ):
+            continue
+        told = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise ValueError(f"action {name!r} returns {told}; it must return an ActionResult, a str or None")
+
+
 def _model_from_signature(
-    name: str, parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
+    function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
 ) -> type[BaseModel]:
+    name = function.__name__
+    described = _described_arguments(function)
     fields: dict[str, Any] = {}
     for parameter in parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise ValueError(f"action {name!r}: *{parameter.name} has no place in a schema")
+        hint = hints.get(parameter.name, str)
+        if parameter.name in described:
+            # First, so that a Field of the annotation's own wins.
+            own = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+            bare = get_args(hint)[0] if own else hint
+            hint = Annotated[(bare, Field(description=described[parameter.name]), *own)]
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[parameter.name] = (hints.get(parameter.name, str), default)
+        fields[parameter.name] = (hint, default)
     model = "".join(part.title() for part in name.split("_")) + "Params"
     return create_model(model, __base__=ActionParams, **fields)
+
+
+def _described_arguments(function: Callable[..., Any]) -> dict[str, str]:
+    """What the `Args:` of a docstring say of each parameter, in one line each."""
+    found: dict[str, str] = {}
+    section = _ARGS.search(inspect.cleandoc(function.__doc__ or ""))
+    for entry in _ARGUMENT.finditer(section[1]) if section is not None else ():
+        found[entry["name"]] = " ".join(entry["text"].split()).rstrip(".")
+    return found
 
 
 def _first_paragraph(function: Callable[..., Any]) -> str:

@@ -1,6 +1,6 @@
 """The Registry: how actions are declared, what models are made of them."""
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pytest
 from playwright.async_api import Page
@@ -98,7 +98,7 @@ async def test_an_action_that_returns_nothing_says_that_it_is_done() -> None:
         return None
 
     @registry.action("Return the wrong thing.")
-    async def wrong() -> int:
+    async def wrong() -> Any:
         return 5
 
     assert await run(registry, "idle", {}) == "idle is done."
@@ -246,3 +246,52 @@ async def test_what_is_injected_is_known_by_type_or_by_name() -> None:
     assert await run(registry, "typed", {}) == "the session"
     assert await run(registry, "named", {"word": "y"}) == "the session y"
     assert list(registry["tabbed"].param_model.model_fields) == ["depth"]
+
+
+def test_what_an_action_gives_back_is_checked_when_it_is_registered() -> None:
+    registry = Registry()
+
+    with pytest.raises(ValueError, match=r"'count' returns int; it must return an"):
+
+        @registry.action("Count.")
+        def count() -> int:
+            return 1
+
+    with pytest.raises(ValueError, match=r"'either' returns list\[str\]"):
+
+        @registry.action("Either.")
+        async def either() -> list[str] | None: ...
+
+    @registry.action("Nothing, or a text.")
+    async def fine() -> str | None: ...
+
+    assert [action.name for action in registry] == ["fine"]
+
+
+def test_the_arguments_in_a_docstring_describe_the_parameters() -> None:
+    registry = Registry()
+
+    @registry.action(effect="read")
+    def look_up(
+        word: str, language: Annotated[str, Field(description="its code")] = "en", most: int = 3
+    ) -> str:
+        """Look a word up.
+
+        More about it, which no model reads.
+
+        Args:
+            word: what to look up,
+                as it stands in the text.
+            language (str): not this.
+            most: how many entries.
+
+        Returns:
+            most: of them.
+        """
+        return f"{word}{language}{most}"
+
+    properties = tool_schema(registry["look_up"].param_model)["properties"]
+    assert registry["look_up"].description == "Look a word up."
+    assert properties["word"]["description"] == "what to look up, as it stands in the text"
+    assert properties["language"]["description"] == "its code"
+    assert properties["most"] == {"type": "integer", "default": 3, "description": "how many entries"}
