@@ -78,7 +78,7 @@ async def _launch(ctx: ActionContext, params: BrowserActionParams) -> ActionResu
 
 async def _resize(ctx: ActionContext, params: BrowserActionParams) -> ActionResult:
     size = "x".join(_given(_SIZE.fullmatch(_given(params.size))).groups())
-    return await emulate(ctx, EmulateParams(viewport=size))
+    return await emulate(ctx, EmulateParams.model_validate({"viewport": size}))
 
 
 async def _close(ctx: ActionContext, _params: BrowserActionParams) -> ActionResult:
@@ -90,12 +90,12 @@ async def _close(ctx: ActionContext, _params: BrowserActionParams) -> ActionResu
 
 _CARRIED_OUT: Mapping[str, Callable[[ActionContext, BrowserActionParams], Awaitable[ActionResult]]] = {
     "launch": _launch,
-    "click": lambda ctx, params: mouse_click(ctx, MouseClickParams(at=_given(params.coordinate))),
-    "hover": lambda ctx, params: mouse_move(ctx, MouseMoveParams(at=_given(params.coordinate))),
+    "click": lambda ctx, params: mouse_click(ctx, MouseClickParams.model_validate({"at": params.coordinate})),
+    "hover": lambda ctx, params: mouse_move(ctx, MouseMoveParams.model_validate({"at": params.coordinate})),
     "type": lambda ctx, params: type_text(ctx, TypeTextParams(text=_given(params.text))),
     "press": lambda ctx, params: hotkey(ctx, HotkeyParams(keys=_given(params.text))),
-    "scroll_down": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams(direction="down")),
-    "scroll_up": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams(direction="up")),
+    "scroll_down": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "down"})),
+    "scroll_up": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "up"})),
     "resize": _resize,
     "close": _close,
 }
