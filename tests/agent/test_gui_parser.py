@@ -229,3 +229,9 @@ def test_a_text_that_is_written_as_a_literal_comes_back_whole(text: str) -> None
 def test_the_style_keeps_five_pictures_and_shows_no_text() -> None:
     assert GuiStyle().images_kept == 5
     assert not GuiStyle().shows_snapshot
+
+
+@pytest.mark.parametrize("box", ["[0,1,0,1]", "[0, 1, 0, 1]", "(0,1)"])
+def test_small_whole_numbers_are_parts_of_the_sides_not_the_first_pixel(box: str) -> None:
+    assert as_coordinates(parse_spot(box), scale="pixels", width=1280, height=720) == "[0,1,0,1]"
+    assert as_coordinates(parse_spot(box), scale="thousandths", width=1280, height=720) == "[0,0.001,0,0.001]"

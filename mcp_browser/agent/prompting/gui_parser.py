@@ -163,10 +163,11 @@ def resized(width: int, height: int) -> tuple[int, int]:
 def as_coordinates(spot: Spot, *, scale: Scale, width: int, height: int) -> str:
     """A point as the mouse's actions take it, from a model's numbers and the picture it was shown, pixels.
 
-    Two numbers up to 1, one of them a fraction, are parts of the sides whatever the scale.
+    Two numbers up to 1 are parts of the sides, not the first pixel; with thousandths only where one of them
+    is a fraction.
     """
-    fractions = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x % 1 or spot.y % 1)
-    if scale == "unit" or fractions:
+    small = 0 <= spot.x <= 1 and 0 <= spot.y <= 1 and (spot.x or spot.y)
+    if scale == "unit" or (small and (scale == "pixels" or spot.x % 1 or spot.y % 1)):
         return f"[{spot.x:g},{spot.y:g},{spot.x:g},{spot.y:g}]"
     if scale == "thousandths":
         x, y = spot.x / THOUSAND, spot.y / THOUSAND
