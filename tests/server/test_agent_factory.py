@@ -24,7 +24,7 @@ def maker(tmp_path: Path) -> RunMaker:
 
 def test_a_task_is_offered_the_actions_that_it_names_and_no_others(maker: RunMaker) -> None:
     task = Task(text="Click.", allowed_actions=("click_element", "call_user"))
-    assert [action.name for action in maker._actions(task)] == ["click_element"]
+    assert [action.name for action in maker._controller(task).registry] == ["click_element"]
 
 
 def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(maker: RunMaker) -> None:
