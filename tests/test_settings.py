@@ -94,7 +94,7 @@ def test_settings_may_stand_before_or_after_the_command() -> None:
 
     assert before == after
     assert before.flags == {"headless": True}
-    assert before.url == "x.org"
+    assert before.given == {"url": "x.org"}
 
 
 @pytest.mark.parametrize("text", ["1024x768", "1024 x 768", "1024,768"])
