@@ -91,7 +91,17 @@ def test_the_default_tools_are_few_characters() -> None:
     assert total < 12_000
 
 
-GROUPS = {"core", "console", "emulation", "files", "mouse", "network", "scripting", "storage"}
+GROUPS = {
+    "browser_action",
+    "core",
+    "console",
+    "emulation",
+    "files",
+    "mouse",
+    "network",
+    "scripting",
+    "storage",
+}
 
 
 def test_every_action_has_a_short_description_and_a_closed_schema() -> None:
