@@ -5,11 +5,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Literal, Protocol, TypeVar
 
 import anyio
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from mcp_browser.browser.clipboard import Clipboard, chord_of
 from mcp_browser.dom.service import DomService
-from mcp_browser.errors import McpBrowserError
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, McpBrowserError
 from mcp_browser.policy import Target
 
 T = TypeVar("T")
@@ -17,6 +19,7 @@ Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
 KEYS_AT_ONCE = 200  # A long text goes in pieces, so that it is not taken for a page that hangs
+PRESSED_SECONDS = 1.0  # How long at most a button of the mouse is held down for the page to take note
 _ENTER = frozenset({"Enter", "NumpadEnter"})
 _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
 
@@ -66,7 +69,10 @@ class Input:
         """Click at a point."""
         await self.check_at(x, y)
         self._tab.cursor = (x, y)
-        await self._act(self._tab.page.mouse.click(x, y, button=button, click_count=clicks))
+        await self._tab.act(self._tab.page.mouse.move(x, y))
+        for count in range(1, clicks + 1):
+            await self._press(button, count)
+            await self._act(self._tab.page.mouse.up(button=button, click_count=count))
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> None:
         """Move the mouse to a point."""
@@ -78,7 +84,7 @@ class Input:
         if self._tab.cursor is not None:
             await self.check_at(*self._tab.cursor)
         self._pressed_at = self._tab.cursor
-        await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
+        await self._press(button, clicks)
 
     async def up(self, *, button: Button = "left", clicks: int = 1) -> None:
         """Let go of it; where that is not allowed, back where it was pressed."""
@@ -184,6 +190,13 @@ class Input:
         """Note that something was done to an element without input."""
         if (gate := self._gate()) is not None:
             gate.passed()
+
+    async def _press(self, button: Button, clicks: int) -> None:
+        await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
+        if self._tab.cursor is not None and not self._tab.held:
+            # Where the page is busy or has gone, the button comes up all the same.
+            with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+                await self._tab.ask(self._tab.dom.pressed(*self._tab.cursor), limit=PRESSED_SECONDS)
 
     async def _act(self, work: Awaitable[object]) -> None:
         self.did()

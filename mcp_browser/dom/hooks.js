@@ -547,6 +547,15 @@
     return `${count} ${latest}`;
   }
 
+  /** How many callbacks come with the next frame, or at once. */
+  function soon() {
+    let count = 0;
+    const time = now();
+    for (const until of due.values()) if (until <= time + 1) count++;
+    for (const key of expected) if (typeof key === "string" && key.startsWith("requestAnimationFrame")) count++;
+    return `${count} 0`;
+  }
+
   function begin() {
     if (settled) {
       due.clear();
@@ -640,8 +649,8 @@
       send(new CustomEvent(`${channel}:readings`, { detail: stringify([...read]) }));
       return;
     }
-    if (asked === "timers") {
-      send(new CustomEvent(`${channel}:timers`, { detail: pending() }));
+    if (asked === "timers" || asked === "frames") {
+      send(new CustomEvent(`${channel}:timers`, { detail: asked === "timers" ? pending() : soon() }));
       return;
     }
     sendRoots();

@@ -175,6 +175,11 @@ class DomService:
         main = await self._frames.main()
         return state_of(await main.world.run("settle", limit * 1000))
 
+    async def pressed(self, x: float, y: float) -> None:
+        """Let the page get ready for the release of the mouse's button, which went down at this point."""
+        main = await self._frames.main()
+        await main.world.run("pressed", x, y)
+
     async def answers_read(self) -> dict[str, AnswerReading]:
         """How the page and its frames read the answers to their requests, by URL without its query."""
         read: dict[str, AnswerReading] = {}

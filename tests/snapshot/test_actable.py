@@ -44,6 +44,25 @@ async def test_a_listener_for_another_mouse_event_counts_too(hand: Hand, event: 
     assert view.offers("Press")
 
 
+LATE = """<style>div { width: 100px; height: 40px }</style><div id=day tabindex=0>Day</div><script>
+day.onmousedown = () => requestAnimationFrame(() => setTimeout(() =>
+    addEventListener('mouseup', () => { day.textContent = 'Chosen'; }, { once: true })));
+</script>"""
+
+
+async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears_of_it(hand: Hand) -> None:
+    inner = hand.site.page(LATE).replace(hand.site.url, hand.site.other)
+    view = await hand.show(f"{LATE}<iframe src='{inner}'></iframe>")
+    own, framed = (node.index for node in view.all("Day"))
+    assert own is not None
+    assert framed is not None
+
+    await hand.click(own)
+    await hand.click(framed)
+
+    assert len((await hand.look()).all("Chosen")) == 2
+
+
 async def test_a_listener_added_late_makes_the_element_appear(hand: Hand) -> None:
     view = await hand.show(
         "<p><b id=b>Press</b></p><button onclick=\"b.addEventListener('click', () => 0)\">Arm</button>"

@@ -122,6 +122,13 @@ function pendingTimers() {
   return { count: Number(count), left: Number(left) };
 }
 
+/** Whether the last input has started something that the next frame brings; true where nobody knows. */
+function framesDue() {
+  timers = "1 0";
+  ask("frames");
+  return parseInt(timers) > 0;
+}
+
 /** How the page reads the answers of which addresses. @returns {[string, "pieces" | "whole" | "elsewhere"][]} */
 function answersRead() {
   readingsHeard = "[]";

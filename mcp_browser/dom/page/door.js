@@ -18,6 +18,7 @@ const methods = {
     return { doc: documentKey, answers: answersRead(), frames };
   },
   ready,
+  pressed,
   framePoint,
   targetsAt,
   targetsOf,

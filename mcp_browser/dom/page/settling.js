@@ -134,3 +134,20 @@ async function settle(limit, came = false) {
     observer.disconnect();
   }
 }
+
+/** How many frames a button of the mouse is held down for at most. */
+const MOST_PRESSED = 2;
+
+/**
+ * Let the frames go by that the page has asked for when a button went down: some listen for its release only from then on.
+ * @param {number} x
+ * @param {number} y where the mouse is, CSS pixels of the view
+ */
+async function pressed(x, y) {
+  const hit = at(x, y);
+  // What a frame has asked for is not known here.
+  const tag = hit ? localName(hit) : "";
+  if (tag === "iframe" || tag === "frame") await frame();
+  else for (let i = 0; i < MOST_PRESSED && framesDue(); i++) await frame();
+  return true;
+}
