@@ -35,14 +35,18 @@ class Stretch:
         return (self.sign, self.port) == (other.sign, other.port) and self.reading is other.reading
 
 
-def stretches(reading: Reading) -> Iterator[Stretch]:
-    """All lines of a reading and of those within it, in reading order, by where they lie."""
+def stretches(reading: Reading, cut: tuple[Reading, int] | None = None) -> Iterator[Stretch]:
+    """All lines of a reading and of those within it, in reading order, by where they lie.
+
+    `cut` is what cuts the frame off where not all of it is seen: a reading around it and the port there.
+    """
     answer = reading.answer
     runs: list[tuple[int, int, int]] = [*answer["runs"], (answer["count"], 0, 0)]
     stands = reading.state.read.stands
     within = sorted((stands[owner][0], owner) for owner in reading.within)
     for (place, port, sign), (end, _, _) in pairwise(runs):
-        own = Stretch(0, sign, port, reading if sign else None)
+        by, through = cut if cut and not port else (reading, port)
+        own = Stretch(0, sign, through if sign else 0, by if sign else None)
         begin = place
         while within and within[0][0] < end:
             stand, owner = within.pop(0)
@@ -50,8 +54,18 @@ def stretches(reading: Reading) -> Iterator[Stretch]:
             begin = stand + 1
             inner = reading.within[owner]
             # What stands in a frame that is out of view is where that is.
-            yield from [replace(own, lines=inner.total)] if sign else stretches(inner)
+            yield from (
+                [replace(own, lines=inner.total)] if sign else stretches(inner, _cut(inner, reading, cut))
+            )
         yield replace(own, lines=end - begin)
+
+
+def _cut(inner: Reading, reading: Reading, cut: tuple[Reading, int] | None) -> tuple[Reading, int] | None:
+    """What cuts off a frame within a reading that may be cut off itself."""
+    if inner.state.seen is None:
+        return None
+    port = int(inner.state.seen[-1])
+    return cut if cut and not port else (reading, port)
 
 
 class Gaps:

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
@@ -30,6 +30,7 @@ from mcp_browser.dom.worlds import FrameGone, IsolatedWorld
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
+MEETINGS = 2  # A frame that was lost is met anew once
 AS_BEFORE = "as before"  # What a part says that is as on the page before, links' indexes included
 
 
@@ -74,7 +75,12 @@ class PageReader:
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
-        met = [child for owner, child in frame.children.items() if owner in frame.read.stands]
+        # What is seen of a frame that does not fit into the view is known once the page around it was read.
+        met = [
+            child
+            for owner, child in frame.children.items()
+            if owner in frame.read.stands and child.seen is None
+        ]
         answer, inner = await asyncio.gather(
             self._ask_frame(frame, wish, settle, deep),
             asyncio.gather(*(self._try_read(child, wish, settle, deep + 1) for child in met)),
@@ -87,24 +93,41 @@ class PageReader:
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
-        for owner, child in list(frame.children.items()):
-            if read.get(id(child), frame) is None and not child.silent:
+        for _ in range(MEETINGS):
+            lost = [
+                owner
+                for owner, child in frame.children.items()
+                if read.get(id(child), frame) is None and not child.silent
+            ]
+            for owner in lost:
                 # The frame's document is in another process now, or was lost on the way.
                 del frame.children[owner]
-        await self._frames.meet(frame, list(frame.read.stands))
-        late = [
-            child
-            for owner, child in frame.children.items()
-            if owner in frame.read.stands and id(child) not in read
-        ]
-        left = max(0.0, settle - (time.monotonic() - begun))
-        readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
-        read |= {id(child): given for child, given in zip(late, readings, strict=True)}
+            late = await self._late(frame, read, answer["seen"])
+            if not late:
+                break
+            left = max(0.0, settle - (time.monotonic() - begun))
+            readings = await asyncio.gather(*(self._try_read(child, wish, left, deep + 1) for child in late))
+            read |= {id(child): given for child, given in zip(late, readings, strict=True)}
+            if all(given is not None or child.silent for child, given in zip(late, readings, strict=True)):
+                break
         for owner, child in frame.children.items():
             given = read.get(id(child))
             if owner in frame.read.stands and given is not None:
                 reading.within[owner] = given
         return reading
+
+    async def _late(
+        self, frame: FrameState, read: Mapping[int, Reading | None], seen: Mapping[str, Sequence[float]]
+    ) -> list[FrameState]:
+        """The frames within that are new, or of which another part is seen than they were read for."""
+        await self._frames.meet(frame, list(frame.read.stands))
+        late: list[FrameState] = []
+        for owner, child in frame.children.items():
+            part = seen.get(str(owner))
+            if owner in frame.read.stands and (id(child) not in read or part != child.seen):
+                late.append(child)
+            child.seen = part
+        return late
 
     async def _try_read(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
@@ -124,7 +147,13 @@ class PageReader:
     async def _ask_frame(
         self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> dict[str, Any]:
-        wish = {**wish, "base": frame.told.number, "of": frame.told.document, "strict": deep > 0}
+        wish = {
+            **wish,
+            "base": frame.told.number,
+            "of": frame.told.document,
+            "strict": deep > 0,
+            "seen": frame.seen,
+        }
         if settle > 0:
             answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
         else:

@@ -1,6 +1,6 @@
 """What the frames of a page have answered, put together: pure functions over readings."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class FrameState:
     told_within: Mapping[int, int] = field(default_factory=dict[int, int])
     read: Known = NOTHING
     children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
+    # Left, top, right, bottom of what is seen of it and the id of what cuts it off, where not all is seen
+    seen: Sequence[float] | None = None
     silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
 
     @property

@@ -63,6 +63,28 @@ async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears
     assert len((await hand.look()).all("Chosen")) == 2
 
 
+async def test_what_lets_the_mouse_through_says_so_unless_something_else_takes_its_clicks(hand: Hand) -> None:
+    view = await hand.show(
+        f"""{LOG}<style>.off {{ pointer-events: none }}</style>
+        <a class=off href=#a>Next page</a><button style="pointer-events: none">Save</button>
+        <div class=off><button>Within</button><button style="pointer-events: auto">Apart</button></div>
+        <button class=off><i style="pointer-events: auto">Icon</i></button>
+        <ul><li id=item><a class=off href=#b>Row</a></li></ul><input class=off aria-label=Name>
+        <label><input type=checkbox class=off onchange="log.push('box')">Box</label>
+        <script>item.addEventListener('click', note('row'))</script>"""
+    )
+
+    marked = {node.name for node in view.elements if "unclickable" in node.states}
+    assert marked == {"Next page", "Save", "Within"}
+    found = await hand.do("find_elements", text="Next page")
+    assert "unclickable" in (found.page_content or "")
+    for name in marked:
+        with pytest.raises(NotActionable, match="mouse through"):
+            await hand.click(view.index(name))
+    assert await clicks(hand, view, "Row") == ["row"]
+    assert await clicks(hand, view, "Box") == ["row", "box"]
+
+
 async def test_a_listener_added_late_makes_the_element_appear(hand: Hand) -> None:
     view = await hand.show(
         "<p><b id=b>Press</b></p><button onclick=\"b.addEventListener('click', () => 0)\">Arm</button>"

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_browser.dom.models import ElementQuery
 from mcp_browser.rendering.snapshot import render_snapshot
-from tests.snapshot.hand import Hand, View, number
+from tests.snapshot.hand import Hand, View, number, words_of
 
 BUDGET = 400
 """Tokens: room for about eighty short lines."""
@@ -198,3 +198,29 @@ async def test_entries_of_a_long_list_that_are_seen_in_a_box_are_told(hand: Hand
     assert {"City number 200", "City number 209"} <= names
     assert "City number 10" not in names
     assert "City number 215" not in names
+
+
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("boxed", [False, True])
+async def test_what_is_seen_of_a_frame_larger_than_what_shows_it_comes_first(
+    hand: Hand, other: bool, boxed: bool
+) -> None:
+    inner = hand.site.page(lines_of("Line"))
+    if other:
+        inner = inner.replace(hand.site.url, hand.site.other)
+    frame = f"<iframe src='{inner}' style='border: 0; width: 350px; height: 5000px'></iframe>"
+    around = f"<div id=box role=region aria-label=Box style='{BOX}'>{frame}</div>" if boxed else frame
+    await hand.tab.goto(hand.site.page(f"<h1>Top</h1>{around}<p>After</p>"))
+    await hand.tab.page.frame_locator("iframe").get_by_text("Line 249").wait_for()
+    await hand.script("(window.box ?? document.scrollingElement).scrollTop = 2400")
+
+    lines = await told(hand)
+
+    stands, first, last = places(lines, "iframe", "Line 120 of", "Line 127 of")
+    above, below = (line for line in left_out(lines) if number(line) > 1)
+    assert stands < lines.index(above) < first < last < lines.index(below)
+    assert re.search(rf"more lines above \({'12.0' if boxed else '3.3'} screens\)", above)
+    assert ("scroll index=" in above) == boxed
+    assert not any("Line 0 of" in line for line in lines)
+    where = {"index": int(above.rsplit("=", 1)[1])} if boxed else {}
+    assert "Line 50 of" in words_of(await hand.do("scroll", direction="up", pages=7 if boxed else 2, **where))

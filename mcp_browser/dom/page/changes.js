@@ -130,11 +130,12 @@ function folded(lines, folding) {
 
 function view() {
   const page = scroller();
+  const { left, top, right, bottom } = viewport();
   return [
-    Math.round(scrollX),
-    Math.round(scrollY),
-    innerWidth,
-    innerHeight,
+    Math.round(scrollX + left),
+    Math.round(scrollY + top),
+    Math.round(right - left),
+    Math.round(bottom - top),
     page ? _scrollWidth.call(page) : innerWidth,
     page ? _scrollHeight.call(page) : innerHeight,
   ];
@@ -151,6 +152,7 @@ function view() {
  * @property {boolean} folded long lists are told in short
  * @property {boolean} came scripts or answers have come since the action began
  * @property {boolean} searched the page has just been searched, and may be told as it was then
+ * @property {number[] | null} seen what is seen of this frame where that is not all of it: left, top, right, bottom
  */
 
 /** Characters of changes where some of them are what was scrolled to. */
@@ -177,6 +179,7 @@ function untold(lines, changes) {
 
 /** @param {Wish} wish */
 function observe(wish) {
+  seenPart = wish.seen;
   turnLooks(wish.base === lastReading);
   const kept = wish.searched ? searched : null;
   searched = null;
@@ -190,10 +193,10 @@ function observe(wish) {
   const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, unshown: lines.length ? undefined : mayShow(), hosts: hosts.length ? hosts.map(keep) : undefined };
+  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, unshown: lines.length ? undefined : mayShow(), hosts: hosts.length ? hosts.map(keep) : undefined };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
-    const come = wish.strict ? [] : untold(lines, changes);
+    const come = untold(lines, changes);
     const room = come.length ? Math.max(wish.changes, SCROLLED_ROOM) : wish.changes;
     const told = chooseChanges([...changes, ...come], before, room);
     const changed = told.cost + (told.omitted ? room : 0);
@@ -219,6 +222,26 @@ function framesIn(lines) {
     if (line.role === "iframe") frames.push([line.id, i, line.depth, line.far]);
   }
   return frames;
+}
+
+/** Which part is seen of each frame that is in the view, but not with all of it: left, top, right, bottom in the frame's pixels, and the id of what cuts it off, 0 for the page. @param {Line[]} lines */
+function seenOfFrames(lines) {
+  /** @type {Record<number, number[]>} */
+  const parts = {};
+  for (const line of lines) {
+    const element = line.role === "iframe" && line.far === 0 ? byId(line.id) : null;
+    if (!(element instanceof HTMLElement)) continue;
+    const { port } = line;
+    const box = rectOf(element);
+    const scale = element.offsetWidth ? box.width / element.offsetWidth : 1;
+    const [x, y] = [box.left + element.clientLeft * scale, box.top + element.clientTop * scale];
+    const [width, height] = [element.clientWidth, element.clientHeight];
+    const [left, top] = [Math.max(0, (port.left - x) / scale), Math.max(0, (port.top - y) / scale)];
+    const [right, bottom] = [Math.min(width, (port.right - x) / scale), Math.min(height, (port.bottom - y) / scale)];
+    if (right <= left || bottom <= top || (right - left > width - LEAST_SCROLL && bottom - top > height - LEAST_SCROLL)) continue;
+    parts[line.id] = [left, top, right, bottom, port.id];
+  }
+  return parts;
 }
 
 /**
@@ -261,7 +284,8 @@ function sidesOf(lines) {
   const ports = {};
   let [, id, sign] = /** @type {[number, number, number]} */ (runs[0]);
   for (let i = 0; i < lines.length; i++) {
-    const { far, port } = /** @type {Line} */ (lines[i]);
+    const { far, port, role } = /** @type {Line} */ (lines[i]);
+    if (role === "iframe" && port.id && !ports[port.id]) ports[port.id] = screensOf(port.id);
     const side = Math.sign(far);
     const by = side === 0 ? 0 : hiding(port).id;
     if (by === id && side === sign) continue;

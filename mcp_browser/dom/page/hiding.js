@@ -228,3 +228,44 @@ function isLost(control, label) {
   }
   return false;
 }
+
+const INLINE_THROUGH = '[style*="pointer-events"],[pointer-events=none]';
+const MOST_TAKERS = 4;
+const CLICKED = "a[href],button,summary,label,[role=button],[role=link]";
+
+/** Whether anything in the document may let the mouse through. */
+function mayLetThrough() {
+  const { through, blind } = addedTo(document);
+  return blind || through.length > 0 || query(/** @type {Element} */ (rootElement()), INLINE_THROUGH) !== null;
+}
+
+/** Whether the mouse goes through an element. @param {Element} element */
+const isThrough = (element) => styleOf(element).pointerEvents === "none";
+
+/** Whether a control is one that only the mouse works and that lets it through, so that nothing takes its clicks. @param {Element} element */
+function isOutOfMouse(element) {
+  if (!(walk.through || walk.shadows > 0) || !isThrough(element)) return false;
+  const tag = localName(element);
+  const kind = valueKind(controlOf(element));
+  if ((kind !== "none" && kind !== "check") || isReplaceable(element, tag) || shadowOf(element)) return false;
+  // While something is open, a page may let the mouse through all else: then it is what is open that counts.
+  if (isThrough(/** @type {Element} */ (body() || element))) return false;
+  for (const inner of queryAll(element, "*")) if (!isThrough(inner)) return false;
+  return !labelsOf(element).some(isSeen) && !takesItsClicks(element);
+}
+
+/** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
+function takesItsClicks(element) {
+  let left = MOST_TAKERS;
+  for (let node = flatParent(element); isElement(node) && left > 0; node = flatParent(/** @type {Element} */ (node))) {
+    const outer = /** @type {Element} */ (node);
+    if (outer === body() || outer === rootElement()) return false;
+    if (isThrough(outer)) continue;
+    left--;
+    const box = rectOf(outer);
+    // What listens all over the page does so for whatever else is on it.
+    if (box.width * box.height > innerWidth * innerHeight * 0.6) return false;
+    if (HAND.has(styleOf(outer).cursor) || listensItself(outer) || matches(outer, CLICKED)) return true;
+  }
+  return false;
+}

@@ -29,20 +29,21 @@ function read(top, thorough = false) {
   surveyStyles();
   const whole = rootElement();
   const { before, after } = addedTo(document);
-  const height = innerHeight;
+  const port = viewport();
   walk = {
     ...standing(),
     start,
     tree,
     thorough,
     active: deepActive(),
+    through: mayLetThrough(),
     styled: before !== null || after !== null,
     width: innerWidth,
-    height,
-    margin: height * 1.5,
+    height: innerHeight,
+    margin: (port.bottom - port.top) * 1.5,
     offX: scrollX,
     offY: scrollY,
-    port: { ...NO_PORT, right: innerWidth, bottom: height },
+    port,
     leftward: !!whole && styleOf(whole).direction === "rtl",
   };
   const letSleep = wakeLazy();

@@ -293,8 +293,9 @@ async function tryReady(id, purpose, force) {
       if (over && (!through || matches(over, LAYERS))) return { ...coveredBy(over), ...facts };
       // A component's field that lies unseen under what the component draws: a click there is meant for it.
       const under = isReplaceable(element, localName(element)) && rootOf(point.hit) === rootOf(element);
-      if (through && !(under && holds(point.hit, element))) return { problem: "no-pointer", ...facts };
-      if (!under) return { problem: "clipped", ...facts };
+      const meant = through && holds(point.hit, element) && (under || takesItsClicks(element));
+      if (through && !meant) return { problem: "no-pointer", ...facts };
+      if (!under && !meant) return { problem: "clipped", ...facts };
       const how = hiddenBy(element, true);
       if (how) return { problem: "hidden", how, ...facts };
     } else point = labelled;

@@ -1,9 +1,9 @@
 /** What style sheets add or take away: text before and after, cursors, invisible ink. */
 
-/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, and of what may be fixed to the view; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], blind: boolean}} Added */
+/** Selectors of what gets text before or after it, of each tree, null where there are none; of what gets a cursor, of what may be made invisible, of what is drawn under the mouse, of what is laid out late, of what may scroll, of what may be fixed to the view, and of what lets the mouse through; whether some sheet could not be read. @typedef {{before: string | null, after: string | null, hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], through: string[], blind: boolean}} Added */
 /** @type {WeakMap<Node, Added>} */
 let addedIn = new WeakMap();
-/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[]}} Rules */
+/** @typedef {{rules: number, before: string[], after: string[], hand: string[], trap: string[], hover: string[], lazy: string[], scroll: string[], fixed: string[], through: string[]}} Rules */
 /** @type {WeakMap<CSSStyleSheet, Rules>} */
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
@@ -26,7 +26,7 @@ function addedBy(sheet) {
   const known = sheets.get(sheet);
   if (known && known.rules === rules.length) return known;
   /** @type {Rules} */
-  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [], fixed: [] };
+  const found = { rules: rules.length, before: [], after: [], hand: [], trap: [], hover: [], lazy: [], scroll: [], fixed: [], through: [] };
   let left = MOST_RULES;
   /** @param {CSSRuleList} list @param {string} outer */
   const enter = (list, outer) => {
@@ -48,6 +48,7 @@ function addedBy(sheet) {
         if (style.contentVisibility === "auto") found.lazy.push(own);
         if (SCROLLS.test(`${style.overflow} ${style.overflowX} ${style.overflowY}`)) found.scroll.push(own);
         if (style.position === "fixed") found.fixed.push(own);
+        if (style.pointerEvents === "none" || style.pointerEvents.includes("var(")) found.through.push(own);
         if (rule.cssRules && rule.cssRules.length) enter(rule.cssRules, own);
       } else if (rule instanceof CSSImportRule) {
         const inner = rule.styleSheet && addedBy(rule.styleSheet);
@@ -60,6 +61,7 @@ function addedBy(sheet) {
           found.lazy.push(...inner.lazy);
           found.scroll.push(...inner.scroll);
           found.fixed.push(...inner.fixed);
+          found.through.push(...inner.through);
         }
       } else if (/** @type {any} */ (rule).cssRules) enter(/** @type {any} */ (rule).cssRules, outer);
     }
@@ -140,6 +142,8 @@ function addedTo(root) {
   const scroll = [];
   /** @type {string[]} */
   const fixed = [];
+  /** @type {string[]} */
+  const through = [];
   let blind = false;
   for (const sheet of sheetsOf(root)) {
     if (sheet.disabled) continue;
@@ -156,8 +160,9 @@ function addedTo(root) {
     lazy.push(...own.lazy);
     scroll.push(...own.scroll);
     fixed.push(...own.fixed);
+    through.push(...own.through);
   }
-  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, fixed, blind };
+  added = { before: working(before), after: working(after), hand, trap, hover, lazy, scroll, fixed, through, blind };
   addedIn.set(root, added);
   return added;
 }

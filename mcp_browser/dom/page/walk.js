@@ -29,6 +29,7 @@
  * @property {boolean} inert
  * @property {Element | null} ignoredHand
  * @property {Element | null} active the focused element
+ * @property {boolean} through whether something in the document may let the mouse through
  * @property {boolean} styled whether style sheets of the document add text
  * @property {number} shadows how many shadow trees deep it is: each has style sheets of its own
  * @property {number} width of the view
@@ -52,6 +53,7 @@ const NO_MARKS = [];
 /** Of a line that says nothing but its text. @type {string[]} */
 const NO_STATES = [];
 const INERT = ["inert"];
+const UNCLICKABLE = ["unclickable"];
 const EXACT_RECTS = 2500;
 /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
 const TRAP_CHECKS = 8000;
@@ -89,6 +91,7 @@ const standing = () => ({
   inert: false,
   ignoredHand: null,
   active: null,
+  through: false,
   styled: false,
   shadows: 0,
   width: 0,
@@ -105,6 +108,15 @@ let editorRead = false;
 /** What was read for a search, until something else is read: what has changed can be told of that. @type {{lines: Line[], groups: Group[]} | null} */
 let searched = null;
 
+/** The part of the frame that is seen through what it stands in, where that is not all of it: left, top, right, bottom. @type {number[] | null} */
+let seenPart = null;
+
+/** What is seen of the page. @returns {Port} */
+function viewport() {
+  const [left = 0, top = 0, right = innerWidth, bottom = innerHeight] = seenPart || [];
+  return { ...NO_PORT, left, top, right, bottom };
+}
+
 /** Only one reading goes on at a time, and nothing of it is kept when it ends. */
 let walk = standing();
 
@@ -113,7 +125,8 @@ const portNow = () => (walk.open.length ? /** @type {Open} */ (walk.open[walk.op
 
 /** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @param {Port} port @returns {Line} */
 function newLine(kind, node, id, role, name, states, far, port = portNow()) {
-  return { kind, depth: walk.depth, id, role, name, states, marks: walk.inert ? INERT : NO_MARKS, far, port, node, parts: null, cells: null };
+  const marks = walk.inert ? INERT : kind === "interactive" && isOutOfMouse(node) ? UNCLICKABLE : NO_MARKS;
+  return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null };
 }
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
