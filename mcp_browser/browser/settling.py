@@ -15,7 +15,7 @@ from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
-from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.dom.models import DomChanges, DomSnapshot, SettleState
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 from mcp_browser.settings import Settings
@@ -231,11 +231,15 @@ class Settler:
                     limit=longest,
                 ),
             )
-            return told[1] if told is not None else None
+            if told is None:
+                return None
+            self._tell_unanswered(told[0])
+            return told[1]
         if limit > 0:
-            await self._or_nothing(
+            state = await self._or_nothing(
                 tab, lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
             )
+            self._tell_unanswered(state)
         if self._how == "none" or tab.held:
             return None
         return await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.snapshot))
@@ -261,6 +265,14 @@ class Settler:
         """Ask how the page reads its answers: what it reads piece by piece is not waited for."""
         with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
             tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
+
+    def _tell_unanswered(self, state: SettleState | None) -> None:
+        if state is not None and state.unanswered:
+            self._session.notice(
+                "The page has sent something over a web socket: "
+                f"no answer to see has come in {state.waited:.0f} s. "
+                "A later one is told with the next result, or by wait_for."
+            )
 
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
         requests = tab.activity.give_up(0 if tab.dom.may_show else since)

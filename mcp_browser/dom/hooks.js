@@ -17,8 +17,9 @@
   const LONGEST_OF_PAGE = 250;
   /** Longest wait for what has no time of its own and may never come, milliseconds. */
   const LONGEST_ANSWER = 300;
-  /** The same for the answer of a socket that was written to. */
-  const LONGEST_SOCKET = 1000;
+  /** The same for the answer of a socket that was written to: because something was pressed, and because of typing. */
+  const LONGEST_SOCKET = 3000;
+  const LONGEST_TYPED = 1000;
   /** What is left of that wait at least when the page is looked at again, because something else has ended. */
   const LAST_ANSWER = 60;
   const DEEPEST_TIMER = 3;
@@ -353,8 +354,20 @@
 
   /** Sockets written to that have answered nothing to see yet, and whether they have answered at all. @type {Map<object, boolean>} */
   const asked = new Map();
-  /** Sockets that were waited for in vain. @type {WeakSet<object>} */
-  const mute = new WeakSet();
+  /** Sockets that were waited for in vain after a press, and those after typing. @type {[WeakSet<object>, WeakSet<object>]} */
+  const mute = [new WeakSet(), new WeakSet()];
+  /** Whether the last input was typing or turning the wheel. */
+  let typing = false;
+  const muteNow = () => mute[typing ? 1 : 0];
+  /** How many sockets were given up since the last press. */
+  let unanswered = 0;
+  function giveUp() {
+    for (const socket of asked.keys()) {
+      muteNow().add(socket);
+      forget(socket);
+      if (!typing) unanswered++;
+    }
+  }
   /** @type {WeakSet<object>} */
   const heard = new WeakSet();
   const DRAWN = { subtree: true, childList: true, characterData: true };
@@ -378,7 +391,7 @@
       apply(add, self, ["message", () => (asked.has(self) ? asked.set(self, true) : expected.delete(self)), { capture: true }]);
       apply(add, self, ["close", () => forget(self)]);
     }
-    if (longest !== LONGEST_AFTER_INPUT || mute.has(self)) return given;
+    if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
     if (!asked.size) for (const root of [document, ...alive(shadows)]) apply(observe, shown, [root, DRAWN]);
     asked.set(self, false);
     return given;
@@ -533,18 +546,14 @@
     // Where the machine is busy all takes longer, a look too: one look counts as little as on a free one.
     patience += min(time - impatient, 2 * GLANCE) || 0;
     impatient = NaN;
-    if (patience >= LONGEST_SOCKET) {
-      for (const socket of asked.keys()) {
-        mute.add(socket);
-        forget(socket);
-      }
-    }
-    if (!count && expected.size && patience < (asked.size ? LONGEST_SOCKET : LONGEST_ANSWER)) {
+    const patient = typing ? LONGEST_TYPED : LONGEST_SOCKET;
+    if (patience >= patient) giveUp();
+    if (!count && expected.size && patience < (asked.size ? patient : LONGEST_ANSWER)) {
       count = expected.size;
       latest = GLANCE;
       impatient = time;
     }
-    return `${count} ${latest}`;
+    return `${count} ${latest} ${unanswered + (typing ? 0 : asked.size)}`;
   }
 
   /** How many callbacks come with the next frame, or at once. */
@@ -553,7 +562,7 @@
     const time = now();
     for (const until of due.values()) if (until <= time + 1) count++;
     for (const key of expected) if (typeof key === "string" && key.startsWith("requestAnimationFrame")) count++;
-    return `${count} 0`;
+    return `${count} 0 0`;
   }
 
   function begin() {
@@ -562,15 +571,17 @@
       for (const socket of asked.keys()) forget(socket);
       expected.clear();
     }
-    settled = false;
-    patience = 0;
+    settled = typing = false;
+    patience = unanswered = 0;
     longest = LONGEST_AFTER_INPUT;
     level = 0;
   }
 
   /** @param {Event} event */
   function onInput(event) {
-    if (event.isTrusted) begin();
+    if (!event.isTrusted) return;
+    begin();
+    typing = event.type === "input" || event.type === "wheel" || (event instanceof KeyboardEvent && event.key.length === 1);
   }
 
   /** @param {Event} event */
@@ -641,6 +652,9 @@
     }
     if (asked === "settled") {
       settled = true;
+      // The whole wait may have ended first.
+      if (patience >= LONGEST_ANSWER) giveUp();
+      unanswered = 0;
       patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
       impatient = NaN;
       return;

@@ -190,8 +190,8 @@ AnswerReading = Literal["pieces", "whole", "elsewhere"]
 class SettleState(Frozen):
     """Whether the page has come to rest, as far as the page itself can tell, and what kept it going.
 
-    `timers` counts the short timers that the last input has started and that are still to come; `waited` is
-    in seconds.
+    `timers` counts the short timers that the last input has started and that are still to come, `unanswered`
+    the sockets that a press wrote to and that were waited for in vain; `waited` is in seconds.
     """
 
     quiet: bool = True
@@ -199,6 +199,7 @@ class SettleState(Frozen):
     animations: bool = False
     mutations: bool = False
     waited: float = 0.0
+    unanswered: int = 0
 
 
 class ElementQuery(Frozen):

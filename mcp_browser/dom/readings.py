@@ -12,7 +12,7 @@ from mcp_browser.dom.worlds import World
 FRAME_SECONDS = 3.0
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
-QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0}
+QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0, "unanswered": 0}
 """The state of a page that was not waited for."""
 
 
@@ -108,6 +108,7 @@ def settled(reading: Reading) -> SettleState:
         animations=any(state.animations for state in states),
         mutations=any(state.mutations for state in states),
         waited=max((state.waited for state in states), default=0.0),
+        unanswered=sum(state.unanswered for state in states),
     )
 
 

@@ -57,11 +57,11 @@ async def show(hand: Hand, url: str, asked: str) -> int:
     return view.index("Heat")
 
 
-@pytest.mark.parametrize("where", ["out", "shadow"])
+@pytest.mark.parametrize(("where", "after"), [("out", 2), ("shadow", 0.5)])
 async def test_an_answer_after_one_that_only_says_busy_is_in_the_result(
-    hand: Hand, url: str, where: str
+    hand: Hand, url: str, where: str, after: float
 ) -> None:
-    index = await show(hand, url, f"{{after: 0.5, in: '{where}', out: 'warm'}}")
+    index = await show(hand, url, f"{{after: {after}, in: '{where}', out: 'warm'}}")
 
     assert "warm" in words_of(await hand.click(index))
 
@@ -70,9 +70,12 @@ async def test_a_socket_that_answers_nothing_to_see_is_waited_for_once(hand: Han
     index = await show(hand, url, "{after: 30}")
 
     began = time.monotonic()
-    await hand.click(index)
+    told = words_of(await hand.click(index))
     first = time.monotonic() - began
     began = time.monotonic()
-    await hand.click(index)
+    again = words_of(await hand.click(index))
+
+    assert "no answer to see has come" in told, told
+    assert "web socket" not in again
 
     assert time.monotonic() - began < first

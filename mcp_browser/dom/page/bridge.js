@@ -114,12 +114,12 @@ function ask(what) {
   _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
 }
 
-/** Timers that the last input has started: how many, and until when. */
+/** Timers that the last input has started: how many, and until when; and how many sockets were waited for in vain. */
 function pendingTimers() {
-  timers = "0 0";
+  timers = "0 0 0";
   ask("timers");
-  const [count, left] = timers.split(" ");
-  return { count: Number(count), left: Number(left) };
+  const [count, left, unanswered] = timers.split(" ");
+  return { count: Number(count), left: Number(left), unanswered: Number(unanswered) };
 }
 
 /** Whether the last input has started something that the next frame brings; true where nobody knows. */

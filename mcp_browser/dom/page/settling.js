@@ -91,7 +91,7 @@ async function settle(limit, came = false) {
   });
   const roots = allRoots();
   for (const root of roots) observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
-  let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0 };
+  let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
   try {
     let restless = start;
     let stirred = came;
@@ -105,7 +105,7 @@ async function settle(limit, came = false) {
       const pending = pendingTimers();
       const moving = animating(roots);
       const restlessFor = now() - restless;
-      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: mutations > 0, waited: Math.round(waited) };
+      state = { quiet: false, timers: pending.count, animations: moving > 0, mutations: mutations > 0, waited: Math.round(waited), unanswered: pending.unanswered };
       if (waited >= limit) return state;
       if (pending.count) {
         await pause(Math.min(pending.left + 1, limit - waited, 100));
