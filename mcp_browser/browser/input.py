@@ -64,6 +64,7 @@ class Input:
         self._clipboard = clipboard
         self._gate = gate
         self._pressed_at: tuple[float, float] | None = None
+        self._unreleased: tuple[Button, int] | None = None
 
     async def click(self, x: float, y: float, *, button: Button = "left", clicks: int = 1) -> None:
         """Click at a point."""
@@ -72,7 +73,9 @@ class Input:
         await self._tab.act(self._tab.page.mouse.move(x, y))
         for count in range(1, clicks + 1):
             await self._press(button, count)
-            await self._act(self._tab.page.mouse.up(button=button, click_count=count))
+            await self._release(button, count)
+            if self._tab.held:
+                break
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> None:
         """Move the mouse to a point."""
@@ -98,7 +101,12 @@ class Input:
                     await self.move(*pressed_at)
                 raise
             finally:
-                await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
+                await self._release(button, clicks)
+
+    async def release_pending(self) -> None:
+        """Let go of the button that was down when a dialog opened, which is closed now."""
+        if self._unreleased is not None and not self._tab.held:
+            await self._release(*self._unreleased)
 
     async def wheel(self, right: float, down: float) -> None:
         """Turn the wheel, by CSS pixels."""
@@ -192,11 +200,18 @@ class Input:
             gate.passed()
 
     async def _press(self, button: Button, clicks: int) -> None:
+        self._unreleased = None
         await self._act(self._tab.page.mouse.down(button=button, click_count=clicks))
         if self._tab.cursor is not None and not self._tab.held:
             # Where the page is busy or has gone, the button comes up all the same.
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 await self._tab.ask(self._tab.dom.pressed(*self._tab.cursor), limit=PRESSED_SECONDS)
+
+    async def _release(self, button: Button, clicks: int) -> None:
+        # The browser drops input while a dialog is open: that one is made up for when it closes.
+        self._unreleased = (button, clicks) if self._tab.held else None
+        if self._unreleased is None:
+            await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
 
     async def _act(self, work: Awaitable[object]) -> None:
         self.did()

@@ -290,6 +290,7 @@ class Tab:
             NotFound: none is open.
         """
         await self.block.answer(accept, text, limit=self._settings.limits.action_timeout)
+        await self.input.release_pending()
 
     async def element(self, index: int) -> Element:
         """The element that an index names; whether it is still there shows when it is used.

@@ -63,6 +63,17 @@ async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears
     assert len((await hand.look()).all("Chosen")) == 2
 
 
+async def test_a_button_of_which_the_press_opens_a_dialog_comes_up_when_that_is_closed(hand: Hand) -> None:
+    view = await hand.show(
+        """<button onmousedown="alert('Stop')" onclick="this.textContent = 'Gone'">Go</button>"""
+    )
+
+    await hand.click(view.index("Go"))
+    await hand.do("handle_dialog", accept=True)
+
+    await hand.tab.page.get_by_text("Gone").wait_for(timeout=10_000)
+
+
 async def test_what_lets_the_mouse_through_says_so_unless_something_else_takes_its_clicks(hand: Hand) -> None:
     view = await hand.show(
         f"""{LOG}<style>.off {{ pointer-events: none }}</style>
