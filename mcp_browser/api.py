@@ -118,7 +118,7 @@ class Agent:
         history, settings = self.history, self._settings
         check_not_ended(history.status)
         model = await self._chat_model(self._model or settings.agent.model)
-        fallback = settings.agent.fallback_model
+        fallback, judge = settings.agent.fallback_model, settings.agent.judge_model
         check_start(history.task, settings)
         check_budget(history.task.budget, model.info)
         registry = self._registry or load_registry(settings.tools)
@@ -136,6 +136,11 @@ class Agent:
                     fallback=await chat_model(fallback, settings.agent) if fallback else None,
                     seconds=settings.agent.model_timeout,
                 ),
+                judge_client=ModelClient(
+                    model=await chat_model(judge, settings.agent), seconds=settings.agent.model_timeout
+                )
+                if judge
+                else None,
                 style=style_for(history.task, model.info, settings.agent),
                 settings=settings.agent,
                 secrets=self._secrets(),

@@ -446,6 +446,14 @@ class AgentSettings(SettingsGroup):
     fallback_model: str | None = Field(
         default=None, description="Model to go on with when the first one fails."
     )
+    judge: bool = Field(
+        default=True,
+        description="Let a model check what a task claims, where it can; rules always do.",
+    )
+    judge_model: str | None = Field(
+        default=None,
+        description="Model that checks claims, provider:name. Default: that of the task.",
+    )
     gui_scale: Literal["pixels", "thousandths", "unit"] = Field(
         default="pixels",
         description="A vision model's coordinates: pixels of the picture, thousandths or parts of its sides.",
@@ -457,6 +465,12 @@ class AgentSettings(SettingsGroup):
     step_timeout: Seconds = Field(default=180, description="Limit for one step of a task, seconds.")
     tasks_dir: UserPath | None = Field(
         default=None, description="Folder for the histories of tasks. Default: per user."
+    )
+    tasks_days: float = Field(
+        default=90, gt=0, description="Days after which the folder of a task that has ended is deleted."
+    )
+    tasks_mb: float = Field(
+        default=2_000, gt=0, description="Megabytes of such folders; beyond, the oldest are deleted."
     )
     step_pictures: bool = Field(
         default=True, description="Keep a small picture of each step of a task, for its report."

@@ -8,6 +8,7 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
+from mcp_browser.agent.confirming import Confirmer
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
@@ -18,21 +19,26 @@ from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.run_status import RunStatus
-from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import Budget, TaskOutcome, TaskStatus
+from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.addresses import origin_of_page
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
+from mcp_browser.text import cut
 
-JUDGED_STEPS = 30  # How many of the last actions the judge reads
+LONGEST_FAILURE = 600  # How much of what a step failed of the run's end repeats, characters
 
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
     "may not stand above: look before you repeat it."
+)
+
+REFUSED = (
+    "Your result was checked and is not confirmed: {refusal} Go on. Claim success only once the page shows "
+    "it; if it cannot be done, use done with success false and say why."
 )
 
 
@@ -41,12 +47,14 @@ class Agent(TaskRun):
     """One run of one task in one session.
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
+    `judge_client` asks the model that checks claims; by default that is the run's own, where it can judge.
     `taken_up` is a run that went on in another browser, whose last page is opened again first.
     """
 
     model_client: ModelClient
     style: PlannerStyle
     settings: AgentSettings
+    judge_client: ModelClient | None = None
     state: AgentState = field(default_factory=AgentState)
     taken_up: bool = False
 
@@ -77,6 +85,19 @@ class Agent(TaskRun):
             control=self.control,
             state=self.state,
         )
+        self.confirmer = Confirmer(
+            executor=self.executor,
+            history=self.history,
+            state=self.state,
+            secrets=self.secrets,
+            judge_client=self._judge(),
+            window=self.messages.window,
+            seconds=self.settings.step_timeout,
+            limit=self._limit,
+        )
+        self.model_client.limit = self._limit
+        self._counted = self._used()
+        self._masked = 0  # How many typed passwords the history is known to be free of
         for text in self.state.instructions:
             self.control.instruct(text)
         self.run_status = RunStatus(self.history, self.control, seconds=self.state.seconds, resumable=True)
@@ -115,6 +136,10 @@ class Agent(TaskRun):
         if self.history.status in (TaskStatus.WORKING, TaskStatus.PAUSED):
             self._save()
 
+    @property
+    def keeps_pictures(self) -> bool:
+        return self.settings.step_pictures
+
     def outcome(self) -> TaskOutcome:
         """What the run has come to so far."""
         result = self._answer.result if self._answer is not None else None
@@ -131,6 +156,28 @@ class Agent(TaskRun):
             usage=self.state.usage,
             seconds=round(self.run_status.seconds, 2),
         )
+
+    def _judge(self) -> ModelClient | None:
+        """Who judges claims; None where no model is to."""
+        named = self.judge_client
+        wanted = self.task.judge if self.task.judge is not None else self.settings.judge
+        can = named is not None or self.model_client.model.info.judges or self.task.judge
+        return (named or self.model_client) if wanted and can else None
+
+    def _limit(self) -> str | None:
+        """Which limit, other than that of steps, forbids to ask a model any more."""
+        usage = self.state.usage + self._used().since(self._counted)
+        budget = self.task.budget
+        if usage.cost is None:
+            # A price that is not known ends the run with its step, not in the middle of one.
+            budget = budget.model_copy(update={"cost": None})
+        return _over_budget(budget, 0, usage, self.run_status.seconds)
+
+    def _used(self) -> Usage:
+        """What both models have used, in this process."""
+        used = self.model_client.usage
+        judge = self.judge_client
+        return used + judge.usage if judge is not None and judge is not self.model_client else used
 
     def _settings_in_force(self) -> RunSettings:
         settings = self.settings
@@ -152,11 +199,11 @@ class Agent(TaskRun):
     async def _step(self) -> None:
         state = self.state
         started = datetime.now(UTC)
-        before = self.model_client.usage
+        before = self._used()
         state.step += 1
         reason = _over_budget(self.task.budget, state.step, state.usage, self.run_status.seconds)
         if state.failures >= self.settings.max_failures:
-            reason = f"{state.failures} steps in a row have failed."
+            reason = f"{state.failures} steps in a row have failed.{self._last_failure()}"
         look: Look | None = None
         asked: Asked | None = None
         outcomes: list[ActionOutcome] = []
@@ -164,6 +211,7 @@ class Agent(TaskRun):
         failure: str | None = None
         try:
             with anyio.fail_after(self.settings.step_timeout) as self._step_limit:
+                await self._tell_look()
                 look = await self._look()
                 asked = await self.planner.decide(look, reason, notes)
                 await self._tell(look, asked)
@@ -176,21 +224,39 @@ class Agent(TaskRun):
                 self.run_status.end(TaskStatus.FAILED, failure)
         if failure is not None:
             notes.append(failure)
+        self._note_seen(look, outcomes)
         self.messages.remove_state()
-        used = self.model_client.usage.since(before)
-        state.usage = state.usage + used
+        used = self._used().since(before)
+        state.usage, self._counted = state.usage + used, self._used()
         self._remember(asked, outcomes, failure)
         self._record(look=look, asked=asked, outcomes=outcomes, notes=notes, started=started, usage=used)
         if self.history.status is TaskStatus.WORKING:
             try:
-                await self._conclude(look, outcomes, reason)
+                await self._conclude(outcomes, reason)
             finally:
-                self._count_judge(self.model_client.usage.since(before), before=used)
+                self._count_judge(self._used().since(before), before=used)
         self._save()
+
+    def _note_seen(self, look: Look | None, outcomes: Sequence[ActionOutcome]) -> None:
+        """Keep what pages have shown, to hold the answer against it."""
+        seen = self.state.seen
+        if look is not None:
+            seen.add(f"{look.title}\n{look.text}")
+            self.state.pictured = self.state.pictured or bool(look.images)
+        for outcome in outcomes:
+            if outcome.result is not None and not outcome.result.is_done:
+                seen.add(f"{outcome.record.result}\n{outcome.changes}")
+
+    def _last_failure(self) -> str:
+        """What the last step failed of, as a further sentence."""
+        step = self.history.steps[-1] if self.history.steps else None
+        told = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
+        failures = [text for text in told if text]
+        return f" The last of them: {cut(failures[-1], LONGEST_FAILURE)}" if failures else ""
 
     def _count_judge(self, used: Usage, *, before: Usage) -> None:
         """Add what was asked of a model after the step was recorded to its record, and to the whole."""
-        self.state.usage = self.state.usage + used.since(before)
+        self.state.usage, self._counted = self.state.usage + used.since(before), self._used()
         self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
 
     async def _look(self) -> Look:
@@ -226,15 +292,16 @@ class Agent(TaskRun):
     ) -> None:
         state = self.state
         if asked is not None:
-            state.loops.record(
-                asked.decision.calls, url=look.url if look else "", page=look.text if look else ""
-            )
+            page = f"{look.url}\n{look.scrolled}\n{look.text}" if look else ""
+            state.loops.record([outcome.record for outcome in outcomes], page=page)
+        self._mask_typed()
+        brain = asked.decision.brain if asked else AgentBrain()
         self.history.steps.append(
             StepRecord(
                 number=state.step,
                 url=look.url if look else "",
                 title=look.title if look else "",
-                brain=asked.decision.brain if asked else AgentBrain(),
+                brain=AgentBrain.model_validate(self.secrets.hide_in(brain.model_dump())),
                 actions=tuple(outcome.record for outcome in outcomes),
                 notes=tuple(notes),
                 screenshot=self._picture(state.step, look),
@@ -245,15 +312,22 @@ class Agent(TaskRun):
             )
         )
 
+    def _mask_typed(self) -> None:
+        """Take passwords that the model has written by itself out of what was kept before."""
+        if self.secrets.typed == self._masked:
+            return
+        self._masked = self.secrets.typed
+        history, hide = self.history, self.secrets.hide_in
+        history.task = Task.model_validate(hide(history.task.model_dump()))
+        history.steps = [StepRecord.model_validate(hide(step.model_dump())) for step in history.steps]
+
     # -- what follows from a step
 
-    async def _conclude(
-        self, look: Look | None, outcomes: Sequence[ActionOutcome], last_because: str | None
-    ) -> None:
+    async def _conclude(self, outcomes: Sequence[ActionOutcome], last_because: str | None) -> None:
         last = outcomes[-1] if outcomes else None
         if last is not None and last.result is not None:
             if last.result.is_done:
-                await self._finish(last, look, last_because)
+                await self._finish(last, last_because)
                 return
             if last.record.call.name == CALL_USER:
                 await self._ask_person(last)
@@ -270,7 +344,7 @@ class Agent(TaskRun):
             )
             self.run_status.end(status, last_because)
 
-    async def _finish(self, outcome: ActionOutcome, look: Look | None, last_because: str | None) -> None:
+    async def _finish(self, outcome: ActionOutcome, last_because: str | None) -> None:
         assert outcome.result is not None
         self._answer = outcome
         answer = self.secrets.hide(outcome.result.extracted_content or "")
@@ -281,42 +355,16 @@ class Agent(TaskRun):
                 last_because or answer,
             )
             return
-        if self.task.judge:
-            verdict = await self._judged(answer, look)
-            if verdict is not None:
-                self.state.rejections += 1
-                if self.state.rejections > 1 or last_because is not None:
-                    self.run_status.end(TaskStatus.FAILED, f"The result was not confirmed: {verdict}")
-                    return
-                self._answer = None
-                self.messages.add_note(f"Your result was checked and is not confirmed: {verdict} Go on.")
-                return
-        self.run_status.end(TaskStatus.SUCCEEDED, None)
-
-    async def _judged(self, answer: str, look: Look | None) -> str | None:
-        try:
-            with anyio.fail_after(self.settings.step_timeout):
-                sees = self.model_client.model.info.sees and bool(look and look.images)
-                now = await self.executor.look(picture=sees)
-                steps = [
-                    f"{action.call}: {action.error or action.result}" for action in self.history.actions()
-                ]
-                verdict = await judge(
-                    self.model_client,
-                    self.task,
-                    answer,
-                    now,
-                    steps[-JUDGED_STEPS:],
-                    window=self.messages.window,
-                )
-        except TimeoutError:
-            return f"it could not be judged: that took longer than {self.settings.step_timeout:g} s."
-        except (ActionError, ModelError) as error:
-            return f"it could not be judged: {self.secrets.hide(str(error))}"
-        self.history.steps[-1] = self.history.steps[-1].model_copy(
-            update={"notes": (*self.history.steps[-1].notes, f"Judged: {verdict.reason}")}
-        )
-        return None if verdict.confirmed else verdict.reason
+        refusal = await self.confirmer.refusal(answer, (outcome.result.data or {}).get("data"))
+        if refusal is None:
+            self.run_status.end(TaskStatus.SUCCEEDED, None)
+            return
+        self.state.rejections += 1
+        if self.state.rejections > 1 or last_because is not None:
+            self.run_status.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {refusal}")
+            return
+        self._answer = None
+        self.messages.add_note(REFUSED.format(refusal=refusal))
 
     async def _ask_person(self, outcome: ActionOutcome) -> None:
         assert outcome.result is not None
@@ -340,9 +388,13 @@ class Agent(TaskRun):
         self.state.started = True
         if self.task.start_url is None:
             return
+        url = self.secrets.hide(self.task.start_url)
+        steps = self.task.budget.steps
+        await self.watcher.progressed(Progress(step=0, steps=steps, goal="open the start page", url=url))
         try:
             await self.executor.open(self.task.start_url)
         except ActionError as error:
+            self.state.start_problem = self.secrets.hide(str(error))
             self.messages.add_results([f"The start page could not be opened: {error}"])
 
     async def _open_again(self) -> None:
@@ -359,6 +411,12 @@ class Agent(TaskRun):
                 reason = self.secrets.hide(str(error))
                 opened = f"The browser may be another one; the page {url} could not be opened: {reason}"
         self.messages.add_note(TAKEN_UP.format(opened=opened))
+
+    async def _tell_look(self) -> None:
+        tab = self.session.tab_in_use
+        url = self.secrets.hide(tab.url) if tab is not None else ""
+        steps = self.task.budget.steps
+        await self.watcher.progressed(Progress(step=self.state.step, steps=steps, looks=True, url=url))
 
     async def _tell(self, look: Look, asked: Asked) -> None:
         calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)

@@ -6,21 +6,32 @@ from pydantic import BaseModel, SecretStr
 
 from mcp_browser.agent.task import TaskStatus
 from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.text import cut
+
+LONGEST_ACTION = 120  # How much of an action progress tells, characters
 
 
 class Progress(BaseModel):
-    """How far a run has got, reported at each step."""
+    """How far a run has got: told before the model is asked (`looks`), and once it has decided."""
 
     step: int
     steps: int
+    looks: bool = False
     status: TaskStatus = TaskStatus.WORKING
     goal: str = ""
     actions: tuple[str, ...] = ()
     url: str = ""
 
     def __str__(self) -> str:
-        doing = self.goal or ", ".join(self.actions) or self.status.value.replace("_", " ")
+        actions = ", ".join(cut(action, LONGEST_ACTION) for action in self.actions)
+        told = [part for part in (self.goal, actions) if part]
+        doing = "looks at the page" if self.looks else "; ".join(told) or self.status.value.replace("_", " ")
         return f"Step {self.step} of at most {self.steps}: {doing} ({self.url or 'no page'})"
+
+    @property
+    def amount(self) -> float:
+        """How many steps are behind: half of one while the page is looked at."""
+        return self.step - 0.5 if self.looks else self.step
 
 
 class Watcher(Protocol):

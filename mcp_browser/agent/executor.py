@@ -16,7 +16,7 @@ from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.record.recording import record_elements, small_picture
-from mcp_browser.agent.secrets.injection import fill_in
+from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.session import BrowserSession
@@ -42,6 +42,7 @@ class Look:
     title: str
     text: str
     images: tuple[ImageBlock, ...] = ()
+    scrolled: str = ""  # How far the page is scrolled
     shot: ImageBlock | None = None  # A picture for people, who look at it later
 
 
@@ -125,6 +126,7 @@ class Executor:
             title=self._secrets.hide(observation.title) if observation else "",
             text="\n".join((*note, *(part.text for part in parts if isinstance(part, TextPart)))),
             images=images,
+            scrolled=str(observation.snapshot.scroll) if observation and observation.snapshot else "",
             shot=images[0] if images else await small_picture(self.session) if shot else None,
         )
 
@@ -154,11 +156,12 @@ class Executor:
         tab = session.tab_in_use
         tabs, files = set(session.tabs), len(session.downloads)
         elements: tuple[ElementRecord, ...] = ()
+        shown = call
         started = time.monotonic()
 
         def record(**outcome: Any) -> ActionRecord:
             return ActionRecord(
-                call=call,
+                call=ActionCall(name=shown.name, arguments=self._secrets.hide_in(shown.arguments)),
                 url=self._url(),
                 elements=elements,
                 tab=tab.id if tab is not None else None,
@@ -169,10 +172,14 @@ class Executor:
             )
 
         async def prepare() -> dict[str, Any]:
-            nonlocal tab, tabs, files, elements
+            nonlocal tab, tabs, files, elements, shown
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
             elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+            kept = await note_typed(
+                session, call.name, call.arguments, elements=elements, secrets=self._secrets
+            )
+            shown = ActionCall(name=call.name, arguments=kept)
             self._check_address(call)
             arguments = await self._filled(call)
             session.hide(self._secrets.values)
@@ -189,18 +196,22 @@ class Executor:
             except ActionError as outside:
                 if outside is not error:
                     text = f"{text}\n{render_error(outside, secrets=self._secrets.values)}"
-            return ActionOutcome(record(error=text), None, f"{call} failed: {text}", "")
+            return ActionOutcome(record(error=text), None, f"{shown} failed: {text}", "")
         except anyio.get_cancelled_exc_class():
-            outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{call}: {BROKEN_OFF}", ""))
+            outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}", ""))
             raise
         told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
         notes = _notices(result.observation, self._secrets)
         if result.error is not None:
             return ActionOutcome(
-                record(error=f"{told}{notes}"), None, f"{call} failed: {told}{notes}", self._changes(result)
+                record(error=f"{told}{notes}", changed=_has_changed(result.observation)),
+                None,
+                f"{shown} failed: {told}{notes}",
+                self._changes(result),
             )
-        memory = f"{call}: {told}{notes}" if result.include_in_memory else ""
-        return ActionOutcome(record(result=f"{told}{notes}"), result, memory, self._changes(result))
+        memory = f"{shown}: {told}{notes}" if result.include_in_memory else ""
+        told_record = record(result=f"{told}{notes}", changed=_has_changed(result.observation))
+        return ActionOutcome(told_record, result, memory, self._changes(result))
 
     async def _execute(
         self,
@@ -281,6 +292,19 @@ def _notices(observation: Observation | None, secrets: Secrets) -> str:
     if observation is None or not observation.notices:
         return ""
     return secrets.hide("".join(f"\nNote: {' '.join(notice.split())}" for notice in observation.notices))
+
+
+def _has_changed(observation: Observation | None) -> bool | None:
+    """Whether an action has changed anything that is seen; None where that is not known."""
+    match observation:
+        case None:
+            return None
+        case Observation(changes=None, snapshot=None, dialog=None, notices=()):
+            return None
+        case Observation(changes=DomChanges() as changes, notices=(), dialog=None):
+            return bool(changes.changes or changes.omitted or changes.new_page or changes.looks)
+        case _:
+            return True
 
 
 def _page_has_changed(observation: Observation | None, rest: Sequence[ActionCall]) -> str | None:

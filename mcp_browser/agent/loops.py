@@ -2,40 +2,62 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 
 from pydantic import BaseModel, Field
 
-from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.record.history import ActionRecord
 
-WINDOW = 20  # Within how many of the last actions repeats count
-NUDGES = (5, 8, 12)  # The number of repeats of one action that the agent is warned of
-STOP_AT = 16  # At how many repeats the run is stuck
+WINDOW = 20  # Within how many of the last moves repeats count
+LONGEST_CYCLE = 3  # Moves after which a cycle begins again, at most
+WARN_AT = {1: 3, 2: 4, 3: 6}  # How many moves of a cycle of this length the agent is warned of
+STOP_AT = 8  # How many moves of a cycle end the run
+NUDGES = (5, 8)  # How often the same move within the window is warned of
+STOP_AT_REPEATS = 12
 SAME_PAGES = 5  # The number of steps on an unchanged page that the agent is warned of
 STOP_AT_PAGES = 12
 
-REPLAN_AT = 8  # From how many repeats a new plan is wanted
 _WAITS = {"wait", "wait_for", "done", "call_user"}
-_DETAILS = {"index", "tab_id", "part"}
+_ELSEWHERE = {"go_to_url", "search_web", "open_tab"}  # What they do does not depend on the page before
+_MARKS = re.compile(r"\*?\[\d+\]")
 
 
 class LoopDetector(BaseModel):
-    """Remembers the last actions and pages as fingerprints; can be saved and read again."""
+    """Remembers the last moves and pages as fingerprints; can be saved and read again.
 
-    actions: list[str] = Field(default_factory=list[str])
+    A move is what a step has carried out, on the page as it was: the same action on a page that has changed
+    since is another move, and progress.
+    """
+
+    moves: list[str] = Field(default_factory=list[str])
     pages: list[str] = Field(default_factory=list[str])
     told: dict[str, int] = Field(default_factory=dict[str, int])
 
-    def record(self, calls: Iterable[ActionCall], *, url: str, page: str) -> None:
-        """Note a step: what was done, and what the page showed before it, as text."""
-        self.actions += [_fingerprint(call, url) for call in calls if call.name not in _WAITS]
-        self.actions = self.actions[-WINDOW:]
-        self.pages = [*self.pages, hashlib.sha256(f"{url}\n{page}".encode()).hexdigest()][-WINDOW:]
+    def record(self, actions: Iterable[ActionRecord], *, page: str) -> None:
+        """Note a step: what was carried out, in vain or not, and what the page showed before it, as text."""
+        shown = _digest(_MARKS.sub("", page))
+        done = [_described(action) for action in actions if action.call.name not in _WAITS]
+        if done:
+            here = "" if all(told.split(" ", 1)[0] in _ELSEWHERE for told in done) else shown
+            self.moves = [*self.moves, _digest(here + "\n".join(done))][-WINDOW:]
+        self.pages = [*self.pages, shown][-WINDOW:]
 
     @property
     def repeats(self) -> int:
-        """How often the most frequent of the last actions was done."""
-        return max((self.actions.count(action) for action in set(self.actions)), default=0)
+        """How often the most frequent of the last moves was made."""
+        return max((self.moves.count(move) for move in set(self.moves)), default=0)
+
+    @property
+    def cycle(self) -> tuple[int, int]:
+        """The length of the cycle that the last moves go in, and how many they are; (0, 0) where none."""
+        for length in range(1, LONGEST_CYCLE + 1):
+            count = length
+            while count < len(self.moves) and self.moves[-count - 1] == self.moves[length - count - 1]:
+                count += 1
+            if count >= WARN_AT[length]:
+                return length, count
+        return 0, 0
 
     @property
     def same_pages(self) -> int:
@@ -50,11 +72,11 @@ class LoopDetector(BaseModel):
 
     @property
     def is_stuck(self) -> bool:
-        return self.repeats >= STOP_AT or self.same_pages >= STOP_AT_PAGES
+        return self.cycle[1] >= STOP_AT or self.repeats >= STOP_AT_REPEATS or self.same_pages >= STOP_AT_PAGES
 
     def plan_is_due(self) -> bool:
         """Whether a new plan is to be made now: said once for each time that the agent gets into a circle."""
-        due = self.repeats >= REPLAN_AT
+        due = self.cycle[1] > 0 or self.repeats >= NUDGES[0]
         if due and not self.told.get("plan"):
             self.told["plan"] = 1
             return True
@@ -64,14 +86,22 @@ class LoopDetector(BaseModel):
 
     def nudge(self) -> str | None:
         """What to tell the agent, once at each stage."""
+        length, count = self.cycle
+        before, self.told["cycle"] = self.told.get("cycle", 0), length
+        if length and not before:
+            what = "the same action" if length == 1 else f"the same {length} actions in turn"
+            return (
+                f"You have done {what} for {count} steps, and the page is as it was. It does not help: try "
+                "another way, or end with done and say what stands in the way."
+            )
         repeats = self.repeats
         reached = max((stage for stage in NUDGES if repeats >= stage), default=0)
-        before = self.told.get("repeats", 0)
-        self.told["repeats"] = reached
+        before, self.told["repeats"] = self.told.get("repeats", 0), reached
         if reached > before:
             return (
-                f"You have done the same action {repeats} times in your last {len(self.actions)}. It does "
-                "not help: try another way, or end with done and say what stands in the way."
+                f"You have done the same action on the same page {repeats} times in your last "
+                f"{len(self.moves)}. It does not help: try another way, or end with done and say what stands "
+                "in the way."
             )
         same = self.same_pages
         if same >= SAME_PAGES and same % SAME_PAGES == 0:
@@ -82,11 +112,17 @@ class LoopDetector(BaseModel):
         return None
 
 
-def _fingerprint(call: ActionCall, url: str) -> str:
-    """The action without what differs by chance: the case and order of words, the order of arguments."""
+def _described(action: ActionRecord) -> str:
+    """The action without what differs by chance: numbers of elements, the case and order of words."""
+    known = {element.argument for element in action.elements}
     told = {
         name: " ".join(sorted(value.lower().split())) if isinstance(value, str) else value
-        for name, value in call.arguments.items()
+        for name, value in action.call.arguments.items()
+        if name not in known
     }
-    place = url if _DETAILS & told.keys() else ""
-    return f"{call.name} {json.dumps(told, sort_keys=True, default=str)} {place}"
+    elements = " ".join(f"{element} {element.path}" for element in action.elements)
+    return f"{action.call.name} {json.dumps(told, sort_keys=True, default=str)} {elements}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

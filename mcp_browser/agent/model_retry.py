@@ -4,6 +4,7 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import anyio
 
@@ -17,7 +18,17 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
-from mcp_browser.llm.messages import ChatModel, Message, OutputForm, Reply, Usage, assistant, user
+from mcp_browser.llm.messages import (
+    ChatModel,
+    Message,
+    OutputForm,
+    Reply,
+    Usage,
+    as_json,
+    assistant,
+    user,
+)
+from mcp_browser.text import cut
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +40,12 @@ LONGEST_WAIT = 60.0
 A model that asks to be left alone for longer than the longest wait is given up at once."""
 
 REPAIRS = 2  # How often an answer that cannot be read is asked for again
+LONGEST_ANSWER = 200_000  # Characters of an answer that are read
+LONGEST_TEXT = 20_000  # Characters of each text in an answer that is longer than that
+SHOWN_ANSWER = 300  # How much of an answer that cannot be read is repeated
 _PASSING = (ModelRateLimited, ModelTimedOut, ModelUnavailable)
 
+Limit = Callable[[], str | None]  # Which limit forbids to ask once more, as a sentence
 Notice = Callable[[str], None]  # Called with a sentence for each thing that went wrong on the way
 
 
@@ -43,14 +58,22 @@ class Asked:
     usage: Usage
 
 
+def _no_limit() -> str | None:
+    return None
+
+
 @dataclass
 class ModelClient:
-    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take."""
+    """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take.
+
+    `limit` is asked before an answer that could not be read is asked for again.
+    """
 
     model: ChatModel
     fallback: ChatModel | None = None
     seconds: float = 60.0
     notice: Notice = logger.info
+    limit: Limit = _no_limit
     usage: Usage = field(default_factory=Usage)
     first_wait: float = FIRST_WAIT
 
@@ -91,8 +114,12 @@ class ModelClient:
             try:
                 return Asked(read(reply), reply, self.usage.since(before))
             except InvalidOutput as error:
-                if not left:
-                    raise
+                over = self.limit() if left else None
+                if not left or over:
+                    more = f" It was not asked again: {over}" if over else ""
+                    raise InvalidOutput(
+                        f"The model does not fill in the form: {error} It answered: {_shown(reply)}{more}"
+                    ) from error
                 self.notice(f"The model's answer could not be used: {error}")
                 asked += [
                     assistant(reply.text or "(nothing)")
@@ -119,7 +146,7 @@ class ModelClient:
                 failure = error
             else:
                 self.usage = self.usage + reply.usage
-                return reply
+                return _cut(reply)
             if attempt == TRIES - 1 or (failure.retry_after or 0) > LONGEST_WAIT:
                 raise failure
             wait = self._wait(attempt, failure)
@@ -131,3 +158,28 @@ class ModelClient:
         if failure.retry_after is not None:
             return failure.retry_after
         return min(self.first_wait * 2**attempt, LONGEST_WAIT) * random.uniform(0.75, 1.25)
+
+
+def _cut(reply: Reply) -> Reply:
+    """The answer without what nobody could have meant to say: texts of megabytes are cut."""
+    call = reply.call
+    if call is not None and len(as_json(call.arguments)) > LONGEST_ANSWER:
+        call = call.model_copy(update={"arguments": _cut_texts(call.arguments)})
+    return reply.model_copy(update={"text": cut(reply.text, LONGEST_ANSWER), "call": call})
+
+
+def _cut_texts(value: Any) -> Any:
+    match value:
+        case str():
+            return cut(value, LONGEST_TEXT)
+        case list():
+            return [_cut_texts(part) for part in cast("list[Any]", value)]
+        case dict():
+            return {key: _cut_texts(part) for key, part in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
+
+
+def _shown(reply: Reply) -> str:
+    given = as_json(reply.call.arguments) if reply.call is not None else reply.text
+    return cut(" ".join(given.split()), SHOWN_ANSWER) or "(nothing)"

@@ -41,9 +41,11 @@ class Planner:
         """
         for text in self.control.take_instructions():
             self.messages.add_task(text)
+            self.state.told.append(text)
         # Asked for once a step: it is told once at each stage.
         state = self._state_text(look, last_because, self.state.loops.nudge())
-        await self._think_ahead(state, look)
+        if last_because is None:
+            await self._think_ahead(state, look)
         page = self.session.current_tab.page
         turn = self.style.turn(self.registry, page, look, only_done=last_because is not None)
         self.messages.add_state(state, look.images)

@@ -1,7 +1,9 @@
 """What a run asks a person, and what the model reads of the answer."""
 
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Self
 
 from mcp_browser.agent.control import Control, Watcher
@@ -9,15 +11,16 @@ from mcp_browser.agent.secrets.store import Secret, Secrets
 
 PERSON_ANSWERED = "The person answered: {answer}"
 
-ASKS_FOR_SECRET = re.compile(
-    r"\b(?i:pass-?\s?(word|code|phrase)s?|otp|totp|cvv2?|cvc2?)\b"
-    r"|\b(?i:(access|api|private|secret|recovery|security) key)\b"
-    r"|\b(?i:(one-time|single-use|verification|verify|confirmation|authentication|authenticator|authorization"
-    r"|auth|security|login|log-in|sign-in|access|backup|recovery|secret|unlock|2fa|mfa|two-factor|pin|sms|text"
-    r"|e-?mail(ed)?|otp|(\d+|four|five|six|eight)[ -]digits?)[ -](pass)?(codes?|password))\b"
-    r"|\b(?i:codes?)\b.{0,60}\b(?i:authenticator|sms|text(ed)?|sent|e-?mailed|phone)\b"
-    r"|\bPIN\b|\bTANs?\b|\b(?i:(your|card|account|the) pin( number)?)(?=\W*$|\W+(for|of|to)\b)",
+_ASKED: dict[str, dict[str, list[str]]] = tomllib.loads(
+    resources.files("mcp_browser.agent").joinpath("questions.toml").read_text(encoding="utf-8")
 )
+
+
+def _any_of(table: str) -> str:
+    return "|".join(one for words in _ASKED[table].values() for one in words)
+
+
+ASKS_FOR_SECRET = re.compile(f"(?i:{_any_of('words')})|{_any_of('capitals')}")
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
 
 ANSWER = "answer"  # The name of a secret that the model has not given one

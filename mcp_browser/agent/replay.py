@@ -1,6 +1,7 @@
 """A recorded run, done again without a model."""
 
 import copy
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.dom.identities import ElementRecord, Located
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotFound
+from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import quoted
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
@@ -37,7 +39,31 @@ HOW_FOUND = {
     "text": "by its text",
 }
 
+_ALIKE = frozenset({"button", "link", "menuitem", "tab"})  # Roles that redesigns exchange for one another
+_FIELDS = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "listbox", "slider"})
+
 MOST_TOLD = 20  # How many departures a result tells
+
+
+def same_meaning(wanted: ElementRecord, located: Located) -> bool:
+    """Whether an element that was found again may be taken for the recorded one by its role and name.
+
+    A name may gain or lose words as long as half of them stay; numbers in it do not count. Fields keep their
+    meaning whatever their label says now: what is typed is not what is done.
+    """
+    node = located.node
+    if wanted.role and node.role and wanted.role != node.role and not {wanted.role, node.role} <= _ALIKE:
+        return False
+    if wanted.role in _FIELDS:
+        return True
+    before, now = _name_words(wanted.name), _name_words(node.name)
+    if not before or not now:
+        return before == now or located.level == "role"
+    return 2 * len(before & now) >= max(len(before), len(now))
+
+
+def _name_words(name: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
 @dataclass(kw_only=True)
@@ -78,6 +104,10 @@ class Replay(TaskRun):
                 return
             await self._step(step)
         self.run_status.end(TaskStatus.SUCCEEDED, None)
+
+    @property
+    def keeps_pictures(self) -> bool:
+        return self.step_pictures
 
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
@@ -208,12 +238,31 @@ class Replay(TaskRun):
             wanted = self.variables.put_in_record(record)
             located = await self._find(wanted)
             if located.level != "exact":
-                now = f'[{located.node.index}] {located.node.role} "{located.node.name}"'
+                now = f"[{located.node.index}] {located.node.role} {quoted(located.node.name)}"
+                await self._check_means_the_same(action.call, wanted, located, now)
                 self._depart(
                     notes, f"{action.call.name}: {wanted} was found {HOW_FOUND[located.level]}, as {now}"
                 )
             await self._put(arguments, argument, record, located)
         return ActionCall(name=action.call.name, arguments=arguments)
+
+    async def _check_means_the_same(
+        self, call: ActionCall, wanted: ElementRecord, located: Located, now: str
+    ) -> None:
+        """Ask the person where an element may mean something else by now.
+
+        Raises:
+            NotActionable: nobody agrees to take it for the recorded one.
+        """
+        if same_meaning(wanted, located):
+            return
+        told = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
+        agreed = await self._confirm(f"The replay of a task: {told}. Is that still what is meant?")
+        if not agreed:
+            raise NotActionable(
+                f"{told}: it may mean something else, so it was not done.",
+                hint="Do this step by hand, or record the task again.",
+            )
 
     async def _find(self, wanted: ElementRecord) -> Located:
         """A recorded element, as soon as it is there.

@@ -27,6 +27,11 @@ class RunStatus:
         working = self._history.status is TaskStatus.WORKING
         return self._before + (time.monotonic() - self._since if working else 0)
 
+    def begin(self) -> None:
+        """Work from now on; what was waited for before counts as no work."""
+        self._since = time.monotonic()
+        self._history.status = TaskStatus.WORKING
+
     def set(self, status: TaskStatus) -> None:
         """Change the status."""
         self._before = self.seconds

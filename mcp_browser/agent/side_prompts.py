@@ -65,11 +65,19 @@ async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: T
 
 
 async def judge(  # noqa: PLR0913 - what there is to judge by
-    model_client: ModelClient, task: Task, answer: str, look: Look, steps: Sequence[str], *, window: int
+    model_client: ModelClient,
+    task: Task,
+    answer: str,
+    look: Look,
+    steps: Sequence[str],
+    *,
+    window: int,
+    doubts: Sequence[str] = (),
 ) -> Verdict:
     """Whether the claimed result stands up to the last page and the steps that led there.
 
-    Answer, steps and page are cut to their shares of the model's window, in tokens.
+    `doubts` are what rules hold against it. Answer, steps and page are cut to their shares of the model's
+    window, in tokens.
 
     Raises:
         ModelError: there is no judgement.
@@ -80,6 +88,8 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
     done = "\n".join(cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
     page = cut(look.text, int(room * PAGE_SHARE))
     claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
+    if doubts:
+        claim += "\n\nWhat speaks against it:\n" + "\n".join(doubts)
     told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
     reply = await model_client.ask(told, form=VERDICT_FORM)
     given = reply.call.arguments if reply.call is not None else reply.text

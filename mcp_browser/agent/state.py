@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field
 
+from mcp_browser.agent.claims.seen import Seen
 from mcp_browser.agent.loops import LoopDetector
 from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.llm.messages import Usage
@@ -19,4 +20,8 @@ class AgentState(BaseModel):
     usage: Usage = Usage()
     changes: str = ""
     started: bool = False
+    start_problem: str | None = None  # Why the task's first page could not be opened
+    seen: Seen = Field(default_factory=Seen)
+    told: list[str] = Field(default_factory=list[str])  # Instructions that came with the run
+    pictured: bool = False  # Whether the model has had pictures
     instructions: list[str] = Field(default_factory=list[str])  # What the agent is still to be told

@@ -25,7 +25,8 @@ class Task(BaseModel):
 
     `allowed_domains` are globs of hosts (`*.example.com`); empty means any. `allowed_actions` are names;
     empty means all. `secrets` are names of secrets that may be used. `output_schema` is a JSON schema that
-    the answer's data must fit.
+    the answer's data must fit. `judge` says whether a model checks a claim of success, beside the rules; None
+    leaves that to the settings and to what the model can.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,7 +41,7 @@ class Task(BaseModel):
     allowed_actions: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     output_schema: dict[str, Any] | None = None
-    judge: bool = False
+    judge: bool | None = None
     planner_interval: int = 0
 
 

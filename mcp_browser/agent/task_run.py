@@ -1,5 +1,6 @@
 """What a run by an agent and a replay have in common: how they go, how they end, and what is kept of them."""
 
+import contextlib
 import logging
 import math
 from abc import ABC, abstractmethod
@@ -13,13 +14,17 @@ import anyio.to_thread
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.recording import small_picture
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError
 
 logger = logging.getLogger(__name__)
+
+END_PICTURE_SECONDS = 5.0  # How long the picture of the last page may take
 
 YES, NO = "Yes", "No"
 
@@ -58,11 +63,12 @@ class TaskRun(ABC):
 
         The history is saved after each step and at the end, however the run ends.
         """
-        self.run_status.set(TaskStatus.WORKING)
+        self.run_status.begin()
         self.history.ended = None
         self.control.stopping = False
         try:
             await self._work()
+            await self._keep_end()
         except anyio.get_cancelled_exc_class():
             self.break_off()
             raise
@@ -98,6 +104,11 @@ class TaskRun(ABC):
         self._save()
         return self.outcome()
 
+    @property
+    @abstractmethod
+    def keeps_pictures(self) -> bool:
+        """Whether pictures are kept for people."""
+
     @abstractmethod
     def outcome(self) -> TaskOutcome:
         """What the run has come to so far."""
@@ -131,6 +142,15 @@ class TaskRun(ABC):
     async def _tell_pause(self) -> None:
         self._save()
         await self._tell_status()
+
+    async def _keep_end(self) -> None:
+        """Keep a picture of the page as the run has left it, where one can be had."""
+        if self.folder is None or not self.keeps_pictures or not self.history.steps:
+            return
+        with anyio.move_on_after(END_PICTURE_SECONDS), contextlib.suppress(ActionError):
+            shot = await small_picture(self.session)
+            if shot is not None:
+                self.history.end_picture = self.folder.save_picture(None, shot.data, shot.mime_type)
 
     def _downloaded(self) -> tuple[str, ...]:
         own = self.session.downloads[self._downloads_before :]

@@ -158,13 +158,15 @@ class Reply(Frozen):
 class ModelInfo(Frozen):
     """What is known of a model. `context_window` is in tokens, None where it is not known.
 
-    `sees` says whether it takes pictures, `priced` whether what it costs can be known.
+    `sees` says whether it takes pictures, `priced` whether what it costs can be known, `judges` whether it
+    can be asked about a claim.
     """
 
     name: str
     context_window: int | None = None
     sees: bool = True
     priced: bool = False
+    judges: bool = True
 
 
 def as_json(arguments: Mapping[str, Any] | str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio
 import anyio.to_thread
 
-from mcp_browser.errors import ModelTimedOut, NoModel
+from mcp_browser.errors import ModelTimedOut, ModelUnavailable, NoModel
 from mcp_browser.llm.failures import as_model_error, cause
 from mcp_browser.llm.messages import (
     Block,
@@ -97,6 +97,10 @@ class ProviderModel:
             raise ModelTimedOut(f"{self.info.name} did not answer within {seconds:g} s.") from error
         except (AgentRunError, UserError) as error:
             raise as_model_error(self.info.name, error) from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            # What a server says it speaks and what it sends are two things: no choices, null for a list.
+            told = f"{self.info.name} gave an answer that cannot be read: {cause(error)}"
+            raise ModelUnavailable(told) from error
         return self._reply(response, messages, form)
 
     def _told(self, messages: Sequence[Message], form: OutputForm | None) -> Sequence[Message]:

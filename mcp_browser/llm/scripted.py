@@ -26,8 +26,11 @@ class ScriptedModel:
         name: str = "scripted",
         context_window: int | None = None,
         sees: bool = True,
+        judges: bool = False,
     ) -> None:
         """Take the lines; each is an answer, or a function that makes one from the conversation.
+
+        It does not judge unless that is in its script (`judges`).
 
         Raises:
             ValueError: there is not one line.
@@ -35,7 +38,7 @@ class ScriptedModel:
         self._lines = list(lines)
         if not self._lines:
             raise ValueError("a script needs at least one line")
-        self.info = ModelInfo(name=name, context_window=context_window, sees=sees)
+        self.info = ModelInfo(name=name, context_window=context_window, sees=sees, judges=judges)
         self.requests: list[tuple[Message, ...]] = []
         self.forms: list[OutputForm | None] = []
 

@@ -83,6 +83,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     session: BrowserSession,
     *,
     fallback: ChatModel | None = None,
+    judge: ChatModel | None = None,
     secrets: Secrets | None = None,
     folder: Path | None = None,
     watcher: Watcher | None = None,
@@ -101,6 +102,7 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
         model_client=ModelClient(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
         style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),
         settings=AgentSettings.model_validate(settings),
+        judge_client=ModelClient(model=judge) if judge is not None else None,
         secrets=secrets or Secrets(),
         folder=TaskFolder(folder) if folder else None,
         watcher=watcher or NobodyWatches(),

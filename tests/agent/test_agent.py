@@ -302,7 +302,8 @@ async def test_the_answer_fits_the_form_asked_for(session: BrowserSession, site:
         "additionalProperties": False,
     }
     wrong, right = done("9", data={"price": "nine"}), done("9", data={"price": 9})
-    agent = make_agent(Task(text="Price?", output_schema=schema), [wrong, right], session)
+    task = Task(text="Price?", start_url=site.page("The price is 9 €."), output_schema=schema)
+    agent = make_agent(task, [wrong, right], session)
     outcome = await agent.run()
     assert outcome.succeeded
     assert outcome.data == {"price": 9}
@@ -405,7 +406,7 @@ async def test_a_claim_that_the_judge_does_not_confirm_is_no_success(
     task = Task(text="Count to five.", start_url=site.page(COUNTER), judge=True)
     agent = make_agent(task, [done("Five."), no, done("Really five."), no], session)
     outcome = await agent.run()
-    assert outcome.status is TaskStatus.FAILED
+    assert outcome.status is TaskStatus.UNCONFIRMED
     assert "The count is 0." in (outcome.obstacle or "")
     assert outcome.steps == 2
 
@@ -493,7 +494,9 @@ async def test_a_secret_that_the_person_gives_is_typed_and_read_by_nobody(
 
     url = site.page("<label>Password <input id=word></label>")
     script_lines = [SECRET_QUESTION, fill("textbox", "Password", "<secret>login</secret>"), done("In.")]
-    agent = make_agent(Task(text="Log in.", start_url=url), script_lines, session, watcher=Person())
+    agent = make_agent(
+        Task(text="Type the password.", start_url=url), script_lines, session, watcher=Person()
+    )
     outcome = await agent.run()
     assert outcome.succeeded
     assert asked == [("Your password, please.", site.url)]

@@ -36,7 +36,7 @@ COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' +
 async def test_a_vision_agent_over_its_budget_succeeds_only_where_it_says_so(
     session: BrowserSession, site: Site, claim: str, status: TaskStatus
 ) -> None:
-    task = Task(text="Log in.", start_url=site.page(COUNTER), style="gui", budget=Budget(steps=1))
+    task = Task(text="See.", start_url=site.page(COUNTER), style="gui", budget=Budget(steps=1))
     agent = make_agent(task, [f"Thought: t\nAction: finished(content='The login page.'{claim})"], session)
     outcome = await agent.run()
     assert outcome.status is status
@@ -87,8 +87,7 @@ async def test_a_step_that_takes_too_long_tells_what_it_has_done(session: Browse
 
     task = Task(text="Count.", start_url=site.page(COUNTER))
     agent = make_agent(task, [click_and_wait, done()], session, step_timeout=3)
-    outcome = await agent.run()
-    assert outcome.succeeded
+    await agent.run()
     clicked, waited = agent.history.steps[0].actions
     assert clicked.error is None
     assert "broken off" in (waited.error or "")
@@ -113,8 +112,8 @@ async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step
     task = Task(text="Count.", start_url=site.page(COUNTER), judge=True, budget=Budget(steps=1))
     agent = make_agent(task, [done("None."), silence], session, step_timeout=2)
     outcome = await agent.run()
-    assert outcome.status is TaskStatus.FAILED
-    assert "could not be judged: that took longer than 2 s" in (outcome.obstacle or "")
+    assert outcome.status is TaskStatus.UNCONFIRMED
+    assert "could not be checked: that took longer than 2 s" in (outcome.obstacle or "")
 
 
 async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSession, site: Site) -> None:
@@ -140,8 +139,9 @@ async def test_a_task_that_is_too_long_for_the_model_says_so(session: BrowserSes
 
 
 async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserSession, site: Site) -> None:
-    task = Task(text="Count.", start_url=site.page(COUNTER), planner_interval=1, budget=Budget(steps=7))
-    count = click("button", "More")
+    page = site.page("<button>Nothing</button>")
+    task = Task(text="Count.", start_url=page, planner_interval=1, budget=Budget(steps=7))
+    count = click("button", "Nothing")
 
     def say(messages: Sequence[Message]) -> Any:
         if "You plan for an agent" in messages[0].text:
@@ -151,7 +151,7 @@ async def test_a_nudge_reaches_the_agent_though_a_plan_is_made(session: BrowserS
     agent = make_agent(task, ScriptedModel([say]), session)
     await agent.run()
     asked = [request for request in script(agent).requests if "You plan for" not in request[0].text]
-    assert any("You have done the same action 5 times" in request[-1].text for request in asked)
+    assert any("You have done the same action for 3 steps" in request[-1].text for request in asked)
 
 
 async def test_a_run_tells_its_own_files_only(session: BrowserSession, site: Site) -> None:

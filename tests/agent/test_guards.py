@@ -14,7 +14,7 @@ from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.questions import ASKS_FOR_SECRET
 from mcp_browser.agent.secrets.store import Secret, Secrets
-from mcp_browser.agent.task import Task
+from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.service import DomService
@@ -209,11 +209,12 @@ async def test_a_run_looks_and_leaves_without_being_offered_actions_for_it(
     inside = site.page(f"<title>In</title><a href='{outside(site)}'>Leave</a>")
     task = Task(text="Stay.", start_url=inside, allowed_domains=("127.0.0.1",))
     back = output({"go_back": {}})
-    agent = make_agent(task, [click("link", "Leave"), back, done()], session, registry=only("click_element"))
+    lines = [click("link", "Leave"), back, done(success=False)]
+    agent = make_agent(task, lines, session, registry=only("click_element"))
     outcome = await agent.run()
     assert "outside the domains" in error_of(agent)
     assert session.current_tab.url == inside
-    assert outcome.succeeded
+    assert outcome.status is TaskStatus.FAILED
     assert "go_back" in "".join(agent.history.steps[1].notes), "the model may not do what the run does"
     assert "Forbidden words" not in everything_told(agent)
     form = script(agent).forms[0]
@@ -266,8 +267,7 @@ async def test_a_page_outside_that_was_open_before_the_task_stays_and_is_not_sho
     before = session.current_tab
     await before.goto(outside(site))
     agent = make_agent(Task(text="Stay.", allowed_domains=("127.0.0.1",)), [done()], session)
-    outcome = await agent.run()
-    assert outcome.succeeded
+    await agent.run()
     assert "Forbidden words" not in everything_told(agent)
     assert before.url.startswith(site.other)
     assert session.current_tab is not before
@@ -326,6 +326,33 @@ def test_an_address_is_judged_as_it_will_be_opened(address: str, allowed: bool) 
         ("The tan jacket or the blue one?", False),
         ("Which pin shall I save to the board?", False),
         ("Shall I pin this tab?", False),
+        ("Wie lautet das Passwort?", True),
+        ("Bitte den Bestätigungscode aus der SMS eingeben.", True),
+        ("Quel est votre mot de passe ?", True),
+        ("Quel est le code de vérification ?", True),
+        ("¿Cuál es su contraseña?", True),
+        ("¿Qué código de verificación le llegó?", True),
+        ("Qual é a sua senha?", True),
+        ("Qual è il codice di verifica?", True),
+        ("Wat is uw wachtwoord?", True),
+        ("Vad är ditt lösenord?", True),
+        ("Podaj hasło do konta.", True),
+        ("Jaké je heslo?", True),
+        ("Şifreniz nedir?", True),
+        ("Какой у вас пароль?", True),
+        ("Введите код подтверждения.", True),
+        ("ما هي كلمة المرور؟", True),
+        ("您的密码是什么？", True),
+        ("请输入验证码", True),
+        ("パスワードを教えてください", True),
+        ("비밀번호가 무엇입니까?", True),
+        ("Welche Postleitzahl?", False),
+        ("Quel code postal ?", False),
+        ("¿Qué código postal?", False),
+        ("Qual è il codice postale?", False),
+        ("Welke kleur?", False),
+        ("Какой почтовый индекс?", False),
+        ("您想要哪种颜色？", False),
     ],
 )
 def test_questions_for_secrets_are_known(question: str, secret: bool) -> None:

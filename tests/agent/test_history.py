@@ -169,10 +169,10 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
     page.on("console", lambda message: errors.append(message.text))
     await page.goto((tmp_path / "report.html").as_uri())
     assert (await page.title()).startswith("Task: Say hello.")
-    assert await page.locator("article").count() == 2
+    assert await page.locator("article").count() == 3, "two steps, and the page after the last one"
     shown = await page.inner_text("body")
     assert shown.count(HOSTILE) >= 3
-    assert "Done, as the agent reports." in shown
+    assert "Done, as the agent reports; nothing in the run speaks against it." in shown
     loaded = "images => images.every(image => image.complete && image.naturalWidth > 0)"
     assert await page.locator("img").evaluate_all(loaded)
     assert (

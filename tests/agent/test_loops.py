@@ -1,85 +1,115 @@
 """Circles, and what is said to them."""
 
+from collections.abc import Sequence
+
+import pytest
+
 from mcp_browser.agent.decision import ActionCall
-from mcp_browser.agent.loops import NUDGES, STOP_AT, STOP_AT_PAGES, LoopDetector
+from mcp_browser.agent.loops import STOP_AT, STOP_AT_PAGES, STOP_AT_REPEATS, WARN_AT, LoopDetector
+from mcp_browser.agent.record.history import ActionRecord
+from mcp_browser.dom.identities import ElementRecord
 
 
-def click(index: int) -> ActionCall:
-    return ActionCall(name="click_element", arguments={"index": index})
+def act(name: str, **arguments: object) -> ActionRecord:
+    return ActionRecord(call=ActionCall(name=name, arguments=arguments))
 
 
-def test_the_same_action_again_and_again_is_told_at_each_stage_once() -> None:
-    circles = LoopDetector()
+def click(index: int, name: str = "") -> ActionRecord:
+    elements = (ElementRecord(index=index, role="button", name=name),) if name else ()
+    call = ActionCall(name="click_element", arguments={"index": index})
+    return ActionRecord(call=call, elements=elements)
+
+
+def test_the_same_action_on_a_page_that_changes_is_progress() -> None:
+    loops = LoopDetector()
+    for quantity in range(20):
+        loops.record([click(4, "More")], page=f'[4] button "More"\nQuantity {quantity}')
+        assert loops.nudge() is None
+        assert not loops.is_stuck
+
+
+def test_the_same_action_without_effect_is_told_and_ends_the_run() -> None:
+    loops = LoopDetector()
     told: list[int] = []
-    for step in range(1, 14):
-        circles.record([click(4)], url="u", page=f"page {step}")
-        if circles.nudge():
+    for step in range(1, STOP_AT + 1):
+        assert not loops.is_stuck
+        loops.record([click(4, "Nothing")], page='[4] button "Nothing"')
+        if loops.nudge():
             told.append(step)
-    assert told == list(NUDGES)
+    assert loops.is_stuck
+    assert told[0] == WARN_AT[1]
 
 
-def test_different_actions_are_no_circle() -> None:
-    circles = LoopDetector()
-    for step in range(30):
-        circles.record([click(step)], url="u", page=f"page {step}")
-        assert circles.nudge() is None
-        assert not circles.is_stuck
+@pytest.mark.parametrize("names", [("A", "B"), ("A", "B", "C")])
+def test_cycles_are_caught_within_eight_steps(names: Sequence[str]) -> None:
+    loops = LoopDetector()
+    told: list[int] = []
+    steps = 0
+    while not loops.is_stuck:
+        name = names[steps % len(names)]
+        steps += 1
+        # Pages that are made anew give their elements new numbers.
+        loops.record([click(steps, name)], page=f'Page {name}\n*[{steps}] button "{name}"')
+        if loops.nudge():
+            told.append(steps)
+    assert steps == STOP_AT == 8
+    assert told == [WARN_AT[len(names)]]
+
+
+def test_a_list_worked_off_from_one_page_is_no_cycle() -> None:
+    loops = LoopDetector()
+    for number in range(10):
+        loops.record([act("go_to_url", url="/list")], page=f"Item {number}")
+        loops.record([click(number, f"Item {number + 1}")], page="The list")
+        assert loops.cycle == (0, 0)
+    assert not loops.is_stuck
+
+
+def test_the_same_move_again_and_again_between_others_ends_the_run() -> None:
+    loops = LoopDetector()
+    for number in range(STOP_AT_REPEATS * 2):
+        loops.record([click(4, "Again") if number % 2 else click(5, f"Other {number}")], page="p")
+        if loops.repeats >= STOP_AT_REPEATS:
+            break
+    assert loops.is_stuck
 
 
 def test_the_same_search_in_other_words_is_the_same() -> None:
-    circles = LoopDetector()
+    loops = LoopDetector()
     for words in ("blue lamp", "Lamp blue", "blue  LAMP", "lamp Blue", "BLUE lamp"):
-        circles.record([ActionCall(name="search_web", arguments={"query": words})], url="u", page=words)
-    assert circles.repeats == 5
-
-
-def test_the_same_index_on_another_page_is_another_action() -> None:
-    circles = LoopDetector()
-    for number in range(8):
-        circles.record([click(4)], url=f"u{number}", page=str(number))
-    assert circles.repeats == 1
+        loops.record([act("search_web", query=words)], page=words)
+    assert loops.repeats == 5
 
 
 def test_waiting_is_no_circle() -> None:
-    circles = LoopDetector()
+    loops = LoopDetector()
     for number in range(10):
-        circles.record([ActionCall(name="wait", arguments={"seconds": 1})], url="u", page=str(number))
-    assert circles.repeats == 0
+        loops.record([act("wait_for", seconds=1)], page=str(number))
+    assert loops.repeats == 0
 
 
-def test_a_page_that_does_not_change_is_told() -> None:
-    circles = LoopDetector()
+def test_a_page_that_does_not_change_is_told_and_ends_the_run() -> None:
+    loops = LoopDetector()
     told: list[int] = []
-    for step in range(1, 11):
-        circles.record([click(step)], url="u", page="same")
-        if circles.nudge():
+    for step in range(1, STOP_AT_PAGES + 1):
+        assert not loops.is_stuck
+        loops.record([click(step, f"Button {step}")], page="same")
+        if loops.nudge():
             told.append(step)
     assert told == [5, 10]
-
-
-def test_a_long_circle_is_stuck() -> None:
-    circles = LoopDetector()
-    for step in range(STOP_AT):
-        assert not circles.is_stuck
-        circles.record([click(4)], url="u", page=str(step))
-    assert circles.is_stuck
-    still = LoopDetector()
-    for step in range(STOP_AT_PAGES):
-        assert not still.is_stuck
-        still.record([click(step)], url="u", page="same")
-    assert still.is_stuck
+    assert loops.is_stuck
 
 
 def test_a_plan_is_wanted_once_for_each_circle() -> None:
-    circles = LoopDetector()
+    loops = LoopDetector()
     wanted = 0
-    for step in range(12):
-        circles.record([click(4)], url="u", page=str(step))
-        wanted += circles.plan_is_due()
+    for _ in range(7):
+        loops.record([click(4, "Nothing")], page="p")
+        wanted += loops.plan_is_due()
     assert wanted == 1
 
 
 def test_it_can_be_saved() -> None:
-    circles = LoopDetector()
-    circles.record([click(4)], url="u", page="p")
-    assert LoopDetector.model_validate_json(circles.model_dump_json()) == circles
+    loops = LoopDetector()
+    loops.record([click(4, "Nothing")], page="p")
+    assert LoopDetector.model_validate_json(loops.model_dump_json()) == loops

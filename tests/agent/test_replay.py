@@ -230,3 +230,27 @@ async def test_a_replay_is_cancelled_at_once_and_leaves_the_session(
     assert running.folder.history().status is TaskStatus.CANCELLED
     result = await running.controller.execute("get_state", {}, session)
     assert result.observation is not None
+
+
+@pytest.mark.parametrize("agrees", [None, False, True])
+async def test_what_may_mean_something_else_by_now_is_asked_about_or_refused(
+    session: BrowserSession, site: Site, agrees: bool | None
+) -> None:
+    page = "<p id=out></p><button id=send onclick=\"out.textContent = 'done'\">{}</button>"
+    url = site.publish(page.format("Send order").encode())
+    recorded = await record(session, url, click("button", "Send order"))
+    site.publish(page.format("Delete all orders").encode(), path=url.removeprefix(site.url))
+    asked: list[str] = []
+
+    class Person(NobodyWatches):
+        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+            asked.append(question)
+            return None if agrees is None else choices[0 if agrees else 1]
+
+    outcome = await replay(session, recorded, watcher=Person()).run()
+    assert '"Send order"' in asked[0]
+    assert '"Delete all orders"' in asked[0]
+    assert outcome.succeeded is bool(agrees)
+    assert await said(session, "#out") == ("done" if agrees else "")
+    if not agrees:
+        assert "Delete all orders" in (outcome.obstacle or "")

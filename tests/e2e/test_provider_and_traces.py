@@ -110,6 +110,7 @@ async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
                     "start_url": site.page(PAGE),
                     "secrets": ["phrase"],
                     "max_cost": 1,
+                    "judge": False,
                 },
             )
         requests = aimock.requests()

@@ -242,13 +242,15 @@ async def test_the_clients_own_model_and_its_person_are_asked(fresh: Desk, era: 
 
     async def sample(_context: Any, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
         asked.append(params)
-        last = params.messages[-1].content_as_list[-1]
-        assert isinstance(last, types.TextContent)
         answer = done("Counted.")
-        if len(asked) == 1:
+        if "You judge" in (params.system_prompt or ""):
+            answer = {"reason": "The button was clicked once.", "confirmed": True}
+        elif len(asked) == 1:
             answer = output({"call_user": {"question": "How often?", "choices": ["Once", "Twice"]}})
         elif len(asked) == 2:
             assert "The person answered: Once" in params.model_dump_json()
+            last = params.messages[-1].content_as_list[-1]
+            assert isinstance(last, types.TextContent)
             (index,) = re.findall(r'\[(\d+)\] button "More"', last.text)
             answer = output({"click_element": {"index": int(index)}})
         return types.CreateMessageResult(

@@ -263,6 +263,15 @@ async def test_a_conversation_too_long_is_known_by_the_servers_words(
     assert isinstance(await wire.failure(name, answer), ContextTooLong)
 
 
+UNUSABLE = ('{"choices": []}', '{"choices": null}', '{"choices": [{}]}', "{}", "[]", "null", '"choices"')
+
+
+@pytest.mark.parametrize("content", UNUSABLE)
+async def test_an_answer_without_a_choice_may_be_asked_for_again(wire: Wire, content: str) -> None:
+    answer = Answer(content.encode(), "application/json")
+    assert isinstance(await wire.failure(CHAT, answer), ModelUnavailable)
+
+
 async def test_an_overload_within_a_stream_may_be_asked_again(wire: Wire) -> None:
     event = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     answer = Answer(f"event: error\ndata: {json.dumps(event)}\n\n".encode(), "text/event-stream")

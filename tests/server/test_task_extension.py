@@ -34,7 +34,7 @@ def client_of(room: TaskRoom, **options: Any) -> Client:
 
 
 async def test_a_call_is_answered_at_once_and_ends_with_its_result(room: TaskRoom) -> None:
-    room.desk.follow(FIND, done("Found."))
+    room.desk.follow(done("Found."))
     async with client_of(room) as client:
         assert client.server_capabilities is not None
         assert client.server_capabilities.extensions == {EXTENSION: {}}

@@ -15,7 +15,7 @@ from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.catalog import Caller
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
-from tests.support.agents import FIND, data, done, text
+from tests.support.agents import FIND, data, done, output, text
 from tests.support.client import ERAS, Era
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ __all__ = ["folders", "manager", "room", "session", "shared_session"]
 
 @pytest.fixture(autouse=True)
 def _found(room: TaskRoom) -> None:  # pyright: ignore[reportUnusedFunction] - pytest uses it
-    room.desk.follow(FIND, done("Found."))
+    room.desk.follow(output({"wait_for": {"seconds": 0.01}}), done("Found."))
 
 
 async def ran(client: Client) -> types.CallToolResult:
@@ -41,7 +41,7 @@ async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskR
         assert data(result)["history"] == f"{folder}/history.json"
         listed = {file.name: file for file in (await client.list_resources()).resources}
         written = ["history.json", "report.html", "script.py"]
-        assert list(listed) == [*written, "step-001.jpg", "step-002.jpg"]
+        assert list(listed) == [*written, "step-001.jpg", "step-002.jpg", "step-end.jpg"]
         links = [str(part.uri) for part in result.content if isinstance(part, types.ResourceLink)]
         assert links == [f"{folder}/{name}" for name in written]
         for name, file in listed.items():

@@ -18,6 +18,7 @@ from mcp_browser.llm.messages import Frozen, Usage
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
+JUDGED = "Judged: "  # Begins the note that tells the reason of a judge
 
 
 class ActionRecord(Frozen):
@@ -25,7 +26,8 @@ class ActionRecord(Frozen):
 
     `elements` are those that its indexes and points meant, as they were before it. `tab` is the number of the
     tab it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to
-    come; `url` is the page after it. `seconds` is how long it took.
+    come; `url` is the page after it. `changed` is whether it changed what is seen, None where that is not
+    known. `seconds` is how long it took.
     """
 
     call: ActionCall
@@ -36,6 +38,7 @@ class ActionRecord(Frozen):
     tab: int | None = None
     opened: tuple[int, ...] = ()
     downloads: tuple[str, ...] = ()
+    changed: bool | None = None
     seconds: float = 0
 
 
@@ -74,7 +77,8 @@ class AgentHistory(BaseModel):
     """The history of a run. Its JSON schema is published as docs/agent-history.schema.json.
 
     `format` is raised when a reader of older files could not read newer ones. `version` is that of
-    mcp-browser. `replay_of` is the identifier of the run that this one does again.
+    mcp-browser. `replay_of` is the identifier of the run that this one does again. `end_picture` is the name
+    of a file in the run's folder, a picture of the page after the last step.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -90,6 +94,7 @@ class AgentHistory(BaseModel):
     ended: datetime | None = None
     status: TaskStatus = TaskStatus.WORKING
     outcome: TaskOutcome | None = None
+    end_picture: str | None = None
     steps: list[StepRecord] = Field(default_factory=list[StepRecord])
 
     @property
@@ -141,10 +146,10 @@ class TaskFolder:
         """Write what is needed to go on."""
         self.write(STATE_FILE, state.model_dump_json().encode())
 
-    def save_picture(self, step: int, data: bytes, mime_type: str) -> str:
-        """Write the picture of a step; its file's name."""
+    def save_picture(self, step: int | None, data: bytes, mime_type: str) -> str:
+        """Write the picture of a step, or of the page after the last one (None); its file's name."""
         suffix = {"image/png": "png", "image/webp": "webp"}.get(mime_type, "jpg")
-        name = f"step-{step:03}.{suffix}"
+        name = f"step-{step:03}.{suffix}" if step is not None else f"step-end.{suffix}"
         self.write(name, data)
         return name
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from mcp_browser.agent.record.history import AgentHistory, StepRecord
+from mcp_browser.agent.record.history import JUDGED, AgentHistory
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.llm.messages import Usage
@@ -29,7 +29,8 @@ _SAID = {
     TaskStatus.PAUSED: "Not done: the run is paused.",
     TaskStatus.NEEDS_PERSON: "Not done: the run waits for a person.",
     TaskStatus.INTERRUPTED: "Not done: the run was interrupted and can go on.",
-    TaskStatus.SUCCEEDED: "Done, as the agent reports.",
+    TaskStatus.SUCCEEDED: "Done, as the agent reports; nothing in the run speaks against it.",
+    TaskStatus.UNCONFIRMED: "Not confirmed: the agent claims that it is done, and that was not borne out.",
     TaskStatus.FAILED: "Not done: the run failed.",
     TaskStatus.STUCK: "Not done: the agent was stuck.",
     TaskStatus.OUT_OF_BUDGET: "Not done: a limit was reached.",
@@ -43,7 +44,7 @@ def render_report(history: AgentHistory, folder: Path) -> str:
     outcome = history.outcome or TaskOutcome(id=history.id, status=history.status)
     style = _part("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    share = min(LARGEST_PICTURE, MOST_PICTURES // max(1, len(history.steps)))
+    share = min(LARGEST_PICTURE, MOST_PICTURES // (len(history.steps) + 1))
     return (
         _environment()
         .from_string(_part("report.html"))
@@ -55,7 +56,8 @@ def render_report(history: AgentHistory, folder: Path) -> str:
             mood="good" if outcome.succeeded else "open" if not history.status.is_final else "bad",
             facts=_facts(history, outcome),
             data=json.dumps(outcome.data, indent=2, ensure_ascii=False) if outcome.data is not None else None,
-            pictures={step.number: _picture(step, folder, share) for step in history.steps},
+            pictures={step.number: _picture(step.screenshot, folder, share) for step in history.steps},
+            end_picture=_picture(history.end_picture, folder, share),
             style=style,
             digest=digest,
         )
@@ -65,9 +67,13 @@ def render_report(history: AgentHistory, folder: Path) -> str:
 def _said(history: AgentHistory) -> str:
     if history.status is TaskStatus.SUCCEEDED and history.replay_of is not None:
         return "Every action was done again; no model has checked what came of it."
-    if history.status is TaskStatus.SUCCEEDED and history.task.judge:
+    if history.status is TaskStatus.SUCCEEDED and _was_judged(history):
         return "Done, as the agent reports and its judge has confirmed."
     return _SAID[history.status]
+
+
+def _was_judged(history: AgentHistory) -> bool:
+    return bool(history.steps) and any(note.startswith(JUDGED) for note in history.steps[-1].notes)
 
 
 def _facts(history: AgentHistory, outcome: TaskOutcome) -> list[tuple[str, str]]:
@@ -99,12 +105,12 @@ def _tokens(usage: Usage) -> str:
     return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{about}"
 
 
-def _picture(step: StepRecord, folder: Path, largest: int) -> str | None:
+def _picture(name: str | None, folder: Path, largest: int) -> str | None:
     # A history may come from elsewhere: only a plain name is a file of its folder.
-    if step.screenshot is None or Path(step.screenshot).name != step.screenshot:
+    if name is None or Path(name).name != name:
         return None
     try:
-        raw = (folder / step.screenshot).read_bytes()
+        raw = (folder / name).read_bytes()
         picture = make_picture(raw, format="jpeg", quality=60, max_side=PICTURE_SIDE, max_bytes=largest)
     except OSError:
         return None

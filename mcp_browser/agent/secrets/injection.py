@@ -1,18 +1,23 @@
 """Secrets in an action's arguments: where they may stand, and where their values would go."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.registry import RegisteredAction, TypedIn
 from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import InvalidArguments, StaleElement
+from mcp_browser.errors import ActionError, InvalidArguments, StaleElement
+
+PASSWORD = "password"  # The type of fields whose content nobody is to read
+BY_KEYBOARD = frozenset({"send_keys", "type_text"})  # Actions that type to where the keyboard is
 
 Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
@@ -45,6 +50,65 @@ async def fill_in(
         url = await _goes_to(session, holder.get("index"))
         holder[name] = secrets.fill_in(holder[name], url=url)
     return filled
+
+
+async def note_typed(
+    session: BrowserSession,
+    action: str,
+    arguments: Mapping[str, Any],
+    *,
+    elements: Sequence[ElementRecord],
+    secrets: Secrets,
+) -> dict[str, Any]:
+    """The arguments as they are kept: passwords that the model writes itself have names in their places.
+
+    A password is what goes into a field of that type, or, where no element is named, to where the keyboard
+    is while that is such a field; the caller holds the session.
+    """
+    kept = copy.deepcopy(dict(arguments))
+    for record in elements:
+        if record.attributes.get("type") == PASSWORD:
+            *way, _ = record.argument.split(".")
+            _name_typed(_at(kept, way), secrets)
+    if action in BY_KEYBOARD and kept.get("index") is None and await _password_has_keyboard(session):
+        _name_typed(kept, secrets)
+    return kept
+
+
+def _at(arguments: Any, way: Sequence[str]) -> Any:
+    for step in way:
+        arguments = arguments[int(step)] if step.isdigit() else arguments[step]
+    return arguments
+
+
+def _name_typed(holder: dict[str, Any], secrets: Secrets) -> None:
+    for name in ("text", "value", "keys"):
+        value = holder.get(name)
+        if (
+            isinstance(value, str)
+            and value.strip()
+            and not PLACEHOLDER.search(value)
+            and not (name == "keys" and _is_key(value))
+        ):
+            end = "\n" if value.endswith("\n") else ""
+            holder[name] = secrets.note_typed(value.rstrip("\n")) + end
+
+
+def _is_key(value: str) -> bool:
+    try:
+        return parse_keys(value) is not None
+    except InvalidArguments:
+        return False
+
+
+async def _password_has_keyboard(session: BrowserSession) -> bool:
+    try:
+        for frame in session.current_tab.page.frames:
+            if await frame.locator(f"input[type={PASSWORD}]:focus").count():
+                return True
+    except (ActionError, PlaywrightError):
+        pass
+    return False
 
 
 async def _goes_to(session: BrowserSession, index: int | None) -> str:

@@ -29,6 +29,13 @@ PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
+SHORTEST_TYPED = 6
+"""The same for what a model has typed as a password: an example's "test" would be found everywhere."""
+
+
+def _typed_name(number: int) -> str:
+    return f"typed_{number + 1}"
+
 
 def _origin(value: str) -> str:
     OriginPattern.parse(value)
@@ -81,6 +88,7 @@ class Secrets:
     def __init__(self, secrets: Mapping[str, Secret] | None = None) -> None:
         self._secrets = dict(secrets or {})
         self._shown: dict[str, set[str]] = {}
+        self._typed: list[str] = []
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -91,6 +99,17 @@ class Secrets:
         if earlier is not None and earlier.value is not None:
             self._shown.setdefault(name, set()).add(earlier.value.get_secret_value())
         self._secrets[name] = secret
+
+    def note_typed(self, value: str) -> str:
+        """Keep a password that a model has written by itself; what stands in its place from now on."""
+        if value not in self._typed:
+            self._typed.append(value)
+        return f"<secret>{_typed_name(self._typed.index(value))}</secret>"
+
+    @property
+    def typed(self) -> int:
+        """How many values a model has typed as passwords by itself."""
+        return len(self._typed)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -153,6 +172,9 @@ class Secrets:
             for number, shown in enumerate(sorted(self._shown.get(name, ())), 1):
                 if len(shown) >= SHORTEST_HIDDEN and shown != found.get(name):
                     found[name if name not in found else f"{name}.{number}"] = shown
+        for number, typed in enumerate(self._typed):
+            if len(typed) >= SHORTEST_TYPED and typed not in found.values():
+                found[_typed_name(number)] = typed
         return found
 
     def hide(self, text: str) -> str:

@@ -68,6 +68,9 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
     elif waits:
         lines.append(f"Task {outcome.id} is {said}. {progress or ''}".rstrip())
         lines.append("get_task tells how it stands; pause_task, stop_task and add_instructions steer it.")
+    elif outcome.status is TaskStatus.UNCONFIRMED:
+        lines.append(f"The task is unconfirmed. {outcome.obstacle}")
+        lines.append(f"What it reported: {outcome.answer or '(nothing)'}")
     else:
         lines.append(f"The task is not done ({said}): {outcome.obstacle or 'no reason is known'}")
         if outcome.answer:

@@ -2,6 +2,7 @@
 
 import fnmatch
 import logging
+import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
@@ -56,14 +57,23 @@ HOW_TO_SET_UP = (
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
+TIDY_SECONDS = 3600.0  # How often folders of old runs are looked for
+
 
 class Model:
     """A model for a run; the client's own where no other is set up."""
 
-    def __init__(self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox) -> None:
+    def __init__(
+        self, model: ChatModel, fallback: ChatModel | None, mailbox: Mailbox, judge: ChatModel | None = None
+    ) -> None:
         self.model = model
         self.fallback = fallback
+        self.judge = judge
         self.mailbox = mailbox
+
+    def judge_client(self, seconds: float) -> ModelClient | None:
+        """Who asks the model that judges, where one is named; `seconds` limits each answer."""
+        return ModelClient(model=self.judge, seconds=seconds) if self.judge is not None else None
 
     @property
     def is_clients(self) -> bool:
@@ -78,7 +88,20 @@ class RunMaker:
         self._wrote = wrote
         self._registry = registry
         self._secrets: Secrets | None = None
+        self._tidy_at = 0.0
         self.saved = SavedRuns.of(settings.agent)
+
+    async def tidy(self) -> None:
+        """Delete folders of old runs, once in a while."""
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY_SECONDS
+        settings = self._settings.agent
+        deleted = await anyio.to_thread.run_sync(
+            lambda: self.saved.prune(days=settings.tasks_days, megabytes=settings.tasks_mb)
+        )
+        if deleted:
+            logger.info("Deleted the folders of %d old tasks", len(deleted))
 
     def new(self, call: Call, lease: Lease, params: RunTaskParams, model: Model) -> Run:
         """A run of what a call asks for, in the session lent to it.
@@ -193,6 +216,7 @@ class RunMaker:
             ),
             style=style_for(task, model.model.info, settings),
             settings=settings,
+            judge_client=model.judge_client(settings.model_timeout),
             secrets=self._secrets_of(call).only(task.secrets),
             folder=TaskFolder(path, lambda name: self._wrote(run, name)),
             state=state,
@@ -253,9 +277,10 @@ class RunMaker:
             fallback = (
                 await chat_model(settings.fallback_model, settings) if settings.fallback_model else None
             )
+            judge = await chat_model(settings.judge_model, settings) if settings.judge_model else None
         except (ModelError, SettingsError) as error:
             raise NotActionable(str(error)) from error
-        return Model(model, fallback, mailbox)
+        return Model(model, fallback, mailbox, judge)
 
     async def _own_or_clients(
         self, request: ServerRequestContext, name: str | None, mailbox: Mailbox, *, attended: bool

@@ -3,6 +3,8 @@
 import contextlib
 import hashlib
 import re
+import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.llm.messages import Frozen
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AgentSettings
+
+YOUNGEST_SECONDS = 3600.0  # For how long a folder is kept, however little room there is
 
 RECORD_FILE = "run.json"
 LOCK_FILE = ".lock"
@@ -50,6 +54,15 @@ class SavedRun:
     def outcome(self) -> TaskOutcome:
         """What it had come to when it was saved last."""
         return outcome_of(self.history)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """The folder of a run: when a file in it was last written, seconds since 1970, and its size in bytes."""
+
+    path: Path
+    changed: float
+    size: int
 
 
 class SavedRuns:
@@ -110,6 +123,39 @@ class SavedRuns:
             NotFound: there is none for this caller.
         """
         return self._of_owner(identifier, principal)[0]
+
+    def prune(self, *, days: float, megabytes: float) -> list[str]:
+        """Delete the folders of runs that are too old, and the oldest of those that are too large together.
+
+        Those in use are left alone, as are those of the last hour. Returns what was deleted, by identifier.
+        """
+        folders = sorted(self._ended(), key=lambda found: found.changed)
+        left = sum(found.size for found in folders)
+        now, deleted = time.time(), list[str]()
+        for found in folders:
+            if now - found.changed < YOUNGEST_SECONDS:
+                break
+            if now - found.changed <= days * 86_400 and left <= megabytes * 1_000_000:
+                break
+            claim = Claim(found.path)
+            try:
+                claim.take()
+            except NotActionable:
+                continue
+            # Held while it goes, so that no other server takes the run up.
+            shutil.rmtree(found.path, ignore_errors=True)
+            claim.release()
+            left -= found.size
+            deleted.append(found.path.name)
+        return deleted
+
+    def _ended(self) -> Iterator[_Folder]:
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            with contextlib.suppress(OSError):
+                if IDENTIFIER.fullmatch(path.name) and (path / RECORD_FILE).is_file():
+                    files = [file.stat() for file in path.iterdir()]
+                    changed = max(file.st_mtime for file in files)
+                    yield _Folder(path, changed, sum(file.st_size for file in files))
 
     def _of_owner(self, identifier: str, principal: Principal) -> tuple[Path, RunRecord]:
         path = self.folder_of(identifier)

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import mcp_types as types
@@ -12,6 +12,7 @@ from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import Agent
 from mcp_browser.agent.assembly import check_not_ended
+from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import HISTORY_FILE
 from mcp_browser.agent.replay import Replay
 from mcp_browser.agent.task import TaskStatus
@@ -31,6 +32,7 @@ from mcp_browser.server.agent.tools import (
     RunTaskParams,
     TaskParams,
 )
+from mcp_browser.server.agent.turns import Turns
 from mcp_browser.server.ask import is_modern
 from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
 from mcp_browser.server.principals import Principal
@@ -59,6 +61,7 @@ class AgentRuns:
         self._sessions = sessions
         self._maker = RunMaker(settings, registry, wrote)
         self.runs = Runs()
+        self._turns = Turns()
         self.calls = RunCalls(self.runs, self._maker.saved)
 
     # -- the tools
@@ -162,7 +165,10 @@ class AgentRuns:
     async def _start(self, call: Call, params: RunTaskParams, *, attended: bool) -> Run:
         # First, so that no session is opened where there is no model.
         model = await self._maker.model(call.request, params.model, attended=attended)
+        await self._maker.tidy()
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            if params.if_busy == "refuse":
+                self._turns.check_free(lease.session)
             run = self._maker.new(call, lease, params, model)
             self._begin(call, run)
         return run
@@ -234,10 +240,17 @@ class AgentRuns:
     def _begin(self, call: Call, run: Run) -> None:
         run.agent.watcher = ClientWatcher(run, call.request, self._open_form)
         self.runs.add(run)
-        request, principal = call.request, run.principal
-        run.begin(lambda: self._sessions.lease(request, principal, run.handle))
+        run.begin(lambda: self._place(call, run))
         if run.turn > 1:
             self._maker.keep_turn(run)
+
+    @contextlib.asynccontextmanager
+    async def _place(self, call: Call, run: Run) -> AsyncGenerator[None]:
+        async with (
+            self._sessions.lease(call.request, run.principal, run.handle),
+            self._turns.take(run),
+        ):
+            yield
 
     def _working(self, call: Call, params: TaskParams) -> Run:
         run = self.runs.find(params.task_id, call.principal)
@@ -251,6 +264,7 @@ class AgentRuns:
     # -- waiting with the client
 
     async def _attend(self, call: Call, run: Run) -> Answer:
+        report = _Report()
         try:
             async with run.attend():
                 while run.is_working:
@@ -264,7 +278,7 @@ class AgentRuns:
                         await run.mailbox.pass_on(call.request)
                         continue
                     await run.news()
-                    await _report(call, run)
+                    await report.tell(call, run.progress)
         except asyncio.CancelledError:
             await asyncio.shield(run.cancel())
             raise
@@ -272,6 +286,7 @@ class AgentRuns:
 
 
 RESULT = "get_task tells its result."
+LEAST_PROGRESS = 0.001  # By how many steps progress rises where something is told and no step was taken
 GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id
 AGAIN = "Start it again with replay_task."
 
@@ -302,7 +317,18 @@ def _check_takes_up_replay(run: Run, *, told_more: bool) -> None:
         raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
 
 
-async def _report(call: Call, run: Run) -> None:
-    progress = run.progress
-    if progress is not None:
-        await call.request.session.report_progress(progress.step, progress.steps, str(progress))
+class _Report:
+    """Progress as a call's client gets it: it always rises, and tells each thing once."""
+
+    def __init__(self) -> None:
+        self._amount = -1.0
+        self._told = ""
+
+    async def tell(self, call: Call, progress: Progress | None) -> None:
+        if progress is None or str(progress) == self._told:
+            return
+        self._told = str(progress)
+        self._amount = max(progress.amount, self._amount + LEAST_PROGRESS)
+        await call.request.session.report_progress(
+            self._amount, max(progress.steps, self._amount), self._told
+        )

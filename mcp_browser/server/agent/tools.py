@@ -43,8 +43,9 @@ class RunTaskParams(Params):
     secrets: list[str] = Field([], description="names of those it may use")
     output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
-    judge: bool = Field(False, description="check the result")
+    judge: bool | None = Field(None, description="false: check the result by rules only")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
+    if_busy: Literal["wait", "refuse"] = Field("wait", description="where another task works in the session")
 
 
 class TaskParams(Params):

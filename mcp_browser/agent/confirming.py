@@ -1,0 +1,108 @@
+"""Whether a claim of success is believed: by the rules first, then by a model that judges."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from mcp_browser.agent.claims.rules import Claim, Doubt, doubts
+from mcp_browser.agent.executor import Executor, Look
+from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.record.history import JUDGED, AgentHistory
+from mcp_browser.agent.secrets.store import Secrets
+from mcp_browser.agent.side_prompts import judge
+from mcp_browser.agent.state import AgentState
+from mcp_browser.errors import ActionError, ModelError
+
+JUDGED_STEPS = 30  # How many of the last actions the judge reads
+SETTLE_SECONDS = 3.0  # How long the last page may take to come to rest before it is judged as it is
+SETTLE_POLL = 0.1
+
+
+@dataclass(kw_only=True)
+class Confirmer:
+    """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
+
+    `limit` tells which limit of the run is reached, so that no model may be asked any more.
+    """
+
+    executor: Executor
+    history: AgentHistory
+    state: AgentState
+    secrets: Secrets
+    judge_client: ModelClient | None
+    window: int
+    seconds: float
+    limit: Callable[[], str | None]
+
+    async def refusal(self, answer: str, data: Any) -> str | None:
+        """Why the claim is not confirmed; None where it is."""
+        try:
+            with anyio.fail_after(self.seconds):
+                return await self._refusal(answer, data)
+        except TimeoutError:
+            return f"it could not be checked: that took longer than {self.seconds:g} s."
+        except (ActionError, ModelError) as error:
+            return f"it could not be checked: {self.secrets.hide(str(error))}"
+
+    async def _refusal(self, answer: str, data: Any) -> str | None:
+        client = self.judge_client
+        sees = client is not None and client.model.info.sees
+        if (known := doubts(self._claim(answer, data, None))) and known[0].certain:
+            return known[0].reason
+        page = await self._settled(picture=sees)
+        found = doubts(self._claim(answer, data, page))
+        if found and found[0].certain:
+            return found[0].reason
+        if client is None:
+            return found[0].reason if found else None
+        if (limit := self.limit()) is not None:
+            return f"it could not be judged: {limit}"
+        return await self._judged(client, answer, page, found)
+
+    async def _judged(self, client: ModelClient, answer: str, page: Look, found: list[Doubt]) -> str | None:
+        steps = [f"{action.call}: {action.error or action.result}" for action in self.history.actions()]
+        verdict = await judge(
+            client,
+            self.history.task,
+            answer,
+            page,
+            steps[-JUDGED_STEPS:],
+            window=client.model.info.context_window or self.window,
+            doubts=[doubt.reason for doubt in found],
+        )
+        last = self.history.steps[-1]
+        reason = self.secrets.hide(verdict.reason)
+        self.history.steps[-1] = last.model_copy(update={"notes": (*last.notes, f"{JUDGED}{reason}")})
+        return None if verdict.confirmed else reason or "the judge gave no reason."
+
+    def _claim(self, answer: str, data: Any, page: Look | None) -> Claim:
+        state = self.state
+        if page is not None:
+            state.seen.add(f"{page.title}\n{page.text}")
+        registry = self.executor.controller.registry
+        return Claim(
+            task=self.history.task,
+            instructions=state.told,
+            answer=answer,
+            data=data,
+            actions=tuple(self.history.actions()),
+            effect=lambda name: registry[name].effect if name in registry else "read",
+            pages=[url for url in self.history.urls if not url.startswith("chrome-error:")],
+            page=page.text if page is not None else None,
+            seen=state.seen,
+            start_problem=state.start_problem,
+            pictured=state.pictured,
+        )
+
+    async def _settled(self, *, picture: bool) -> Look:
+        """The page, once two looks in a row show the same."""
+        ends = time.monotonic() + SETTLE_SECONDS
+        look = await self.executor.look(picture=False)
+        while True:
+            await anyio.sleep(SETTLE_POLL)
+            before, look = look, await self.executor.look(picture=picture)
+            if look.text == before.text or time.monotonic() >= ends:
+                return look

@@ -1,0 +1,76 @@
+"""What models get wrong, and what is left of it: answers nobody can read, answers too long, passwords."""
+
+from pathlib import Path
+
+import pytest
+
+from mcp_browser.agent.control import NobodyWatches, Progress
+from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.browser.session import BrowserSession
+from tests.agent.conftest import click, done, fill, make_agent, output, script
+from tests.support.site import Site
+
+PASSWORD = "hunter2-correct-horse"
+
+
+async def test_an_answer_that_cannot_be_read_is_in_the_result(session: BrowserSession) -> None:
+    outcome = await make_agent("Do.", ["I shall click the button."], session, max_failures=1).run()
+    assert outcome.status is TaskStatus.FAILED
+    assert "The model does not fill in the form: " in (outcome.obstacle or "")
+    assert "I shall click the button." in (outcome.obstacle or "")
+
+
+async def test_an_answer_of_megabytes_is_cut(session: BrowserSession, tmp_path: Path) -> None:
+    agent = make_agent("Do.", [done("word " * 600_000)], session, folder=tmp_path)
+    outcome = await agent.run()
+    await agent.write_up()
+    assert len(outcome.answer or "") < 25_000
+    for name in ("history.json", "state.json", "report.html"):
+        assert (tmp_path / name).stat().st_size < 200_000, name
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=10), Budget(seconds=0.001)])
+async def test_a_last_step_over_the_budget_asks_once(session: BrowserSession, budget: Budget) -> None:
+    agent = make_agent(Task(text="Do.", budget=budget), [output({"scroll": {}}), "No form."], session)
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.OUT_OF_BUDGET
+    assert len(script(agent).requests) <= 2
+
+
+async def test_progress_begins_before_the_model_answers_and_rises(
+    session: BrowserSession, site: Site
+) -> None:
+    told: list[tuple[Progress, int]] = []
+
+    class Watcher(NobodyWatches):
+        async def progressed(self, progress: Progress) -> None:
+            told.append((progress, len(script(agent).requests)))
+
+    task = Task(text="Do.", start_url=site.page("<button>More</button>"))
+    agent = make_agent(task, [click("button", "More"), done()], session, watcher=Watcher())
+    await agent.run()
+    assert told[0][1] == told[1][1] == 0
+    amounts = [progress.amount for progress, _ in told]
+    assert amounts == sorted(set(amounts))
+    assert any(
+        "click_element" in str(progress) and (task.start_url or "-") in str(progress) for progress, _ in told
+    )
+
+
+async def test_a_password_that_the_model_writes_itself_is_in_no_file(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    task = Task(
+        text=f"Type the password {PASSWORD}.",
+        start_url=site.page("<label>Password <input type=password id=word></label>"),
+    )
+    typed = fill("textbox", "Password", PASSWORD)
+    agent = make_agent(task, [typed, done(f"I have typed {PASSWORD}.")], session, folder=tmp_path)
+    outcome = await agent.run()
+    await agent.write_up()
+    assert outcome.succeeded, outcome
+    assert PASSWORD not in outcome.model_dump_json()
+    assert await session.current_tab.page.input_value("#word") == PASSWORD
+    for name in ("history.json", "report.html", "script.py"):
+        assert PASSWORD not in (tmp_path / name).read_text(), name
+    assert 'secret("typed_1")' in (tmp_path / "script.py").read_text()

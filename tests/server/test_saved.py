@@ -1,0 +1,51 @@
+"""Folders of tasks are deleted after a time, and beyond a size."""
+
+import os
+import time
+from pathlib import Path
+
+from mcp_browser.server.agent.saved import LOCK_FILE, RECORD_FILE, Claim, SavedRuns
+
+DAY = 86_400
+
+
+def age(file: Path, *, days: float) -> None:
+    """Let a file have been written so many days ago."""
+    written = time.time() - days * DAY
+    os.utime(file, (written, written))
+
+
+def folder(tasks: Path, name: str, *, days: float, kilobytes: int = 1) -> Path:
+    """The folder of a run that was written so many days ago."""
+    path = tasks / name
+    path.mkdir()
+    for file, size in ((RECORD_FILE, 1), ("history.json", kilobytes * 1000)):
+        (path / file).write_bytes(b"x" * size)
+        age(path / file, days=days)
+    return path
+
+
+def test_folders_are_deleted_after_their_time(tmp_path: Path) -> None:
+    folder(tmp_path, "old-task-1", days=91)
+    folder(tmp_path, "new-task-1", days=89)
+    (tmp_path / "somebody-elses").mkdir()
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=100) == ["old-task-1"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new-task-1", "somebody-elses"]
+
+
+def test_the_oldest_folders_go_beyond_a_size_and_fresh_ones_stay(tmp_path: Path) -> None:
+    for number, days in enumerate((5, 4, 3, 0)):
+        folder(tmp_path, f"task-number-{number}", days=days, kilobytes=400)
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=0.9) == ["task-number-0", "task-number-1"]
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=0.1) == ["task-number-2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["task-number-3"]
+
+
+def test_the_folder_of_a_run_that_is_held_stays(tmp_path: Path) -> None:
+    path = folder(tmp_path, "held-task-1", days=91)
+    claim = Claim(path)
+    claim.take()
+    age(path / LOCK_FILE, days=91)
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=100) == []
+    claim.release()
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=100) == ["held-task-1"]
