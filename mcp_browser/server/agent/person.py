@@ -58,7 +58,7 @@ class ClientWatcher:
         """The person's answer on a page of this server's, for the run only; None where none can be asked."""
         if self._open_form is None or not self._takes_urls or not self._run.attended:
             return None
-        async with self._open_form(self._request, question, site) as form:
+        async with self._open_form(self._request, question, site, self._run.agent.task.text) as form:
             # Handshake clients know the question by an identifier, which the modern protocol has dropped.
             identifier = None if is_modern(self._request) else secrets.token_urlsafe(16)
             params = types.ElicitRequestURLParams(message=question, url=form.url, elicitation_id=identifier)

@@ -18,10 +18,14 @@ PATH = "/ask/"  # Where forms are, below the server's own prefix
 
 @dataclass(slots=True, eq=False)
 class SecretForm:
-    """A form for one answer, at an address that is used once; `site` names the pages it may be typed on."""
+    """A form for one answer, at an address that is used once.
+
+    `site` names the pages that the answer may be typed on, `task` says for what it is wanted.
+    """
 
     question: str
     site: str
+    task: str
     url: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
     expires: float = field(default_factory=lambda: time.monotonic() + FORM_SECONDS)
@@ -36,9 +40,9 @@ class SecretForms:
     def __init__(self) -> None:
         self._forms: dict[str, SecretForm] = {}
 
-    def open(self, question: str, site: str) -> SecretForm:
+    def open(self, question: str, site: str, task: str) -> SecretForm:
         """A new form."""
-        form = SecretForm(question, site)
+        form = SecretForm(question, site, task)
         self._forms[form.token] = form
         return form
 
@@ -55,5 +59,5 @@ class SecretForms:
         return form
 
 
-OpenForm = Callable[[ServerRequestContext[Any, Any], str, str], AbstractAsyncContextManager[SecretForm]]
-"""Takes the call's context, the question and its site; the form can be reached from where the client is."""
+OpenForm = Callable[[ServerRequestContext[Any, Any], str, str, str], AbstractAsyncContextManager[SecretForm]]
+"""Takes the call's context, the question, its site and the task; the form can be reached from the client."""

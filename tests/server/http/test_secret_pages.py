@@ -1,5 +1,7 @@
 """The pages on which people give what is secret."""
 
+import base64
+import hashlib
 from collections.abc import AsyncIterator
 
 import httpx2 as httpx
@@ -8,7 +10,7 @@ import pytest_asyncio
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, HostedForms, secret_route
+from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, HostedForms, secret_route
 from mcp_browser.server.http.serving import http_doors
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
@@ -25,7 +27,7 @@ class Place:
             access=AccessSettings(token=SecretStr("t" * 32)),
         )
         self.forms = HostedForms(settings)
-        self.form = self.forms.open('Your "password" for <shop>?', "shop.example")
+        self.form = self.forms.open('Your "password" for <shop>?', "shop.example", "Buy <tea>.")
         self.path = f"/browser/ask/{self.form.token}"
         self.refusals: list[str] = []
         app = Starlette(
@@ -49,6 +51,10 @@ async def test_a_form_is_for_whoever_has_its_address_and_for_one_answer(place: P
     assert (await place.client.get(place.path)).status_code == 200, "looking at it does not use it up"
     assert "Your &quot;password&quot; for &lt;shop&gt;?" in shown.text
     assert "shop.example" in shown.text
+    assert "Buy &lt;tea&gt;." in shown.text
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    assert f"<style>{STYLE}</style>" in shown.text
+    assert f"style-src 'sha256-{digest}'" in shown.headers["content-security-policy"]
     assert shown.headers["cache-control"] == "no-store"
     assert "form-action 'self'" in shown.headers["content-security-policy"]
     answer = "Größe & more=1 +%"
@@ -83,7 +89,7 @@ async def test_another_site_cannot_fill_a_form_in(place: Place) -> None:
 async def test_a_form_ends_with_its_time_and_with_its_question(place: Place) -> None:
     place.form.expires = 0
     assert (await place.client.get(place.path)).status_code == 410
-    other = place.forms.open("Code?", "shop.example")
+    other = place.forms.open("Code?", "shop.example", "Buy tea.")
     assert other.token != place.form.token
     place.forms.close(other)
     assert (await place.client.get(f"/browser/ask/{other.token}")).status_code == 410

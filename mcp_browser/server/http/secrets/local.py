@@ -20,7 +20,7 @@ LOOPBACK = "127.0.0.1"
 
 @asynccontextmanager
 async def asking_on_loopback(
-    _request: ServerRequestContext[Any, Any], question: str, site: str
+    _request: ServerRequestContext[Any, Any], question: str, site: str, task: str
 ) -> AsyncGenerator[SecretForm]:
     """A form at a free port of the loopback, which is served until the question does not stand any more."""
     quiet_logs()
@@ -32,7 +32,7 @@ async def asking_on_loopback(
     )
     server = ServerWithoutSignals(config)
     serving = asyncio.create_task(server.serve([listener]))
-    form = forms.open(question, site)
+    form = forms.open(question, site, task)
     form.url = f"http://{LOOPBACK}:{listener.getsockname()[1]}{PATH}{form.token}"
     try:
         yield form

@@ -1,8 +1,11 @@
 """The pages on which people give what is secret: a form at an address used once, and thanks."""
 
+import base64
+import hashlib
 import html
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -16,13 +19,20 @@ from mcp_browser.errors import NotActionable
 from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
 from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut
 
 LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
+
+LONGEST_TASK = 500  # How much of a task a page tells, characters
+
+STYLE = (resources.files("mcp_browser.server.http.secrets") / "page.css").read_text(encoding="utf-8")
+STYLE_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 
 SAFELY = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
-        "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        f"default-src 'none'; style-src 'sha256-{STYLE_DIGEST}'; form-action 'self'; frame-ancestors 'none'; "
+        "base-uri 'none'"
     ),
     # Not `no-referrer`: with that, browsers do not say either where a form comes from.
     "Referrer-Policy": "same-origin",
@@ -36,18 +46,26 @@ PAGE = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>mcp-browser</title>
+<style>{style}</style>
+<main>
 {body}
+</main>
 </html>
 """
 
 FORM = """\
 <h1>The browser's agent asks you</h1>
 <p>{question}
-<p>Your answer is typed on pages of <b>{site}</b> only. It is shown to no model, and not written down.
+<dl>
+<dt>For the pages of<dd><b>{site}</b>
+<dt>For the task<dd>{task}
+</dl>
 <form method="post" autocomplete="off">
 <p><label>Answer <input type="password" name="answer" required autofocus autocomplete="off"></label>
 <button>Send</button>
-</form>"""
+</form>
+<p class="note">Your answer is typed on pages of <b>{site}</b> only. It is shown to no model, and not
+written down. If you know nothing of this task, close this page."""
 
 THANKS = "<p>Thank you. You can close this page."
 GONE = "<p>This page was used already, or is too old. Ask for another one where you were asked."
@@ -83,12 +101,12 @@ class HostedForms(SecretForms):
 
     @asynccontextmanager
     async def asking(
-        self, request: ServerRequestContext[Any, Any], question: str, site: str
+        self, request: ServerRequestContext[Any, Any], question: str, site: str, task: str
     ) -> AsyncGenerator[SecretForm]:
         """A form, as long as the question stands."""
         if request.request is None:
             raise NotActionable("The client's address for this server is not known.")
-        form = self.open(question, site)
+        form = self.open(question, site, task)
         form.url = f"{public_base(request.request.scope, self._access)}{self._prefix}{PATH}{form.token}"
         try:
             yield form
@@ -97,11 +115,15 @@ class HostedForms(SecretForms):
 
 
 def _page(body: str, status: int) -> HTMLResponse:
-    return HTMLResponse(PAGE.format(body=body), status, headers=SAFELY)
+    return HTMLResponse(PAGE.format(body=body, style=STYLE), status, headers=SAFELY)
 
 
 def _form(form: SecretForm) -> str:
-    return FORM.format(question=html.escape(form.question), site=html.escape(form.site))
+    return FORM.format(
+        question=html.escape(form.question),
+        site=html.escape(form.site),
+        task=html.escape(cut(form.task, LONGEST_TASK)),
+    )
 
 
 async def _body(request: Request) -> bytes:
