@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server.lowlevel import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import ActionError
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
+from mcp_browser.server.http.events import ResumableSessions
 from mcp_browser.server.http.files import files_route
 from mcp_browser.server.http.middleware.stack import MIB
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -40,7 +40,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     """The ASGI app, behind `middleware`, the outermost first; `routes` are served beside MCP."""
     prefix = settings.server.path_prefix
     longest_body = settings.access.max_body * MIB
-    streamable = StreamableHTTPSessionManager(
+    streamable = ResumableSessions(
         server,
         session_idle_timeout=settings.sessions.idle_timeout,
         max_request_body_size=longest_body,

@@ -6,15 +6,18 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_browser.server.http.events import ResumableSessions
 from mcp_browser.server.sessions.store import CONNECTION, Sessions
 
 _SESSION_HEADER = b"mcp-session-id"
 _VERSION_HEADER = b"mcp-protocol-version"
+_RESUMED_HEADER = b"last-event-id"
+_NOT_KEPT = "What came after that event is not kept: call again, or look at the page with get_state."
 _SSE_SESSION = re.compile(rb"session_id=([0-9a-f]{32})")
 
 
@@ -25,18 +28,26 @@ class StreamableHttp:
     on them as on the handles of sessions.
     """
 
-    def __init__(self, manager: StreamableHTTPSessionManager, sessions: Sessions) -> None:
+    def __init__(self, manager: ResumableSessions, sessions: Sessions) -> None:
         self._manager = manager
         self._sessions = sessions
         self._prefix = sessions.replica.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        version, session_id = self._read_headers(scope)
+        headers = self._read_headers(scope)
+        version, session_id = headers.get(_VERSION_HEADER), headers.get(_SESSION_HEADER)
         connection: str | None = None
         if session_id is not None and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
             connection = f"http {session_id}"
             scope[CONNECTION] = connection
+            event = headers.get(_RESUMED_HEADER) if scope["method"] == "GET" else None
+            # The SDK would send a stream without events, which clients ask for again without end.
+            if event and self._manager.has_forgotten(scope, session_id, event):
+                error = {"code": INVALID_REQUEST, "message": _NOT_KEPT}
+                response = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+                await response(scope, receive, send)
+                return
         status = 0
 
         async def answer(message: Message) -> None:
@@ -50,8 +61,8 @@ class StreamableHttp:
         if connection is not None and scope["method"] == "DELETE" and 200 <= status < 300:  # noqa: PLR2004
             await self._sessions.end_connection(connection)
 
-    def _read_headers(self, scope: Scope) -> tuple[str | None, str | None]:
-        """The protocol's version and the session id as the SDK knows it, which the scope then holds too."""
+    def _read_headers(self, scope: Scope) -> dict[bytes, str]:
+        """The headers, with the session id as the SDK knows it, which the scope then holds too."""
         found: dict[bytes, str] = {}
         headers: list[tuple[bytes, bytes]] = []
         for name, value in scope["headers"]:
@@ -59,7 +70,7 @@ class StreamableHttp:
             headers.append((name, own))
             found.setdefault(name, own.decode("latin-1"))
         scope["headers"] = headers
-        return found.get(_VERSION_HEADER), found.get(_SESSION_HEADER)
+        return found
 
     def _name_replica(self, message: MutableMapping[str, Any]) -> None:
         if self._prefix:
