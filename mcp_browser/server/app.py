@@ -55,6 +55,13 @@ class BrowserServer(Server[Any]):
         options = notification_options or NotificationOptions(resources_changed=True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
+    def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
+        """What the server declares to clients of either era: the SDK says of all lists that they change."""
+        capabilities = super().get_capabilities(*args, **options)
+        if capabilities.tools is not None:
+            capabilities.tools.list_changed = False
+        return capabilities
+
 
 def create_server(  # noqa: PLR0913 - the parts of a server, most of them by keyword
     controller: Controller | ToolsOf,

@@ -64,6 +64,18 @@ async def test_both_eras_list_the_tools_and_browse(server: Server[Any], site: Si
 
 
 @both_eras
+async def test_only_what_the_server_has_is_declared(server: Server[Any], era: Era) -> None:
+    async with Client(server, mode=era) as client:
+        declared = client.server_capabilities
+        assert declared is not None
+        assert set(declared.model_dump(exclude_none=True)) <= {"tools", "resources", "extensions"}
+        assert declared.tools == types.ToolsCapability(list_changed=False)
+        assert declared.resources == types.ResourcesCapability(subscribe=True, list_changed=True)
+        with pytest.raises(MCPError, match="Method not found"):
+            await client.list_prompts()
+
+
+@both_eras
 async def test_an_unknown_tool_is_a_protocol_error(server: Server[Any], era: Era) -> None:
     async with Client(server, mode=era) as client:
         with pytest.raises(MCPError, match="Unknown tool: nope") as caught:
