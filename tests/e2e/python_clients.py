@@ -3,7 +3,7 @@
 python python_clients.py LIBRARY URL PAGE
 
 Lists the tools of the server at URL, opens PAGE, extracts it, takes a picture, breaks off a call that would
-take long, and looks again. Prints JSON: the texts that the library gives its model, and the picture's size.
+take longer, and looks again. Prints JSON: the texts that the library gives its model, and the picture size.
 """
 
 # ruff: noqa: PLC0415, T201 - each library is there where this is run with its Python only
@@ -19,7 +19,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 Call = Callable[[str, dict[str, Any]], Awaitable[Any]]
+LONG_CALL_SECONDS = 4.0  # The SDK's 1.x does not tell the server that a task was cancelled: its call goes on
 BROKEN_OFF_SECONDS = 1.5
+SECONDS = 120
 
 
 @asynccontextmanager
@@ -46,6 +48,30 @@ async def langchain(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
         yield list(tools), lambda name, arguments: tools[name].ainvoke(arguments)
 
 
+@asynccontextmanager
+async def fastmcp(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
+    from fastmcp import Client
+
+    async with Client(url) as client:
+        yield [tool.name for tool in await client.list_tools()], client.call_tool
+
+
+@asynccontextmanager
+async def pydantic_ai(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
+    from pydantic_ai.mcp import MCPToolset
+
+    async with MCPToolset(url) as toolset:
+        yield [tool.name for tool in await toolset.list_tools()], toolset.direct_call_tool
+
+
+@asynccontextmanager
+async def openai_agents(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
+    from agents.mcp import MCPServerStreamableHttp
+
+    async with MCPServerStreamableHttp({"url": url}, client_session_timeout_seconds=SECONDS) as server:
+        yield [tool.name for tool in await server.list_tools()], server.call_tool
+
+
 def parts(result: Any) -> list[Any]:
     """What a result is made of, in the forms of all of them."""
     content = getattr(result, "content", result)
@@ -54,6 +80,8 @@ def parts(result: Any) -> list[Any]:
 
 def text_of(result: Any) -> str:
     """Its texts."""
+    if isinstance(result, dict):
+        return json.dumps(result)  # Of a library that prefers the data
     texts = [part if isinstance(part, str) else _field(part, "text") for part in parts(result)]
     return "\n".join(text for text in texts if isinstance(text, str))
 
@@ -81,7 +109,7 @@ async def main(library: str, url: str, page: str) -> None:
         session = {"session": handle[1]} if handle else {}
         told["extracted"] = text_of(await call("extract_content", session))
         picture = picture_of(await call("screenshot", session))
-        waiting = asyncio.ensure_future(call("wait_for", {"seconds": 50, **session}))
+        waiting = asyncio.ensure_future(call("wait_for", {"seconds": LONG_CALL_SECONDS, **session}))
         await asyncio.wait({waiting}, timeout=BROKEN_OFF_SECONDS)
         broken_off = waiting.cancel()
         await asyncio.wait({waiting})
