@@ -29,6 +29,8 @@ BRIDGE = "mcp-remote@0.15.1"
 TOKEN = "a-token-of-these-tests-0123456789"
 AUTHORIZATION = f"Authorization: Bearer {TOKEN}"
 SECONDS = 120
+LONG_CALL_SECONDS = 50
+BROKEN_OFF_SECONDS = 1.5
 ENDPOINTS = ("mcp", "sse")
 
 FORM = """<label>Name <input></label><button onclick="said.textContent =
@@ -64,11 +66,31 @@ async def sessions_of(server: RemoteServer) -> int:
 
 
 async def work_through(browser: Browser, address: str) -> None:
-    """Open the form, fill it in, and see what it answers."""
+    """Open the form, fill it in, see what it answers; extract, take a picture, and break off a long call."""
     await browser.open(address)
     await browser.fill("textbox", "Name", "Ada")
     await browser.click("button", "Greet")
     assert browser.shows("Welcome, Ada"), browser.last()
+    assert "Welcome, Ada" in await browser.do("extract_content")
+    assert len((await browser.call("screenshot")).images[0]) > 500
+    await break_off(browser)
+    # The server has heard of it: the session is free before the call would have ended.
+    async with asyncio.timeout(LONG_CALL_SECONDS - 2 * BROKEN_OFF_SECONDS):
+        assert "Greet" in await browser.snapshot()
+
+
+async def break_off(browser: Browser) -> None:
+    """Begin a call that takes most of a minute, and cancel it as this client does."""
+    if isinstance(browser, TypeScriptBrowser):
+        left = await browser.answer(
+            "wait_for", {"seconds": LONG_CALL_SECONDS}, cancel_after=BROKEN_OFF_SECONDS
+        )
+        assert left.is_error
+        return
+    call = asyncio.create_task(browser.call("wait_for", seconds=LONG_CALL_SECONDS))
+    await asyncio.wait({call}, timeout=BROKEN_OFF_SECONDS)
+    assert call.cancel()
+    await asyncio.wait({call})
 
 
 # -- the Inspector
@@ -135,9 +157,13 @@ class TypeScriptBrowser(Browser):
         assert self.process.stdout is not None
         return json.loads(await asyncio.wait_for(self.process.stdout.readline(), SECONDS))
 
-    async def answer(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+    async def answer(
+        self, tool: str, arguments: dict[str, Any], *, cancel_after: float | None = None
+    ) -> types.CallToolResult:
+        """Let the client call a tool, and break it off after so many seconds."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"name": tool, "arguments": arguments}).encode() + b"\n")
+        call = {"name": tool, "arguments": arguments, "seconds": cancel_after}
+        self.process.stdin.write(json.dumps(call).encode() + b"\n")
         return types.CallToolResult.model_validate(await self.line())
 
 

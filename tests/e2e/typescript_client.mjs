@@ -3,7 +3,8 @@
 //   node typescript_client.mjs NODE_MODULES URL
 //
 // The first line printed has the server's name and its tools; then each line `{"name": …, "arguments": …}`
-// is answered with a line that has the tool's result. The variable TOKEN holds the bearer token.
+// is answered with a line that has the tool's result. With `"seconds": …` the call is broken off after so many, and
+// the line tells the error. The variable TOKEN holds the bearer token.
 
 import path from "node:path";
 import readline from "node:readline";
@@ -28,7 +29,13 @@ try {
   const { tools } = await client.listTools();
   tell({ server: client.getServerVersion().name, tools: tools.map((tool) => tool.name) });
   for await (const line of readline.createInterface({ input: process.stdin })) {
-    tell(await client.callTool(JSON.parse(line)));
+    const { seconds, ...call } = JSON.parse(line);
+    if (seconds) {
+      const broken = client.callTool(call, undefined, { signal: AbortSignal.timeout(1000 * seconds) });
+      tell(await broken.catch((error) => ({ content: [{ type: "text", text: String(error) }], isError: true })));
+    } else {
+      tell(await client.callTool(call));
+    }
   }
   if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
   await client.close();
