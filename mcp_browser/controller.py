@@ -52,9 +52,13 @@ class Controller:
             SettingsError: the policy cannot be read.
         """
         self.registry = default_registry() if registry is None else registry
-        self.settings = settings or Settings()
         self._follows_sessions = settings is None
-        self._rules = _Rules(self.settings)
+        self._rules = _Rules(settings or Settings())
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold: its own, or those of the session in which it has acted last."""
+        return self._rules.settings
 
     async def act(self, action: ActionModel | Mapping[str, Any], session: BrowserSession) -> ActionResult:
         """Carry out the action that an action model names, or a mapping such as `{"go_back": {}}`.

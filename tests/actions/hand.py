@@ -1,6 +1,8 @@
 """A hand that works the browser as a model does: by actions, reading only what results say."""
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp_browser.actions.result import ActionResult
@@ -40,6 +42,18 @@ class Hand:
         except error as caught:
             return render_error(caught)
         raise AssertionError(f"{action} did not fail but said: {text}")
+
+    @contextmanager
+    def under(self, **groups: dict[str, object]) -> Generator[None]:
+        """Act under other settings meanwhile: `under(screenshots={"screenshots": "never"})`."""
+        before = self.controller
+        settings = before.settings
+        changed = {name: getattr(settings, name).model_copy(update=group) for name, group in groups.items()}
+        self.controller = Controller(before.registry, settings.model_copy(update=changed))
+        try:
+            yield
+        finally:
+            self.controller = before
 
     async def open(self, body: str, *, title: str = "Test page") -> str:
         """Open a page with this body."""

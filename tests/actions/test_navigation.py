@@ -58,13 +58,8 @@ async def test_a_reloaded_page_is_shown_anew(hand: Hand) -> None:
 
 async def test_a_search_opens_the_engine_s_page_with_the_words(hand: Hand) -> None:
     hand.site.page("<h1>Results</h1>", path="/search")
-    settings = hand.controller.settings
-    tools = settings.tools.model_copy(update={"search_engine": hand.site.url + "/search?q={query}&x=1"})
-    hand.controller.settings = settings.model_copy(update={"tools": tools})
-    try:
+    with hand.under(tools={"search_engine": hand.site.url + "/search?q={query}&x=1"}):
         text = await hand.do("search_web", query="green tea & milk")
-    finally:
-        hand.controller.settings = settings
     assert "Results" in text
     assert await hand.js("location.search") == "?q=green+tea+%26+milk&x=1"
 

@@ -181,29 +181,19 @@ async def test_an_element_that_cannot_be_seen_is_not_pictured(hand: Hand) -> Non
 
 
 async def test_pictures_can_be_switched_off(hand: Hand) -> None:
-    settings = hand.controller.settings
-    never = settings.screenshots.model_copy(update={"screenshots": "never"})
     await hand.open(PAGE)
-    hand.controller.settings = settings.model_copy(update={"screenshots": never})
-    try:
+    with hand.under(screenshots={"screenshots": "never"}):
         await hand.do("get_state", screenshot=True)
         assert hand.result.attachments == ()
         assert "switched off" in await hand.fails("screenshot", NotActionable)
-    finally:
-        hand.controller.settings = settings
 
 
 async def test_pictures_can_come_with_every_result(hand: Hand) -> None:
-    settings = hand.controller.settings
-    always = settings.screenshots.model_copy(update={"screenshots": "always", "screenshot_max_side": 640})
-    hand.controller.settings = settings.model_copy(update={"screenshots": always})
-    try:
+    with hand.under(screenshots={"screenshots": "always", "screenshot_max_side": 640}):
         await hand.open(PAGE)
         assert picture(hand).size == (640, 360)
         await hand.do("get_state")
         assert picture(hand).size == (640, 360)
-    finally:
-        hand.controller.settings = settings
 
 
 async def test_a_picture_of_the_whole_page_goes_not_with_an_element(hand: Hand) -> None:

@@ -83,16 +83,11 @@ async def test_waiting_in_vain_ends_at_its_limit_and_says_for_what(hand: Hand) -
 
 
 async def test_a_caller_s_wait_may_be_longer_than_the_limit_of_a_call(hand: Hand) -> None:
-    settings = hand.controller.settings
-    limits = settings.limits.model_copy(update={"call_timeout": 0.5})
     await hand.open("<p>Nothing</p>")
-    hand.controller.settings = settings.model_copy(update={"limits": limits})
-    try:
+    with hand.under(limits={"call_timeout": 0.5}):
         started = time.monotonic()
         await hand.do("wait_for", seconds=1)
         assert time.monotonic() - started >= 1
-    finally:
-        hand.controller.settings = settings
 
 
 async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
