@@ -155,7 +155,9 @@ def _did_nothing(claim: Claim) -> Doubt | None:
 def _last_action_failed(claim: Claim) -> Doubt | None:
     weighty = [one for one in claim.tried if claim.kind(one) != "read"]
     last = claim.tried[-1] if claim.tried else None
-    if weighty and weighty[-1].error:
+    # What a task asks to be told may be read from another place than the one that failed.
+    found = last is not None and not last.error and not ASKS_TO_ACT.search(claim.asked)
+    if weighty and weighty[-1].error and not found:
         last = weighty[-1]
     if last is None or not last.error:
         return None
