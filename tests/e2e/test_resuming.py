@@ -87,7 +87,7 @@ async def events_of(answer: httpx2.Response, most: int | None = None) -> list[tu
 
 
 async def test_a_stream_goes_on_after_its_last_event_for_its_own_session_only(server: RemoteServer) -> None:
-    call = {"jsonrpc": "2.0", "id": "one", "method": "tools/call"}
+    call: dict[str, object] = {"jsonrpc": "2.0", "id": "one", "method": "tools/call"}
     call["params"] = {"name": "wait_for", "arguments": {"seconds": 1}}
     async with httpx2.AsyncClient(base_url=server.base, timeout=60) as http:
         alice, again, bob = (Legacy(http, name) for name in ("alice", "alice", "bob"))
