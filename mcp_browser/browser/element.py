@@ -169,17 +169,17 @@ class Element:
             return None
         await self._call("moveToEnd" if append else "selectText")
         await self._type(text, slowly=slowly, pastes=pastes)
-        if not text or slowly:
-            return await self._field()
         field = await self._field()
-        if append or field is None or field.holds(text):
+        if slowly or append or field is None or field.holds(text):
             return field
-        await self._call("selectText")
         if ready.kind == "rich":
-            # Where a table or a picture is selected too, some type beside what is selected.
+            # Some put their own selection back, or type beside a table or a picture that is selected, too.
+            await self.press("ControlOrMeta+a")
             await self._type("")
-            await self._type(text, pastes=pastes)
-        else:
+            if text:
+                await self._type(text, pastes=pastes)
+        elif text:
+            await self._call("selectText")
             await self._tab.input.type(text)
         return await self._field()
 
