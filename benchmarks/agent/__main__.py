@@ -16,7 +16,6 @@ from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.settings import Settings
 from tests.support.miniwob import Gym, running_gym
 
-SEED = 1
 OURS, THEIRS = "mcp-browser", "browser-use"
 
 
@@ -24,6 +23,7 @@ def main() -> None:
     """Do the tasks, keep each result in a file of JSON lines, write the page from them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agent", description=__doc__)
     parser.add_argument("--tasks", default=",".join(TASKS), help="names, with commas between them")
+    parser.add_argument("--seeds", default="1,2", help="numbers, with commas between them")
     parser.add_argument("--agents", default=f"{OURS},{THEIRS}")
     parser.add_argument("--steps", type=int, default=5, help="most steps of a task")
     parser.add_argument("--seconds", type=float, default=900, help="most seconds of a task")
@@ -42,22 +42,25 @@ def main() -> None:
     )
     with serving as url, running_gym() as gym, asked.results.open("a") as file:
         # Agent after agent on each task, so that a busy hour of the machine is shared.
-        for task, agent in itertools.product(asked.tasks.split(","), asked.agents.split(",")):
-            if (agent, task) in results:
+        seeds, tasks, agents = (text.split(",") for text in (asked.seeds, asked.tasks, asked.agents))
+        for seed, task, agent in itertools.product(seeds, tasks, agents):
+            attempt = (agent, task, int(seed))
+            if attempt in results:
                 continue
-            result = asyncio.run(_attempt(agent, task, url, gym, limits))
-            results[agent, task] = result
+            result = asyncio.run(_attempt(attempt, url, gym, limits))
+            results[attempt] = result
             print(json.dumps({"agent": agent, **asdict(result)}), file=file, flush=True)
             report.progress(agent, result)
     if not asked.no_write:
         report.write(results, limits, note=asked.note)
 
 
-async def _attempt(agent: str, task: str, url: str, gym: Gym, limits: Limits) -> Result:
+async def _attempt(asked: tuple[str, str, int], url: str, gym: Gym, limits: Limits) -> Result:
     """One episode, with a fresh browser; a short look at its page before tells the goal."""
+    agent, task, seed = asked
     async with ours.connected(url, seconds=limits.seconds) as client:
-        goal = await ours.goal_of(client, gym.episode(task, SEED))
-        episode = Episode(task, SEED, gym.episode(task, SEED, once=True), goal)
+        goal = await ours.goal_of(client, gym.episode(task, seed))
+        episode = Episode(task, seed, gym.episode(task, seed, once=True), goal)
         if agent == OURS:
             return await _rewarded(episode, gym, await ours.attempt(client, episode, limits))
     return await _rewarded(episode, gym, await _theirs(episode, url, limits))
@@ -87,8 +90,8 @@ async def _theirs(episode: Episode, url: str, limits: Limits) -> Result:
         told = json.loads(done.stdout)
     except ValueError:
         last = " ".join(done.stderr.split())[-300:]
-        return Result(episode.task, None, False, 0, 0, 0, 0, took, note=f"it failed: {last}")
-    return Result(task=episode.task, reward=None, seconds=took, **told)
+        return Result(episode.task, None, False, 0, 0, 0, 0, took, f"it failed: {last}", episode.seed)
+    return Result(task=episode.task, seed=episode.seed, reward=None, seconds=took, **told)
 
 
 async def _rewarded(episode: Episode, gym: Gym, result: Result) -> Result:

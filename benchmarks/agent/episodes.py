@@ -5,6 +5,9 @@ from dataclasses import dataclass
 TASKS = (
     *("click-test", "click-button", "click-link", "click-dialog", "click-option"),
     *("click-checkboxes", "choose-list", "enter-text", "focus-text", "login-user"),
+    # The agent's rules and prompts were not tried on these.
+    *("click-tab", "click-collapsible", "click-button-sequence", "click-widget", "enter-password"),
+    *("focus-text-2", "enter-date", "read-table", "simple-arithmetic", "use-autocomplete"),
 )
 """MiniWoB++ tasks of one page that a policy reading the page solves always."""
 
@@ -54,8 +57,14 @@ class Result:
     answered: int
     seconds: float
     note: str = ""
+    seed: int = 1
 
     @property
     def solved(self) -> bool:
         """Whether the page says that the task is done."""
         return (self.reward or 0) > 0
+
+    @property
+    def false_success(self) -> bool:
+        """Whether the agent says that it has succeeded, and the page does not."""
+        return self.claimed and not self.solved

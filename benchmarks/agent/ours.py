@@ -58,6 +58,7 @@ async def attempt(client: Client, episode: Episode, limits: Limits) -> Result:
     used: dict[str, Any] = data.get("usage", {})
     return Result(
         task=episode.task,
+        seed=episode.seed,
         reward=None,
         claimed=data.get("status") == "succeeded",
         steps=data.get("steps", 0),

@@ -12,17 +12,18 @@ from benchmarks.agent.episodes import Limits, Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "agent-benchmark.md"
 
-Results = Mapping[tuple[str, str], Result]
-"""Results by agent and task."""
+Results = Mapping[tuple[str, str, int], Result]
+"""Results by agent, task and seed."""
 
 
-def read(path: Path) -> dict[tuple[str, str], Result]:
+def read(path: Path) -> dict[tuple[str, str, int], Result]:
     """The results of earlier, broken-off runs."""
-    found: dict[tuple[str, str], Result] = {}
+    found: dict[tuple[str, str, int], Result] = {}
     for line in path.read_text().splitlines() if path.exists() else ():
         entry = json.loads(line)
         agent = entry.pop("agent")
-        found[agent, entry["task"]] = Result(**entry)
+        result = Result(**entry)
+        found[agent, result.task, result.seed] = result
     return found
 
 
@@ -30,7 +31,8 @@ def progress(agent: str, result: Result) -> None:
     """Tell one result to whoever watches."""
     solved = "solved" if result.solved else "not solved"
     print(  # noqa: T201 - a command's output
-        f"{agent}: {result.task}: {solved}, {result.steps} steps, {result.seconds:.0f} s: {result.note}",
+        f"{agent}: {result.task} {result.seed}: {solved}, {result.steps} steps, {result.seconds:.0f} s: "
+        f"{result.note}",
         file=sys.stderr,
         flush=True,
     )
@@ -38,15 +40,15 @@ def progress(agent: str, result: Result) -> None:
 
 def write(results: Results, limits: Limits, *, note: str = "") -> None:
     """Write the page; `note` is what else is to be known of this run."""
-    agents = list(dict.fromkeys(agent for agent, _ in results))
-    tasks = list(dict.fromkeys(task for _, task in results))
-    shared = [task for task in tasks if all((agent, task) in results for agent in agents)]
+    agents = list(dict.fromkeys(agent for agent, _, _ in results))
+    episodes = list(dict.fromkeys((task, seed) for _, task, seed in results))
+    shared = [episode for episode in episodes if all((agent, *episode) in results for agent in agents)]
     head = " | ".join(f"{agent}: solved | says so | steps | tokens asked | answered | s" for agent in agents)
     lines = [
         "# The agent with a small model",
         "",
         "Written by `python -m benchmarks.agent` (benchmarks/README.md). Both agents do the same MiniWoB++ "
-        f"tasks, one seed each, with the same model, {model.NAME}, at temperature 0 with a window of "
+        f"tasks with each seed, with the same model, {model.NAME}, at temperature 0 with a window of "
         f"{model.CONTEXT:,} tokens, by its OpenAI-compatible server with JSON schemas, and at most "
         f"{limits.steps} steps and {limits.seconds:.0f} s a task. A fresh browser for each task; its page is "
         "open before the first step; the same kinds of actions are offered to both; no pictures. *Solved* is "
@@ -60,19 +62,18 @@ def write(results: Results, limits: Limits, *, note: str = "") -> None:
         "enter-text; browser-use was not tuned beyond its own settings.",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores, without a graphics card, with other work on "
-        "them: the times are what they were, and say little about an idle machine. One run of one seed a "
-        "task: single results vary from run to run.",
+        "them: the times are what they were, and say little about an idle machine. One run of each: "
+        "single results vary from run to run.",
         "",
         *([note, ""] if note else []),
-        f"| task | {head} |",
-        "|---|" + "---|---|---:|---:|---:|---:|" * len(agents),
+        f"| task | seed | {head} |",
+        "|---|---:|" + "---|---|---:|---:|---:|---:|" * len(agents),
     ]
-    for task in tasks:
-        lines.append(
-            f"| {task} | " + " | ".join(_cells(results.get((agent, task))) for agent in agents) + " |"
-        )
-    sums = (_sums([results[agent, task] for task in shared]) for agent in agents)
-    lines.append(f"| the {len(shared)} that all have tried | " + " | ".join(sums) + " |")
+    for task, seed in episodes:
+        cells = (_cells(results.get((agent, task, seed))) for agent in agents)
+        lines.append(f"| {task} | {seed} | " + " | ".join(cells) + " |")
+    sums = (_sums([results[agent, *episode] for episode in shared]) for agent in agents)
+    lines.append(f"| the {len(shared)} that all have tried | | " + " | ".join(sums) + " |")
     lines += ["", *_notes(results)]
     PAGE.write_text("\n".join(lines) + "\n")
 
@@ -87,9 +88,9 @@ def _cells(result: Result | None) -> str:
 
 def _sums(own: Sequence[Result]) -> str:
     solved = sum(result.solved for result in own)
-    honest = sum(result.solved == result.claimed for result in own)
+    wrong = sum(result.false_success for result in own)
     return (
-        f"{solved} of {len(own)} | {honest} of {len(own)} rightly | {sum(result.steps for result in own)} | "
+        f"{solved} of {len(own)} | {wrong} falsely | {sum(result.steps for result in own)} | "
         f"{sum(result.asked for result in own):,} | {sum(result.answered for result in own):,} | "
         f"{sum(result.seconds for result in own):,.0f}"
     )
@@ -97,8 +98,8 @@ def _sums(own: Sequence[Result]) -> str:
 
 def _notes(results: Results) -> list[str]:
     unsolved = [
-        f"* {task}, {agent}: {' '.join(result.note.split())}"
-        for (agent, task), result in results.items()
+        f"* {task} {seed}, {agent}: {' '.join(result.note.split())}"
+        for (agent, task, seed), result in results.items()
         if not result.solved
     ]
     return ["What the agents said of what was not solved:", "", *unsolved] if unsolved else []
