@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
@@ -15,6 +14,7 @@ import anyio.to_thread
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.bind_safety import check_exposure
+from mcp_browser.server.lazy_sdk import import_with_sdk
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.server.telemetry import TRACES
 from mcp_browser.settings import Settings
@@ -66,7 +66,7 @@ def run_http(settings: Settings) -> NoReturn:
 async def _serve_http_until_stopped(settings: Settings) -> None:
     manager = BrowserManager(settings, remote=True)
     await manager.warm(shared=True)
-    serving = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.http.serving")
+    serving = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.http.serving")
     try:
         server = serving.HttpServer(settings, manager, serving.listen(settings.server))
     except SettingsError:
@@ -101,7 +101,7 @@ async def _serve_until_stopped(settings: Settings, wire: StdioWire | None) -> No
         tasks.start_soon(_end_on_signal, manager)
         await manager.warm()
         # The protocol's modules take as long to import as a browser takes to start: do both at once.
-        transports = await anyio.to_thread.run_sync(import_module, "mcp_browser.server.transports")
+        transports = await anyio.to_thread.run_sync(import_with_sdk, "mcp_browser.server.transports")
         gc.freeze()
         gc.enable()
         try:
