@@ -46,9 +46,13 @@ test *arguments:
 apps *arguments:
     pytest -n 3 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}
 
-# What takes long, in three processes: end to end, browsers of their own, hostile pages, load, conformance.
+# What takes long, in four processes: end to end, browsers of their own, hostile pages, load, conformance.
 slow *arguments:
-    pytest -n 3 --dist loadfile --durations=25 -m slow {{ arguments }}
+    pytest -n 4 --dist loadfile --durations=25 -m "slow and not nightly" {{ arguments }}
+
+# All that takes long, also what CI leaves to the night, with as many clients and examples as there are.
+nightly *arguments:
+    TEST_LOAD=full pytest -n 3 --dist loadfile --durations=25 -m slow {{ arguments }}
 
 # `test` and `slow` with branch coverage, which must be high enough.
 coverage:

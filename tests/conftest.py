@@ -1,6 +1,7 @@
 """Fixtures for every test: a local site and a real Chromium."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -17,10 +18,16 @@ hypothesis_settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow the end-to-end tests that neither are the smoke run's nor drive applications."""
+    """Mark as slow the end-to-end tests that neither are the smoke run's nor drive applications.
+
+    Those in nightly.txt are marked as nightly, too.
+    """
+    nightly = set(Path(__file__).with_name("nightly.txt").read_text("utf-8").splitlines())
     for item in items:
         if item.path.parent.name == "e2e" and not any(map(item.get_closest_marker, ("smoke", "apps"))):
             item.add_marker(pytest.mark.slow)
+        if {item.nodeid, item.nodeid.partition("[")[0]} & nightly:
+            item.add_marker(pytest.mark.nightly)
 
 
 @pytest.fixture(scope="session")

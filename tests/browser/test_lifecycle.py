@@ -23,6 +23,7 @@ from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings, LimitSettings, SessionSettings, Settings
 from tests.browser.conftest import HEADLESS, LIMITS, Hand, shown, until
 from tests.support.family import Process, family
+from tests.support.load import load
 from tests.support.site import Site
 
 pytestmark = [
@@ -349,9 +350,8 @@ async def busy_manager(folders: Path) -> AsyncIterator[BrowserManager]:
     await manager.close()
 
 
-@pytest.mark.parametrize("sessions", [500])
 async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
-    busy_manager: BrowserManager, folders: Path, sessions: int
+    busy_manager: BrowserManager, folders: Path
 ) -> None:
     before = len(drivers())
     chance = random.Random(7)
@@ -372,7 +372,7 @@ async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
             if not opening.cancelled():
                 opening.exception()
 
-    await asyncio.gather(*map(live, range(sessions)))
+    await asyncio.gather(*map(live, range(load(60, full=500))))
     assert busy_manager.pool.contexts == contexts(busy_manager) == 0
     assert busy_manager.sessions == ()
     await busy_manager.close()

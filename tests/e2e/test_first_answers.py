@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -101,8 +102,9 @@ def server(cache: Path, *, hold: bool = False) -> Generator[subprocess.Popen[str
         (site / "sitecustomize.py").write_text(HOLDS_IMPORTS)
     # Nothing is kept for a server that is traced.
     untraced = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
-    environment = {**untraced, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
-    # No browser is wanted.
+    # No browser is wanted, nor a driver.
+    nothing = {"PLAYWRIGHT_NODEJS_PATH": shutil.which("true") or ""}
+    environment = {**untraced, **nothing, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
     command = [sys.executable, "-m", "mcp_browser", "--cdp-endpoint", "http://127.0.0.1:9"]
     process = subprocess.Popen(
         command,

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.load import load
 from tests.support.site import Site
 from tests.support.visitors import crowd
 
 pytestmark = pytest.mark.slow
 
-SESSIONS = 24
+SESSIONS = load(12, full=24)
 """`just remote replicas` does it with two hundred."""
 
 

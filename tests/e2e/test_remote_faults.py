@@ -21,6 +21,7 @@ import pytest
 
 from tests.support.gates import gated_site, relay
 from tests.support.havoc import KINDS, Folders, Visitor, havoc_folders, page, visited
+from tests.support.load import load
 from tests.support.remote import RemoteServer, connected, serving, until
 
 pytestmark = [
@@ -30,7 +31,7 @@ pytestmark = [
 
 logger = logging.getLogger(__name__)
 
-FAULTS = 12
+FAULTS = load(7, full=24)
 SEED = int(os.environ.get("BROWSER_TEST_SEED", "4"))
 
 

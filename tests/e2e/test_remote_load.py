@@ -6,12 +6,13 @@ from itertools import count
 import pytest
 
 from tests.support.client import ERAS
+from tests.support.load import load
 from tests.support.remote import RemoteBrowser, connected, serving
 from tests.support.site import Reply, Request, Site
 
 pytestmark = pytest.mark.slow
 
-CLIENTS = 32
+CLIENTS = load(12, full=32)
 
 FORM = """<form action=/order><label>Name <input name=name></label>
 <label>Number <input name=number></label><button>Order</button></form><p id=kept></p>

@@ -116,7 +116,7 @@ async def test_the_end_of_a_protocol_session_closes_its_browser(server: RemoteSe
 
 @pytest.mark.slow
 async def test_more_tabs_than_allowed_are_refused_and_popups_closed(server: RemoteServer, site: Site) -> None:
-    flood = "<button onclick='for (let i = 0; i < 80; i++) window.open(\"about:blank\")'>Flood</button>"
+    flood = "<button onclick='for (let i = 0; i < 30; i++) window.open(\"about:blank\")'>Flood</button>"
     async with connected(server.url, "legacy") as browser, connected(server.url, "legacy") as other:
         await other.open(site.page("<h1>Calm</h1>"))
         await browser.open(site.page(flood))

@@ -13,10 +13,12 @@ from mcp.shared.exceptions import MCPError
 from tests.browser.raw_server import raw_server
 from tests.support.agents import Desk, data, done, output, text
 from tests.support.client import MODERN_FIRST, Era
+from tests.support.load import load
 from tests.support.remote import RemoteBrowser, client_of, connected, serving
 from tests.support.site import Site
 
 TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol")}
+WINDOWS = load(40, full=200)
 BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
 
 
@@ -144,7 +146,9 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
 
 
 async def test_a_page_that_opens_windows_without_end_spoils_no_look(site: Site) -> None:
-    flood = "<button onclick=\"for (let i = 0; i < 200; i++) window.open('about:blank')\">Flood</button>"
+    flood = (
+        f"<button onclick=\"for (let i = 0; i < {WINDOWS}; i++) window.open('about:blank')\">Flood</button>"
+    )
     async with (
         serving("--http", "--max-tabs", "5", environment=BEARERS) as server,
         connected(server.url, headers=bearer("alice")) as browser,
@@ -214,7 +218,7 @@ async def test_nobody_pastes_what_another_anonymous_client_has_copied(site: Site
         assert "shared with other clients" in refused.text
 
 
-async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Site, tmp_path: Path) -> None:
+async def test_many_clients_of_three_principals_see_nothing_of_each_other(site: Site, tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.follow(done("Seen."))
     config = tmp_path / "server.toml"
@@ -225,7 +229,7 @@ async def test_32_clients_of_three_principals_see_nothing_of_each_other(site: Si
     flags = (*flags, "--max-sessions-per-client", "16")
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(serving(*flags, environment=BEARERS))
-        owners = [list(TOKENS)[number % 3] for number in range(32)]
+        owners = [list(TOKENS)[number % 3] for number in range(load(9, full=32))]
         clients = [
             await stack.enter_async_context(connected(server.url, headers=bearer(owner))) for owner in owners
         ]

@@ -11,6 +11,7 @@ from mcp_browser.errors import ActionError, StaleElement
 from mcp_browser.rendering.snapshot import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
+from tests.support.load import load
 
 MUTATIONS = (Path(__file__).parent / "mutations.js").read_text(encoding="utf-8")
 FILLER = "".join(f"<p>Line {number} of a page that is longer than its changes.</p>" for number in range(150))
@@ -56,7 +57,7 @@ async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
 
 
 @pytest.mark.slow
-@settings(any_page, max_examples=60)
+@settings(any_page, max_examples=load(20, full=60))
 @given(rounds=rounds)
 async def test_the_changes_of_many_pages_give_a_fresh_snapshot(hand: Hand, rounds: list[list[Step]]) -> None:
     await see_that_changes_are_the_whole_truth(hand, rounds)
@@ -84,7 +85,7 @@ async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
 
 
 @pytest.mark.slow
-@settings(any_page, max_examples=20)
+@settings(any_page, max_examples=load(8, full=20))
 @given(rounds=rounds)
 async def test_the_indexes_of_many_pages_stay(hand: Hand, rounds: list[list[Step]]) -> None:
     await see_that_indexes_stay(hand, rounds)
