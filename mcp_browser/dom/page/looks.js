@@ -39,7 +39,7 @@ function noteLook(element, name, value) {
 
 /** @param {MutationRecord[]} records */
 function noteLooks(records) {
-  if (records.length) stirredAt = now();
+  if (records.some((record) => record.type === "attributes")) stirredAt = now();
   for (const record of records) {
     const target = /** @type {Element} */ (record.target);
     if (record.type === "attributes") noteLook(target, /** @type {string} */ (record.attributeName), record.oldValue);
