@@ -167,6 +167,8 @@ const PATIENCE = 1000;
 const WITHOUT_BOX = new Set(["upload", "read"]);
 /** Within so many milliseconds a script that moves an element does so once more: timers may be rarer than frames. */
 const SCRIPTED_STEP = 50;
+/** So long a busy machine may take for a frame, milliseconds; nothing moves before it comes. */
+const LATEST_FRAME = 500;
 const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
 /**
@@ -253,9 +255,10 @@ async function tryReady(id, purpose, force) {
   const scripted = isStirred();
   if (scripted || isMoving(target)) {
     const before = boxOf(target);
-    const until = now() + (scripted ? SCRIPTED_STEP : 0);
-    do await frame();
-    while (now() < until);
+    const begun = now();
+    let drawn = false;
+    do drawn = (await frame()) || drawn;
+    while ((scripted && now() - begun < SCRIPTED_STEP) || (!drawn && now() - begun < LATEST_FRAME));
     const after = boxOf(target);
     if (before.left !== after.left || before.top !== after.top || before.width !== after.width || before.height !== after.height) {
       return { problem: "moving", ...facts };

@@ -13,17 +13,20 @@ const LATE_FRAME = 60;
 const MOST_LATE_FRAMES = 4;
 const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height|width|max-height|max-width|top|left|right|bottom|clip-path|grid-template-rows|inset|content-visibility)/;
 
-/** The next frame, or a moment where none comes because the page is not drawn. @returns {Promise<void>} */
+/**
+ * The next frame, or a moment where none comes: the page is not drawn, or the machine is busy.
+ * @returns {Promise<boolean>} whether one came, or none will because the page is hidden
+ */
 function frame() {
   return new Promise((resolve) => {
     if (_hidden.call(document)) {
-      setTimeout(resolve, 16);
+      setTimeout(resolve, 16, true);
       return;
     }
-    const timer = setTimeout(resolve, FRAME_FALLBACK);
+    const timer = setTimeout(resolve, FRAME_FALLBACK, false);
     requestAnimationFrame(() => {
       clearTimeout(timer);
-      setTimeout(resolve, 0);
+      setTimeout(resolve, 0, true);
     });
   });
 }
