@@ -31,6 +31,9 @@ from pydantic import (
 from mcp_browser.destinations import DestinationPattern
 from mcp_browser.errors import SettingsError
 
+LOCALE = r"^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?$"
+"""Language, script and region, as BCP 47 has them."""
+
 # The message of a ValueError raised in this module completes the sentence "<setting> must be …".
 
 
@@ -63,10 +66,23 @@ def known_timezone(value: str) -> str:
     return value
 
 
+def known_locale(value: str) -> str:
+    """The name of a language and region, with hyphens, if it is written as one.
+
+    Raises:
+        ValueError: it is not; the message completes `must be …`.
+    """
+    if not re.match(LOCALE, value):
+        raise ValueError("a language, or a language and region, such as de or de-DE")
+    return value.replace("_", "-")
+
+
 def _proxy_address(value: str) -> str:
     try:
         parts = urlsplit(value if "://" in value else f"http://{value}")
         usable = parts.scheme in {"http", "https", "socks4", "socks5"} and parts.hostname and parts.port != 0
+        # A word alone is seldom a host whose proxy listens where web servers do.
+        usable = usable and ("://" in value or parts.port)
     except ValueError:
         usable = False
     if not usable:
@@ -241,13 +257,19 @@ class BrowserSettings(SettingsGroup):
     device_scale: float | None = Field(
         default=None, gt=0, le=8, description="Device pixels for each CSS pixel."
     )
-    locale: str | None = Field(default=None, description="Language and region of the browser, such as de-DE.")
+    locale: Annotated[str, AfterValidator(known_locale)] | None = Field(
+        default=None, description="Language and region of the browser, such as de-DE."
+    )
     timezone: Annotated[str, AfterValidator(known_timezone)] | None = Field(
         default=None, description="IANA time zone of the browser, such as Europe/Berlin."
     )
     user_agent: str | None = Field(default=None, description="User-Agent header and navigator.userAgent.")
     proxy: Annotated[str, AfterValidator(_proxy_address)] | None = Field(
         default=None, repr=False, description="Proxy for all requests, such as http://user:secret@host:3128."
+    )
+    ignore_https_errors: bool = Field(
+        default=False,
+        description="Open pages whose TLS certificate is not trusted, such as a self-signed one.",
     )
     browser_args: Words = Field(
         default=(), description="Extra command-line argument for the browser; repeatable."

@@ -76,6 +76,11 @@ def quoted(text: str, limit: int = LONGEST_QUOTE) -> str:
     return f'"{line}"'
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2 files`, `1,200 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def plain_lines(text: str) -> str:
     r"""Text of which no line, nor a part of a row, can be taken for an element's: `\[7] button "Pay"`."""
     if "[" not in text:

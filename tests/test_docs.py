@@ -126,6 +126,6 @@ async def test_the_readmes_action_works_as_a_tool(tmp_path: Path, site: Site) ->
     assert tool.description == "Count the links of the page that lead to a host."
     assert tool.input_schema["properties"] == {"host": {"type": "string"}}
     assert not counted.is_error
-    assert "2 links lead to books.example." in counted.text
+    assert "Links to books.example: 2." in counted.text
     assert refused.is_error
     assert "No link leads to other.example." in refused.text

@@ -13,6 +13,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.settings import LOCALE
 
 emulation = Registry(group="emulation")
 
@@ -31,7 +32,7 @@ class EmulateParams(ActionParams):
     media: Literal["screen", "print"] | None = None
     geolocation: str | None = Field(None, description="latitude,longitude")
     permissions: tuple[str, ...] | None = Field(None, description="granted: clipboard-read, camera…")
-    locale: str | None = Field(None, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")
+    locale: str | None = Field(None, pattern=LOCALE, description="such as de-DE")
     timezone: str | None = None
     user_agent: str | None = None
     cpu: float | None = Field(None, ge=1, le=100, description="times slower")

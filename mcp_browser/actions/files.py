@@ -19,7 +19,7 @@ from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
-from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address
+from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut_address
 
 files = Registry(group="files")
 
@@ -117,7 +117,9 @@ async def list_files(ctx: ActionContext) -> ActionResult:
     lines = [f"- {file.kind}, {size_text(file.size)}, {file.mime_type}: {file.place}" for file in kept]
     lines += [f"- {info}" for info in under_way]
     return ActionResult(
-        extracted_content="\n".join([f"{len(kept)} files:" if kept else "There is no file yet.", *lines]),
+        extracted_content="\n".join(
+            [f"{counted(len(kept), 'file')}:" if kept else "There is no file yet.", *lines]
+        ),
         data={
             "files": [_as_data(file, local=not ctx.session.artifacts.remote) for file in kept],
             "downloads": [

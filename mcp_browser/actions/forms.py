@@ -11,7 +11,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import Element
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
-from mcp_browser.text import quoted
+from mcp_browser.text import counted, quoted
 
 forms = Registry(group="core")
 
@@ -100,7 +100,7 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
         value = f" value={quoted(option.value)}" if option.value not in ("", option.label) else ""
         lines.append(f"- {quoted(option.label)}{value}{states}")
     return ActionResult(
-        extracted_content=f"{len(options)} options of {element}:",
+        extracted_content=f"{counted(len(options), 'option')} of {element}:",
         page_content="\n".join(lines),
         data={"options": [option.model_dump(exclude={"index"}) for option in options]},
     )
@@ -133,9 +133,9 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     report = "\n".join(f"- {line}" for line in told)
     if failed:
         # Not raised: what the filled ones have changed is told, too.
-        error = f"{failed} of {len(told)} fields could not be filled; the others are.\n{report}"
+        error = f"{failed} of {counted(len(told), 'field')} could not be filled; the others are.\n{report}"
         return ActionResult(error=error)
-    return ActionResult(extracted_content=f"Filled {len(told)} fields.\n{report}")
+    return ActionResult(extracted_content=f"Filled {counted(len(told), 'field')}.\n{report}")
 
 
 @forms.action(reach="elements")
@@ -184,11 +184,11 @@ async def _choose_or_type(element: Element, value: str) -> str:
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
-        return f"Typed {len(text)} characters into {element}." if text else f"Cleared {element}."
+        return f"Typed {counted(len(text), 'character')} into {element}." if text else f"Cleared {element}."
     told = _typed(element, text, secret=field.secret)
     if field.holds(text, as_end=append):
         return told
-    held = f"{len(field.value)} characters" if field.secret else quoted(field.value, SHOWN_TEXT)
+    held = counted(len(field.value), "character") if field.secret else quoted(field.value, SHOWN_TEXT)
     return f"{told} The field now holds {held} instead: it may limit or format its text."
 
 
@@ -213,7 +213,7 @@ def _typed(element: Element, text: str, *, secret: bool) -> str:
     if not text:
         return f"Cleared {element}."
     if secret:
-        return f"Typed {len(text)} characters into {element}."
+        return f"Typed {counted(len(text), 'character')} into {element}."
     return f"Typed {quoted(text.replace(chr(10), '⏎'), SHOWN_TEXT)} into {element}."
 
 

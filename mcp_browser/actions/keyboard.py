@@ -10,6 +10,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.text import counted
 
 keyboard = Registry(group="core")
 
@@ -73,7 +74,7 @@ async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
     sequence = None if params.keys in ctx.session.hidden.values() else parse_keys(params.keys)
     if sequence is None:
         await ctx.tab.input.type(params.keys)
-        return ActionResult(extracted_content=f"Typed {len(params.keys)} characters{where}.")
+        return ActionResult(extracted_content=f"Typed {counted(len(params.keys), 'character')}{where}.")
     for done, combination in enumerate(sequence):
         await ctx.tab.input.press(combination)
         if ctx.tab.held:

@@ -6,7 +6,7 @@ from typing import Any
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound
-from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text
+from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 
 def list_part(  # noqa: PLR0913 - options, all by keyword
@@ -28,7 +28,7 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
     Raises:
         NotFound: there is no such part.
     """
-    heading = f"{len(entries):,} {what}{'' if len(entries) == 1 else 's'}"
+    heading = counted(len(entries), what)
     if dropped:
         heading += f" ({dropped:,} older ones are not kept)"
     heading += f" ({note})" if note else ""

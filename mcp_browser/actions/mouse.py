@@ -17,6 +17,7 @@ from mcp_browser.browser.element import DROP_SECONDS, describe_element
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.models import PointHit
 from mcp_browser.errors import InvalidArguments
+from mcp_browser.text import counted
 
 mouse = Registry(group="mouse")
 
@@ -161,7 +162,7 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     await ctx.tab.input.type(text)
     typed = text.rstrip("\n")
     enters = len(text) - len(typed)
-    what = [f"Typed {len(typed)} character{'' if len(typed) == 1 else 's'}"] if typed else []
+    what = [f"Typed {counted(len(typed), 'character')}"] if typed else []
     if enters:
         what.append("pressed Enter" + (f" {enters} times" if enters > 1 else ""))
     where = f" in {describe_element(focused)}" if focused else "; nothing on the page has the focus"

@@ -17,8 +17,8 @@ from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
 from mcp_browser.browser.network.exchange import ToldExchange, tell
 from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
-from mcp_browser.errors import DeadlineExceeded, NotActionable
-from mcp_browser.text import CHARACTERS_A_TOKEN
+from mcp_browser.errors import DeadlineExceeded
+from mcp_browser.text import CHARACTERS_A_TOKEN, counted
 
 network = Registry(group="network")
 
@@ -192,7 +192,8 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
     file = await _kept(ctx, content, params.name or "network", "application/json", suffix=".har")
     return ActionResult(
-        extracted_content=f"Saved {len(told)} requests as {file.path or file.uri}.", attachments=(file,)
+        extracted_content=f"Saved {counted(len(told), 'request')} as {file.path or file.uri}.",
+        attachments=(file,),
     )
 
 
@@ -206,7 +207,7 @@ async def _kept(
     try:
         artifact = await files.add(content, name, mime_type=kind, kind="network", suffix=suffix)
     except OSError as error:
-        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+        raise files.not_written(error) from error
     return Attachment.of_file(artifact, local=not files.remote)
 
 
@@ -238,5 +239,5 @@ def _nothing_came(log: NetworkLog, since: float, params: WaitForResponseParams) 
         became = one.failure or one.status or "no answer yet"
         hint = f"Request {one.id} was for such an address: {one.method}, {became}."
     else:
-        hint = f"{len(recent)} other requests were made meanwhile; get_network_requests lists them."
+        hint = f"{counted(len(recent), 'other request')} came meanwhile: see get_network_requests."
     return DeadlineExceeded(f"Waited {params.timeout:g} s in vain for an answer to: {what}.", hint=hint)

@@ -65,7 +65,7 @@ async def saved_page(
     try:
         artifact = await files.add(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     except OSError as error:
-        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+        raise files.not_written(error) from error
     return ActionResult(
         extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).",
         attachments=(Attachment.of_file(artifact, local=not files.remote),),

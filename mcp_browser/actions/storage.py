@@ -225,7 +225,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
             files.abandon(pending)
             raise
     except OSError as error:
-        raise NotActionable(f"The file could not be written: {error.strerror}.") from error
+        raise files.not_written(error) from error
     return ActionResult(
         extracted_content=f"Saved {count(state)} as {artifact.place}.",
         attachments=(Attachment.of_file(artifact, local=not files.remote),),

@@ -27,7 +27,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
-from mcp_browser.text import cut
+from mcp_browser.text import counted, cut
 
 LONGEST_FAILURE = 600  # How much of what a step failed of the run's end repeats, characters
 
@@ -272,7 +272,7 @@ class Agent(TaskRun):
             left_out = len(asked.decision.calls) - self.settings.max_actions
             if left_out > 0:
                 self.messages.add_note(
-                    f"Only {self.settings.max_actions} actions a step: {left_out} were not done."
+                    f"Only {counted(self.settings.max_actions, 'action')} a step; not done: {left_out}."
                 )
         state.changes = "\n".join(outcome.changes for outcome in outcomes if outcome.changes)
         failed = not outcomes or all(outcome.result is None for outcome in outcomes)
@@ -458,7 +458,7 @@ class Agent(TaskRun):
 def _over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:
     """Which limit has been reached by step `step`, from 1, as a sentence; None where none has."""
     if step >= budget.steps:
-        return f"the limit of {budget.steps} steps is reached."
+        return f"the limit of {counted(budget.steps, 'step')} is reached."
     if budget.seconds is not None and seconds >= budget.seconds:
         return f"the time limit of {budget.seconds:g} s is reached."
     if budget.tokens is not None and usage.tokens >= budget.tokens:

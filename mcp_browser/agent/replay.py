@@ -24,7 +24,7 @@ from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.dom.identities import ElementRecord, Located
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
-from mcp_browser.text import quoted
+from mcp_browser.text import counted, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome, Look
@@ -112,8 +112,10 @@ class Replay(TaskRun):
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
         history = self.history
-        steps = f"{len(history.steps)} of {len(self.recorded.steps)} steps"
-        said = [f"Did {self._done} actions again ({steps}); no model has checked what came of them."]
+        steps = f"{len(history.steps)} of {counted(len(self.recorded.steps), 'step')}"
+        said = [
+            f"Did {counted(self._done, 'action')} again ({steps}); no model has checked what came of them."
+        ]
         said += [f"Departed: {departure}" for departure in self._departures[:MOST_TOLD]]
         if len(self._departures) > MOST_TOLD:
             said.append(f"And {len(self._departures) - MOST_TOLD} more departures; the history has them.")

@@ -148,7 +148,8 @@ def _from_page(address: str, base: str) -> str:
     if not base.startswith(("http://", "https://")):
         raise NavigationError(
             f"{address!r} is only a path, and there is no page to take it from.",
-            hint="Give a whole address, such as https://example.com/cart.",
+            hint="Give a whole address, such as https://example.com/cart, or file:///… for a file of this "
+            "machine, which --allow-file-urls allows.",
         )
     return urljoin(base, address)
 

@@ -12,7 +12,7 @@ from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.redaction import Redactor
-from mcp_browser.text import quoted
+from mcp_browser.text import counted, quoted
 
 LONGEST = 160  # Longest message quoted in a result, in characters
 SHOWN = 3  # How many different messages are quoted in a result
@@ -105,7 +105,7 @@ class Console:
         more = ", …" if len(self._news) > SHOWN else ""
         self._news.clear()
         what = "error" if self._tell == "errors" else "message"
-        return f"Console: {total} {what}{'s' if total > 1 else ''}: {said}{more}"
+        return f"Console: {counted(total, what)}: {said}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
         text, location = message.text, message.location

@@ -103,7 +103,8 @@ def navigation_error(url: str, code: str) -> NavigationError:
         why = _CERTIFICATE_REASONS.get(code, "it is not valid")
         return NavigationError(
             f"Could not open {url}: the TLS certificate of {host} is not trusted, {why} ({code}).",
-            hint="The connection would not be safe; try another address of that site.",
+            hint="The connection would not be safe: try another address of that site. Where the site is your "
+            "own, start the server with --ignore-https-errors.",
         )
     reason, hint = _REASONS.get(code, ("the browser could not load it", "Try again, or try another address."))
     reason = reason.format(host=host, port=port or "", scheme=parts.scheme)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.sources import load_settings
+from mcp_browser.cli.sources import load_settings, make_folders
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 
 FAILED = 1
@@ -28,6 +28,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
     arguments = parse_arguments(words)
     loaded = load_settings(arguments.flags, environment=os.environ, config=arguments.config)
+    if arguments.command in {"serve", "try", "run"}:
+        make_folders(loaded)
     # Each command imports what it needs, so that the server does not wait for the others' imports.
     match arguments.command:
         case "serve":

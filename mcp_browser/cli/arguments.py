@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
@@ -71,6 +71,15 @@ _OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
     },
 }
 """The arguments that are a command's own, as argparse takes them."""
+
+_HELPED: Mapping[CommandName, frozenset[str]] = {
+    "try": frozenset({"headless", "executable", "allow_file_urls", "output_dir", "viewport"}),
+    "run": frozenset({"model", "model_url", "secrets", "headless", "profile", "isolated", "allow_domains"}),
+    "tasks": frozenset({"tasks_dir"}),
+    "install": frozenset({"browser", "executable"}),
+    "token": frozenset({"tokens"}),
+}
+"""The settings that a command's own help shows, by their fields' names; the others are taken, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +174,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             usage=f"mcp-browser {name} {_POSITIONALS.get(name, '')}[SETTINGS]",
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog="Other settings are taken, too: see `mcp-browser --help`.",
             allow_abbrev=False,
             formatter_class=_wide,
             argument_default=argparse.SUPPRESS,
@@ -172,7 +182,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         for argument, options in _OWN.get(name, {}).items():
             command.add_argument(argument, **options)
         if name in words:
-            _add_settings(command)
+            _add_settings(command, helped=_HELPED.get(name, frozenset()))
     _add_settings(parser)
     return parser
 
@@ -181,22 +191,27 @@ def _wide(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, max_help_position=34, width=110)
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
+def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | None = None) -> None:
+    """Let a parser take the settings; its help shows those named by `helped`, or all in their groups."""
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help=f"TOML or JSON file with settings ({CONFIG_VARIABLE})"
     )
-    groups = {name: parser.add_argument_group(title) for name, title in group_titles().items()}
+    one = parser.add_argument_group("settings") if helped is not None else None
+    groups = {name: one or parser.add_argument_group(title) for name, title in group_titles().items()}
     for option in all_options().values():
         if option.variable_only:
-            groups[option.group].description = f"{option.variable}: {option.description}"
+            if one is None:
+                groups[option.group].description = f"{option.variable}: {option.description}"
             continue
         add = groups[option.group].add_argument
         about = option.description.replace("%", "%%").rstrip(".")
+        if helped is not None and option.name not in helped:
+            about = argparse.SUPPRESS
+        elif option.default and option.off_flag is None:
+            about += f" [{option.default}]"
         if option.off_flag is not None:
             add(option.flag, option.off_flag, dest=option.name, action=_Switch, nargs=0, help=about)
             continue
-        if option.default:
-            about += f" [{option.default}]"
         action = "append" if option.repeatable else "store"
         add(option.flag, dest=option.name, action=action, metavar=option.placeholder, help=about)
 

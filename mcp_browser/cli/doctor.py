@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -36,6 +37,8 @@ from mcp_browser.browser.process.profile import chromium_holder, profile_folder,
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound
+from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import BrowserSettings, Settings
 
 _LABEL_WIDTH = 12
@@ -76,9 +79,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     packages = ("mcp", "playwright", "pydantic")
     yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
-    yield Finding(
-        "Tools", f"{len(load_registry(settings.tools))} (groups: {', '.join(settings.tools.tools)})"
-    )
+    yield Finding("Tools", f"{_tools(settings)} (groups: {', '.join(settings.tools.tools)})")
     browser = settings.browser
     if browser.cdp_endpoint is not None:
         yield _endpoint(browser.cdp_endpoint, "running already, at")
@@ -102,6 +103,16 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield _sandbox(browser)
     yield _display(browser)
     yield _profile(browser)
+
+
+def _tools(settings: Settings) -> int:
+    """How many tools a client is offered on a page that no action is bound to."""
+    nothing: Any = None  # Only declared here, never called
+    registry = load_registry(settings.tools)
+    own = [*AgentTools(settings, nothing, registry).tools()]
+    if settings.server.http or settings.server.sse:
+        own += session_tools(nothing)
+    return sum(not action.is_bound_to_pages for action in registry) + len(own)
 
 
 def _headless_shell(choice: BrowserChoice, settings: BrowserSettings) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import AgentHistory, StepRecord
 from mcp_browser.agent.task import TaskOutcome
-from mcp_browser.text import clean_text, cut_address, one_line
+from mcp_browser.text import clean_text, counted, cut_address, one_line
 
 LONGEST_CALL = 200
 LONGEST_ERROR = 300
@@ -102,7 +102,7 @@ def tell_outcome(console: Console, outcome: TaskOutcome) -> None:
     style, sign = ("bold green", "✓") if outcome.succeeded else ("bold red", "✗")
     text = Text(f"{sign} {said}", style)
     used = f", {outcome.usage}" if outcome.usage.requests else ""
-    text.append(f"  {outcome.steps} steps{used}, {outcome.seconds:.0f} s", "dim")
+    text.append(f"  {counted(outcome.steps, 'step')}{used}, {outcome.seconds:.0f} s", "dim")
     console.print(text)
     if outcome.obstacle:
         console.print(below(Text(clean_text(outcome.obstacle))))

@@ -77,7 +77,11 @@ def _from_flags(flags: Mapping[str, Any], options: Mapping[str, Option]) -> dict
 
 
 def _from_environment(environment: Mapping[str, str], options: Mapping[str, Option]) -> dict[str, _Given]:
-    by_variable = {option.variable: option for option in options.values()}
+    by_variable = {
+        variable: option
+        for option in options.values()
+        for variable in (option.variable, VARIABLE_PREFIX + option.flag[2:].replace("-", "_").upper())
+    }
     given: dict[str, _Given] = {}
     for variable, value in environment.items():
         if not variable.startswith(VARIABLE_PREFIX) or variable == CONFIG_VARIABLE:
@@ -127,12 +131,23 @@ def _from_table(
     path: Path, table: Mapping[str, Any], options: Mapping[str, Option], *, where: str = ""
 ) -> dict[str, _Given]:
     where = where or str(path)
-    by_key = {option.key: option for option in options.values() if not option.variable_only}
+    by_key = {
+        key: option
+        for option in options.values()
+        if not option.variable_only
+        for key in (option.key, option.flag[2:])
+    }
+    switched_off = {option.off_flag[2:]: option for option in options.values() if option.off_flag}
     given: dict[str, _Given] = {}
     for key, value in table.items():
-        option = by_key.get(key.replace("_", "-"))
+        written = key.replace("_", "-")
+        option = by_key.get(written)
+        if written in switched_off:
+            raise SettingsError(f"write {switched_off[written].key} = false in {where}, not {key!r}.")
         if option is None:
             raise SettingsError(f"unknown setting {key!r} in {where}{did_you_mean(key, by_key)}.")
+        if option.name in given:
+            raise SettingsError(f"{option.key} stands twice in {where}, once as {option.flag[2:]}.")
         given[option.name] = _Given(_beside(path, value) if option.holds_paths else value, where)
     return given
 
@@ -235,6 +250,35 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             f"profile (from {origins['profile']}) is for one client over standard input; each session over "
             "HTTP has a clean context. --profiles FOLDER keeps named profiles."
         )
+
+
+def make_folders(loaded: LoadedSettings) -> None:
+    """Make the folders that the settings name for files, so that none turns out later not to be usable.
+
+    Raises:
+        SettingsError: one cannot be made, or not be written to.
+    """
+    for settings in loaded.settings.variants:
+        for name, folder in (
+            ("output_dir", settings.files.output_dir),
+            ("tasks_dir", settings.agent.tasks_dir),
+            ("profiles", settings.sessions.profiles),
+        ):
+            if folder is None:
+                continue
+            import tempfile  # noqa: PLC0415 - most servers name no folder
+
+            from mcp_browser.browser.files.filenames import make_folder  # noqa: PLC0415
+
+            try:
+                make_folder(folder)
+                tempfile.TemporaryFile(dir=folder).close()
+            except OSError as error:
+                origin = loaded.origins[name] if loaded.origins[name] != DEFAULT else PRINCIPALS
+                raise SettingsError(
+                    f"{name.replace('_', '-')} (from {origin}): the folder {folder} cannot be written to: "
+                    f"{error.strerror}."
+                ) from None
 
 
 def _tls_files(settings: Settings) -> tuple[tuple[str, Path | None], ...]:

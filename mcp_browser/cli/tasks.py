@@ -18,7 +18,7 @@ from mcp_browser.cli.progress import below
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
 from mcp_browser.settings import Settings
-from mcp_browser.text import clean_text, one_line
+from mcp_browser.text import clean_text, counted, one_line
 
 LONGEST_TASK = 60
 WIDE = 140  # Characters of a line where there is no terminal
@@ -88,7 +88,9 @@ def _show(folder: Path) -> int:
             if action.error:
                 console.print(below(Text(f"✗ {one_line(action.error)}", "red")))
     said = outcome.status.value.replace("_", " ")
-    console.print(Text(said, _style(outcome)), Text(f" {outcome.steps} steps, {outcome.usage}", "dim"))
+    console.print(
+        Text(said, _style(outcome)), Text(f" {counted(outcome.steps, 'step')}, {outcome.usage}", "dim")
+    )
     for line in (outcome.obstacle, outcome.answer):
         if line:
             console.print(Text(clean_text(line)))

@@ -1,6 +1,7 @@
 """`mcp-browser try`: what a client would see of a page, without a client."""
 
 import asyncio
+import shlex
 import sys
 import tempfile
 from importlib import resources
@@ -15,7 +16,7 @@ from mcp_browser.browser.process.driver import mend_driver
 from mcp_browser.browser.process.launch import find_browser, install_browser
 from mcp_browser.cli.install import tell
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import BrowserNotFound
+from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
 from mcp_browser.rendering.snapshot import render_snapshot
 from mcp_browser.settings import Settings
 
@@ -27,6 +28,8 @@ def try_page(loaded: LoadedSettings, url: str | None) -> int:
         ActionError: there is no browser and none could be had, or the page could not be opened.
     """
     settings = loaded.settings
+    if url is not None:
+        url = _address(url, settings)
     mend_driver(tell)
     if settings.browser.cdp_endpoint is None and settings.browser.browser_endpoint is None:
         try:
@@ -48,6 +51,25 @@ def try_page(loaded: LoadedSettings, url: str | None) -> int:
     _show(snapshot)
     tell(f"\nScreenshot: {path}")
     return 0
+
+
+def _address(url: str, settings: Settings) -> str:
+    """The address to open; that of a file where it is a file's path.
+
+    Raises:
+        BlockedUrl: files may not be opened.
+    """
+    path = Path(url).expanduser()
+    if "://" in url or not (path.is_file() or url.startswith((".", "/", "~"))):
+        return url
+    if not path.is_file():
+        raise NotFound(f"There is no file {url}.", hint="Give the path of a file, or a whole address.")
+    if not settings.files.allow_file_urls:
+        raise BlockedUrl(
+            f"{url} is not opened: files of this machine are blocked.",
+            hint=f"Open it with: mcp-browser try --allow-file-urls {shlex.quote(url)}",
+        )
+    return path.absolute().as_uri()
 
 
 async def _look(settings: Settings, url: str) -> tuple[str, bytes]:

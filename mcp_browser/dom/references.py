@@ -8,6 +8,7 @@ from typing import Any
 from mcp_browser.dom.models import DomNode, NodeKind
 from mcp_browser.dom.worlds import World
 from mcp_browser.errors import NotFound, StaleElement
+from mcp_browser.text import counted
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
@@ -147,7 +148,7 @@ class References:
         if last is None:
             # The one that holds the others is no element among them.
             inner = len(elements) - (node.kind == "interactive")
-            held = f"{inner} element{'s' if inner > 1 else ''}" if inner else f"{count - 1} lines"
+            held = counted(inner, "element") if inner else counted(count - 1, "line")
             return node.model_copy(update={"states": (f"with {held}",), "lines": count})
         begin, end = (_short(one) for one in (node, self.old(last, world, document)))
         return DomNode(

@@ -1,6 +1,7 @@
 """What a provider's failure means for the agent: whether to ask again, and what to tell, without any key."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -82,6 +83,13 @@ def cause(error: Exception) -> str:
     text = " ".join((words or str(error) or type(error).__name__).split())
     text = Redactor(known=_keys()).text(text)
     return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}…"
+
+
+def unset_variables(error: Exception) -> list[str]:
+    """The environment variables that an error of pydantic-ai's asks to be set."""
+    told = str(error).partition("To try Pydantic AI")[0]
+    names = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", told))
+    return [name for name in names if not os.environ.get(name)]
 
 
 def _is_too_long(error: Exception) -> bool:

@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from mcp_browser.errors import ModelTimedOut, ModelUnavailable, NoModel
-from mcp_browser.llm.failures import as_model_error, cause
+from mcp_browser.llm.failures import as_model_error, cause, unset_variables
 from mcp_browser.llm.messages import (
     Block,
     ImageBlock,
@@ -188,16 +188,24 @@ async def provider_model(
             from pydantic_ai.models import infer_model  # noqa: PLC0415
         except ImportError:
             raise NoModel(
-                "Models need more packages.", hint="Install them: pip install 'mcp-browser[agent]'."
+                "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
             ) from None
         own = base_url is not None and not _names_another_provider(name)
         try:
+            if name == "test":
+                raise UserError("it is pydantic-ai's own for tests; scripted:FILE is ours")
             model = _compatible(name, base_url) if base_url and own else infer_model(name)
         except ImportError as error:
             raise NoModel(f"The model {name} needs another package: {cause(error)}") from error
         except UserError as error:
+            if missing := unset_variables(error):
+                raise NoModel(
+                    f"The model {name} needs {' or '.join(missing)}, which is not set.",
+                    hint="Set it where the server is started: in the shell, or under `env` in the client's "
+                    "configuration.",
+                ) from error
             raise NoModel(
-                f"The model {name} cannot be used: {cause(error)}",
+                f"The model {name} cannot be used: {cause(error).rstrip('.')}.",
                 hint="--model takes provider:name, such as anthropic:claude-sonnet-4-5; "
                 "the provider's key is taken from its usual variable, such as ANTHROPIC_API_KEY.",
             ) from error

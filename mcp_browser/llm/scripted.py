@@ -91,5 +91,8 @@ def load_script(path: Path) -> ScriptedModel:
         raise SettingsError(f"cannot read the script {path}: {error}") from None
     lines = cast("list[object]", content) if isinstance(content, list) else []
     if not lines or not all(isinstance(line, dict | str) for line in lines):
-        raise SettingsError(f"the script {path} must hold a list of answers, each an object or a text.")
+        raise SettingsError(
+            f"the script {path} must hold a list of answers, each a text or an object such as "
+            '{"current_state": {"next_goal": "…"}, "action": [{"click_element": {"index": 3}}]}.'
+        )
     return ScriptedModel(cast("list[Line | Speaker]", lines), name=f"scripted:{path.name}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Gap, Scroll
+from mcp_browser.text import counted
 
 NO_CHANGE = "No text or control changed."
 INDENT = "  "
@@ -84,7 +85,7 @@ def _beside(changes: DomChanges) -> Iterator[str]:
         yield f"= still there, without a line of its own: {', '.join(map(str, left))}"
     moved = sum(change.op == "moved" for change in changes.changes)
     if moved:
-        yield f"= {moved} line{'s' if moved > 1 else ''} moved to another place: look with get_state."
+        yield f"= {counted(moved, 'line')} moved to another place: look with get_state."
     if changes.looks:
         looks = [f"{look.node} ({look.what})" for look in changes.looks]
         if changes.other_looks:
@@ -103,7 +104,7 @@ def _gap_lines(snapshot: DomSnapshot) -> dict[int, list[str]]:
     for gap in snapshot.gaps:
         if gap in unsaid:
             continue
-        told = f"… {gap.lines:,} more line{'s' if gap.lines > 1 else ''}{_side(gap, end)}"
+        told = f"… {counted(gap.lines, 'more line')}{_side(gap, end)}"
         if gap.screens >= LEAST_SCREENS:
             told += f" ({gap.screens:.1f} screens)"
         scroll = "scroll" if gap.index is None else f"scroll index={gap.index}"

@@ -320,7 +320,7 @@ async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, s
         await hand.do("click_element", index=hand.index("A"))
         await hand.do("click_element", index=hand.index("Half"))
         told = await hand.do("list_files")
-    assert "1 files:" in told
+    assert "1 file:" in told
     assert "download, 3 bytes, text/csv: " in told
     assert 'Download of "half.bin" from' in told
     assert hand.result.data is not None

@@ -92,7 +92,7 @@ async def test_the_newest_route_counts_and_routes_are_removed_one_by_one(listeni
 
     told = await listening.do("remove_route", id=2)
 
-    assert told.startswith("Removed 2: mock 200 any method /echo (used 1 times). Routes: 1: mock 200 ")
+    assert told.startswith("Removed 2: mock 200 any method /echo (used 1 time). Routes: 1: mock 200 ")
     assert (await ask(listening, "/echo"))[2] == "old"
     assert "There are no routes." in await listening.do("remove_route")
     assert (await ask(listening, "/echo"))[2] == "GET {} "

@@ -138,7 +138,7 @@ async def test_a_run_that_does_not_report_in_its_last_step_is_over_budget(
     outcome = await make_agent(task, [output({"go_back": {}})], session).run()
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.obstacle is not None
-    assert "1 steps" in outcome.obstacle
+    assert "1 step" in outcome.obstacle
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from mcp_browser.llm.messages import (
     system,
     user,
 )
-from mcp_browser.text import cut
+from mcp_browser.text import counted, cut
 
 Kind = Literal["head", "task", "memory", "output", "summary", "state"]
 
@@ -253,12 +253,14 @@ class MessageManager:
         kept = max(LEAST_STATE, int(len(text) * share))
         if kept >= len(text):
             return
-        told = f"{text[:kept]}\n… {len(text) - kept} characters of the page are left out for want of room."
+        left_out = counted(len(text) - kept, "character")
+        told = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
         self.state.messages[place] = _managed(managed.message.with_text(told), "state")
 
     def _tell_loss(self, count: int, room: int) -> None:
         told = _managed(
-            user(f"[{count} older messages of your memory had to be left out for want of room.]"), "summary"
+            user(f"[{counted(count, 'older message')} of your memory had to be left out for want of room.]"),
+            "summary",
         )
         heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
         if self._scaled(told.tokens) + self.tokens <= room:

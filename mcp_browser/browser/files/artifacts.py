@@ -11,6 +11,7 @@ import mimetypes
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from mcp_browser.browser.files.disk import ClientDisk
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, take_free_path
 from mcp_browser.browser.files.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
-from mcp_browser.errors import NotFound
+from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import quoted
 
@@ -246,6 +247,16 @@ class Artifacts:
         await asyncio.to_thread(path.write_bytes, content)
         self._staged[path] = len(content)
         return path
+
+    def why_not_written(self, error: OSError) -> str:
+        """Why a file could not be written, with the folder where the client may know of it."""
+        where = "" if self.remote else f" in {self._output_dir or tempfile.gettempdir()}"
+        return f"could not be written{where} ({error.strerror or error})"
+
+    def not_written(self, error: OSError) -> NotActionable:
+        """The error for a file that could not be written."""
+        hint = "" if self.remote else "Start the server with another folder: --output-dir FOLDER."
+        return NotActionable(f"The file {self.why_not_written(error)}.", hint=hint)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have files that come and go told to `listener`; the function returned ends it."""

@@ -89,7 +89,7 @@ class Downloads:
             pending = self._artifacts.reserve(name, kind="download", default="download")
         except OSError as error:
             self._infos.append(DownloadInfo(name=name, url=download.url))
-            self._end(number, self._infos[number].model_copy(update={"error": _cannot_save(error)}))
+            self._end(number, self._infos[number].model_copy(update={"error": self._cannot_save(error)}))
             return
         info = DownloadInfo(
             name=pending.name, url=download.url, path=pending.path, uri=pending.uri, place=pending.place
@@ -153,7 +153,7 @@ class Downloads:
         except PlaywrightError as error:
             info = info.model_copy(update={"error": _plain_cause(error)})
         except OSError as error:
-            info = info.model_copy(update={"error": _cannot_save(error)})
+            info = info.model_copy(update={"error": self._cannot_save(error)})
         finally:
             del self._saving[number]
             self._sizes.pop(number, None)
@@ -190,6 +190,9 @@ class Downloads:
             most = size_text(self._most_together)
             raise _TooLargeError(f"it was stopped, since downloads may have {most} together at most")
 
+    def _cannot_save(self, error: OSError) -> str:
+        return f"it {self._artifacts.why_not_written(error)}"
+
     def _end(self, number: int, info: DownloadInfo) -> None:
         self._infos[number] = info
         self._ended.append(info)
@@ -222,7 +225,3 @@ def _plain_cause(error: PlaywrightError) -> str:
     message = plain_message(error)
     found = re.search(r"\bE[A-Z]+: ([^,]+), \w+ '", message)
     return f"it could not be saved ({found[1]})" if found is not None else message
-
-
-def _cannot_save(error: OSError) -> str:
-    return f"it could not be saved ({error.strerror})"

@@ -30,6 +30,16 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
     return Path(name).stem[: LONGEST_NAME - len(ending)].rstrip(" .") + ending
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, where they are missing; only its user may look into them.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
+
+
 def take_free_path(folder: Path, name: str) -> Path:
     """An empty new file right in `folder`, which is made where it is missing.
 
@@ -39,8 +49,7 @@ def take_free_path(folder: Path, name: str) -> Path:
     Raises:
         OSError: the folder cannot be written to.
     """
-    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        missing.mkdir(mode=OWNERS_FOLDER, exist_ok=True)
+    make_folder(folder)
     stem, suffix = Path(name).stem, Path(name).suffix
     number = 1
     while True:

@@ -19,6 +19,7 @@ from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.text import counted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -52,8 +53,8 @@ class Rule:
     def __str__(self) -> str:
         what = "block" if self.answer is None else f"mock {self.answer.status}"
         delay = f" after {self.answer.delay:g} s" if self.answer is not None and self.answer.delay else ""
-        left = f", {self.left} times more" if self.left is not None else ""
-        uses = f"used {self.used} times{left}"
+        left = f", {counted(self.left, 'time')} more" if self.left is not None else ""
+        uses = f"used {counted(self.used, 'time')}{left}"
         return f"{self.id}: {what} {self.method or 'any method'} {self.pattern}{delay} ({uses})"
 
 

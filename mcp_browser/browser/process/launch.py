@@ -370,6 +370,8 @@ def context_options(settings: BrowserSettings) -> dict[str, Any]:
         "viewport": {"width": viewport.width, "height": viewport.height},
         "accept_downloads": True,
     }
+    if settings.ignore_https_errors:
+        options["ignore_https_errors"] = True
     for name, value in (
         ("device_scale_factor", settings.device_scale),
         ("locale", settings.locale),

@@ -11,6 +11,7 @@ from mcp_browser.server.agent.files import TaskFile, files_in, is_picture, uri_o
 from mcp_browser.server.agent.running import Run
 from mcp_browser.server.agent.saved import SavedRun
 from mcp_browser.server.limits import fit
+from mcp_browser.text import counted
 
 
 def told(run: Run, text: str) -> types.CallToolResult:
@@ -81,5 +82,7 @@ def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: boo
         lines.append(f"Data: {json.dumps(outcome.data, ensure_ascii=False)}")
     for error in outcome.errors[-3:]:
         lines.append(f"Error on the way: {error.splitlines()[0][:300]}")
-    lines.append(f"{outcome.steps} steps, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}.")
+    lines.append(
+        f"{counted(outcome.steps, 'step')}, {outcome.usage}, {outcome.seconds:.0f} s. Task {outcome.id}."
+    )
     return lines

@@ -29,6 +29,7 @@ from mcp_browser.server.calls import Lease, NeedInput
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.settings import SessionSettings
+from mcp_browser.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -355,14 +356,14 @@ class Sessions:
         settings = self._settings_for(principal)
         if len(self._held) >= settings.max_sessions:
             return LimitReached(
-                f"There are {len(self._held)} browser sessions, as many as this server allows.",
+                f"{counted(len(self._held), 'browser session')} open, as many as this server allows.",
                 hint="Close one of yours with close_session, or try again later.",
             )
         mine = [held for held in self._held.values() if held.owner.id == principal.id]
         most = settings.max_sessions_per_client or max(1, settings.max_sessions // 2)
         if principal != ANONYMOUS and len(mine) >= most:
             return LimitReached(
-                f"You have {len(mine)} browser sessions, as many as one client may have.",
+                f"You have {counted(len(mine), 'browser session')}, as many as one client may have.",
                 hint="list_sessions shows them: go on in one by its handle, or close one with close_session.",
             )
         return None

@@ -12,7 +12,7 @@ from mcp_browser.server.calls import Call, ServerTool, server_tool
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.server.sessions.profiles import NamedProfile, StorageState
 from mcp_browser.server.sessions.store import HeldSession, Sessions, connection_of, in_words
-from mcp_browser.settings import Viewport, known_timezone
+from mcp_browser.settings import Viewport, known_locale, known_timezone
 
 
 class NewSessionParams(ActionParams):
@@ -154,11 +154,14 @@ def _context_options(params: NewSessionParams) -> dict[str, Any]:
             options["screen"] = options["viewport"]
         if params.timezone is not None:
             options["timezone_id"] = known_timezone(params.timezone)
+        if params.locale is not None:
+            options["locale"] = known_locale(params.locale)
     except ValueError:
         raise InvalidArguments(
-            "'viewport' must be WIDTHxHEIGHT (1280x720), 'timezone' an IANA name (Europe/Berlin)."
+            "'viewport' must be WIDTHxHEIGHT (1280x720), 'timezone' an IANA name (Europe/Berlin), 'locale' a "
+            "language and region (de-DE)."
         ) from None
-    for name in ("locale", "user_agent", "color_scheme"):
+    for name in ("user_agent", "color_scheme"):
         value = getattr(params, name)
         if value is not None:
             options[name] = value

@@ -1,0 +1,238 @@
+"""What a person is told who has given something wrong: one line that says what to do instead."""
+
+import datetime
+import http.server
+import ipaddress
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from mcp_browser.browser.files.artifacts import Artifacts
+from mcp_browser.cli.sources import load_settings
+from mcp_browser.errors import NotActionable, SettingsError
+from mcp_browser.llm.providers import provider_model
+from mcp_browser.settings import FileSettings
+from mcp_browser.text import counted
+from tests.support.client import browsing
+from tests.test_cli import run, run_here
+from tests.test_docs import block
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("command", [("try",), ("run", "x"), ()], ids=["try", "run", "serve"])
+@pytest.mark.parametrize("flag", ["--output-dir", "--tasks-dir", "--profiles"])
+def test_a_folder_that_cannot_be_used_is_refused_at_the_start(
+    command: tuple[str, ...], flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "below"
+
+    code, printed, error = run_here(capsys, *command, flag, str(folder))
+
+    assert (code, printed) == (2, "")
+    assert error == (
+        f"mcp-browser: {flag[2:]} (from {flag}): the folder {folder} cannot be written to: Not a directory.\n"
+    )
+
+
+async def test_a_file_that_cannot_be_written_later_tells_of_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    files = Artifacts(FileSettings(output_dir=folder), print)
+    remote = Artifacts(FileSettings(output_dir=folder), print, remote=True)
+    folder.touch()
+
+    with pytest.raises(OSError, match="out") as failed:
+        files.reserve("page.pdf")
+
+    assert isinstance(files.not_written(failed.value), NotActionable)
+    assert str(files.not_written(failed.value)).startswith(f"The file could not be written in {folder} (")
+    assert "--output-dir" in str(files.not_written(failed.value))
+    assert str(folder) not in str(remote.not_written(failed.value))
+
+
+@pytest.mark.parametrize("line", ["browser-arg", "browser-args"], ids=["flag", "key"])
+def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text(f'{line} = ["--a", "--b"]\nupload-dir = ["here"]\n', "utf-8")
+
+    settings = load_settings({}, environment={}, config=config).settings
+    by_variable = load_settings({}, environment={"MCP_BROWSER_BROWSER_ARG": "--a --b"}).settings
+
+    assert settings.browser.browser_args == by_variable.browser.browser_args == ("--a", "--b")
+    assert settings.files.upload_dirs == (tmp_path / "here",)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("headed = true", "write headless = false"),
+        ("no-sandbox = true", "write sandbox = false"),
+        ('browser-arg = "--a"\nbrowser-args = "--b"', "browser-args stands twice"),
+        ("hedless = true", "did you mean headless?"),
+    ],
+)
+def test_a_line_that_no_file_may_have_tells_which_one_may(tmp_path: Path, content: str, told: str) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text(content, "utf-8")
+
+    with pytest.raises(SettingsError, match=told):
+        load_settings({}, environment={}, config=config)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--proxy", "foo"], "--proxy must be an address such as http://host:3128"),
+        (["--proxy", "proxy.example"], "--proxy must be an address such as http://host:3128"),
+        (["--locale", "xx_invalid"], "--locale must be a language, or a language and region"),
+        (["--locale", "german"], "--locale must be a language, or a language and region"),
+    ],
+    ids=" ".join,
+)
+def test_what_no_browser_could_use_is_refused(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, error = run_here(capsys, "try", *words)
+
+    assert code == 2
+    assert told in error
+
+
+@pytest.mark.parametrize(("given", "meant"), [("de", "de"), ("zh_Hant_TW", "zh-Hant-TW")])
+def test_a_locale_may_have_a_script_and_a_region(given: str, meant: str) -> None:
+    assert load_settings({"locale": given}, environment={}).settings.browser.locale == meant
+
+
+def test_trying_a_file_tells_the_command_that_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my page.html").touch()
+
+    blocked = [run_here(capsys, "try", path)[2] for path in ("./my page.html", "my page.html")]
+    code, _, missing = run_here(capsys, "try", "./other.html")
+
+    assert blocked[0].endswith("mcp-browser try --allow-file-urls './my page.html'\n")
+    assert blocked[1].endswith("mcp-browser try --allow-file-urls 'my page.html'\n")
+    assert code == 1
+    assert missing.startswith("mcp-browser: There is no file ./other.html.")
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"), ("google:gemini-2.5-pro", "GOOGLE_API_KEY")],
+)
+async def test_a_missing_key_is_named_and_nothing_else(
+    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(each, raising=False)
+
+    with pytest.raises(Exception, match=variable) as refused:
+        await provider_model(name)
+
+    assert str(refused.value) == (
+        f"The model {name} needs {variable}, which is not set. Set it where the server is started: in the "
+        "shell, or under `env` in the client's configuration."
+    )
+
+
+@pytest.mark.parametrize("name", ["test", "nobody:model"])
+async def test_a_name_that_is_no_model_tells_what_names_are_like(name: str) -> None:
+    with pytest.raises(Exception, match=r"cannot be used: .*[^.]\. --model takes provider:name") as refused:
+        await provider_model(name)
+
+    assert "Agent('test')" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "told"), [(1, "file", "1 file"), (0, "step", "0 steps"), (1200, "line", "1,200 lines")]
+)
+def test_what_is_counted_is_told_in_its_number(number: int, noun: str, told: str) -> None:
+    assert counted(number, noun) == told
+
+
+@pytest.mark.slow
+def test_the_documented_script_does_its_task(tmp_path: Path) -> None:
+    document = (ROOT / "docs" / "agent.md").read_text("utf-8")
+    script = tmp_path / "answers.json"
+    script.write_text(block("example: answers.json", document), "utf-8")
+    command = block("command: scripted", document)
+    assert json.loads(script.read_text("utf-8"))
+    assert "--model scripted:answers.json" in command
+
+    done = run(
+        *("run", "Put The Tide Tables into the basket", "--headless", "--isolated", "--allow-file-urls"),
+        *("--start-url", (ROOT / "mcp_browser" / "assets" / "try.html").as_uri(), "--no-judge"),
+        *("--model", f"scripted:{script}", "--tasks-dir", str(tmp_path / "tasks")),
+    )
+
+    assert "The Tide Tables is in the basket." in done.stdout, done.stderr
+
+
+@pytest.fixture
+def self_signed(tmp_path: Path) -> Iterator[str]:
+    """A page over https whose certificate nobody has signed but itself; its address."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "server.pem"
+    pem.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    folder = tmp_path / "www"
+    folder.mkdir()
+    (folder / "index.html").write_text("<h1>Mine</h1>", "utf-8")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *given: object) -> None:
+            super().__init__(*given, directory=str(folder))  # pyright: ignore[reportArgumentType]
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_a_self_signed_page_names_the_way_to_open_it(self_signed: str) -> None:
+    refused = run("try", self_signed, "--headless")
+    opened = run("try", self_signed, "--headless", "--ignore-https-errors")
+
+    assert refused.returncode == 1
+    assert "start the server with --ignore-https-errors" in refused.stderr
+    assert opened.returncode == 0, opened.stderr
+    assert "# Mine" in opened.stdout
+
+
+@pytest.mark.slow
+async def test_the_doctor_counts_the_tools_that_a_client_is_offered() -> None:
+    async with browsing() as browser:
+        offered = (await browser.client.list_tools()).tools
+
+    assert f"  Tools       {len(offered)} (groups: core)\n" in run("doctor", "--headless").stdout
