@@ -5,7 +5,19 @@ import sys
 
 from mcp_browser.browser.process.early_driver import start_driver
 
-_NOT_SERVING = {"try", "run", "tasks", "install", "doctor", "token", "-h", "--help", "--version"}
+_NOT_SERVING = {
+    "try",
+    "run",
+    "tasks",
+    "install",
+    "config",
+    "doctor",
+    "token",
+    "completion",
+    "-h",
+    "--help",
+    "--version",
+}
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mcp_browser.cli.arguments import parse_arguments
+from mcp_browser.cli.arguments import parse_arguments, whole_parser
 from mcp_browser.cli.sources import load_settings, make_folders
 from mcp_browser.errors import ActionError, ModelError, NoModel, SettingsError
 
@@ -44,6 +44,14 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
             from mcp_browser.cli.install import install
 
             return install(loaded.settings)
+        case "config":
+            from mcp_browser.cli.config import config
+
+            return config(loaded.settings, arguments.given, flags=arguments.flags, file=arguments.config)
+        case "completion":
+            from mcp_browser.cli.completion import completion
+
+            return completion(whole_parser(), arguments.given["shell"])
         case "doctor":
             from mcp_browser.cli.doctor import doctor
 

@@ -8,30 +8,58 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
+from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
 
-CommandName = Literal["serve", "try", "run", "tasks", "install", "doctor", "token"]
+CommandName = Literal["serve", "try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
 
 _COMMANDS: dict[CommandName, str] = {
     "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
     "run": "let the built-in agent do a task, telling each step; its answer is printed",
     "tasks": "list the tasks of run and run_task; show, resume, report, export (as a script) or delete them",
     "install": "find a browser, or get one",
+    "config": "show the entry for an MCP client, or write it into the client's configuration",
     "doctor": "show what was found on this machine and which settings are in force",
     "token": "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
+    "completion": "print the script by which a shell completes commands and settings",
 }
 
 _POSITIONALS: dict[CommandName, str] = {
     "try": "[URL] ",
+    "config": "CLIENT ",
     "token": "[NAME] ",
+    "completion": "SHELL ",
     "run": "TASK | --replay TASK ",
     "tasks": "[list | show TASK | resume TASK | report TASK | export TASK | delete TASK…] ",
 }
 
 _OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
     "try": {"url": {"nargs": "?", "metavar": "URL", "help": "page to open; without it, a page shipped here"}},
+    "config": {
+        "client": {"nargs": "?", "metavar": "CLIENT", "help": f"one of {', '.join(CLIENTS)}"},
+        "--write": {
+            "action": "store_true",
+            "help": "write it into the client's file, which is kept as it was beside it; its other entries "
+            "and comments stay",
+        },
+        "--project": {"action": "store_true", "help": "for the project in the working folder only"},
+        "--url": {
+            "metavar": "ADDRESS",
+            "help": "the server runs there, such as https://host/mcp; a token is "
+            "taken from MCP_BROWSER_TOKEN",
+        },
+        "--transport": {
+            "choices": ("stdio", "http", "sse"),
+            "help": "stdio by default; http or sse with --url",
+        },
+        "--name": {"metavar": "NAME", "help": "what the client calls the server [browser]"},
+        "--file": {"metavar": "FILE", "type": Path, "help": "another file than the client's usual one"},
+    },
+    "completion": {"shell": {"choices": SHELLS, "help": "the shell"}},
     "token": {"name": {"nargs": "?", "metavar": "NAME", "help": "whose it is; default: default"}},
     "run": {
         "task": {"nargs": "?", "metavar": "TASK", "help": "what is to be done, and what to report"},
@@ -77,6 +105,7 @@ _HELPED: Mapping[CommandName, frozenset[str]] = {
     "run": frozenset({"model", "model_url", "secrets", "headless", "profile", "isolated", "allow_domains"}),
     "tasks": frozenset({"tasks_dir"}),
     "install": frozenset({"browser", "executable"}),
+    "config": frozenset({"headless", "isolated", "profile", "tools", "output_dir"}),
     "token": frozenset({"tokens"}),
 }
 """The settings that a command's own help shows, by their fields' names; the others are taken, too."""
@@ -148,12 +177,18 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser with the settings of every command."""
+    return _parser(list(_COMMANDS))
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser; a command that is not among the words gets no settings, which take long to declare."""
     parser = _Parser(
         prog="mcp-browser",
         usage="mcp-browser [--stdio | --http --sse] [SETTINGS]\n"
-        "       mcp-browser try [URL] | run TASK | tasks | install | doctor | token [NAME] [SETTINGS]",
+        "       mcp-browser try [URL] | run TASK | tasks | install | config CLIENT | doctor | token [NAME] "
+        "[SETTINGS]",
         description="Give an MCP client a real browser. Without a command, serve MCP: over standard "
         "input and output, or over HTTP with --http or --sse.",
         epilog="Each setting can also be a variable, such as MCP_BROWSER_ACTION_TIMEOUT, or a line in the "

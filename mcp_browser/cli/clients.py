@@ -1,0 +1,159 @@
+"""MCP clients: where each keeps its servers, and how an entry is written there."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+Transport = Literal["stdio", "http", "sse"]
+
+TOKEN_VARIABLE = "MCP_BROWSER_TOKEN"
+
+_BY_NAME: Mapping[Transport, str] = MappingProxyType({"stdio": "stdio", "http": "http", "sse": "sse"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How the server is started, or where it is reached."""
+
+    transport: Transport
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    url: str = ""
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client: its files, and the form of an entry.
+
+    `file` is the user's own, with `{home}` and `{config}` to be filled in; `project` one in a project's
+    folder. `keys` lead to the entries. `types` has the `type` of an entry by transport, where one is written;
+    `urls` the key of its address. What reaches no server by HTTP itself does it by the program mcp-remote.
+    """
+
+    title: str
+    file: str
+    project: str | None = None
+    keys: tuple[str, ...] = ("mcpServers",)
+    types: Mapping[Transport, str] = field(default_factory=dict[Transport, str])
+    urls: Mapping[Transport, str] = field(default_factory=lambda: {"http": "url", "sse": "url"})
+    by_mcp_remote: bool = False
+
+    @property
+    def is_toml(self) -> bool:
+        return self.file.endswith(".toml")
+
+    def path(self, *, project: bool) -> Path | None:
+        """The file, in the working folder or the user's; None where a project can have none."""
+        if project:
+            return Path.cwd() / self.project if self.project else None
+        home = Path.home()
+        match sys.platform:
+            case "darwin":
+                config = home / "Library" / "Application Support"
+            case "win32":
+                config = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
+            case _:
+                config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+        zed = config / "Zed" if sys.platform == "win32" else home / ".config" / "zed"
+        if sys.platform == "linux":
+            zed = config / "zed"
+        codex = os.environ.get("CODEX_HOME") or home / ".codex"
+        return Path(self.file.format(home=home, config=config, zed=zed, codex=codex))
+
+    def entry(self, launch: Launch) -> dict[str, Any] | None:
+        """An entry for the server; None where the client does not speak that transport."""
+        kind = {"type": self.types[launch.transport]} if launch.transport in self.types else {}
+        if launch.transport == "stdio":
+            return {**kind, "command": launch.command, "args": list(launch.arguments)}
+        bearer = f"Bearer {launch.token}" if launch.token else None
+        if self.by_mcp_remote:
+            only = "http-only" if launch.transport == "http" else "sse-only"
+            arguments = ["-y", "mcp-remote", launch.url, "--transport", only]
+            if bearer is None:
+                return {"command": "npx", "args": arguments}
+            # Claude Desktop on Windows breaks arguments at their spaces.
+            arguments += ["--header", "Authorization:${AUTHORIZATION}"]
+            return {"command": "npx", "args": arguments, "env": {"AUTHORIZATION": bearer}}
+        if launch.transport not in self.urls:
+            return None
+        entry: dict[str, Any] = {**kind, self.urls[launch.transport]: launch.url}
+        if bearer is not None and self.is_toml:
+            entry["bearer_token_env_var"] = TOKEN_VARIABLE
+        elif bearer is not None:
+            entry["headers"] = {"Authorization": bearer}
+        return entry
+
+
+TRANSPORT_KEYS = frozenset(
+    ("type source command args url httpUrl serverUrl headers bearer_token_env_var http_headers").split()
+)
+"""The keys of an entry that say how the server is reached; others, such as `disabled`, are the user's."""
+
+_STORAGE = "{config}/Code/User/globalStorage"
+
+CLIENTS: Mapping[str, Client] = MappingProxyType(
+    {
+        "claude-desktop": Client(
+            title="Claude Desktop", file="{config}/Claude/claude_desktop_config.json", by_mcp_remote=True
+        ),
+        "claude-code": Client(
+            title="Claude Code", file="{home}/.claude.json", project=".mcp.json", types=_BY_NAME
+        ),
+        "vscode": Client(
+            title="VS Code",
+            file="{config}/Code/User/mcp.json",
+            project=".vscode/mcp.json",
+            keys=("servers",),
+            types=_BY_NAME,
+        ),
+        "cursor": Client(title="Cursor", file="{home}/.cursor/mcp.json", project=".cursor/mcp.json"),
+        "windsurf": Client(
+            title="Windsurf",
+            file="{home}/.codeium/windsurf/mcp_config.json",
+            urls={"http": "serverUrl", "sse": "serverUrl"},
+        ),
+        "zed": Client(
+            title="Zed",
+            file="{zed}/settings.json",
+            project=".zed/settings.json",
+            keys=("context_servers",),
+            urls={"http": "url"},
+        ),
+        "cline": Client(
+            title="Cline",
+            file=f"{_STORAGE}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            types={"http": "streamableHttp", "sse": "sse"},
+        ),
+        "roo": Client(
+            title="Roo Code",
+            file=f"{_STORAGE}/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+            project=".roo/mcp.json",
+            types={"http": "streamable-http", "sse": "sse"},
+        ),
+        "continue": Client(
+            title="Continue",
+            file="{home}/.continue/mcpServers/mcp-browser.json",
+            project=".continue/mcpServers/mcp-browser.json",
+            types={"http": "http", "sse": "sse"},
+        ),
+        "gemini": Client(
+            title="Gemini CLI",
+            file="{home}/.gemini/settings.json",
+            project=".gemini/settings.json",
+            urls={"http": "httpUrl", "sse": "url"},
+        ),
+        "codex": Client(
+            title="Codex CLI",
+            file="{codex}/config.toml",
+            project=".codex/config.toml",
+            keys=("mcp_servers",),
+            urls={"http": "url"},
+        ),
+    }
+)
+"""The clients by the names that `mcp-browser config` takes."""

@@ -1,0 +1,223 @@
+"""`mcp-browser config`: the entry of this server in a client's configuration, shown or written there."""
+
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.cli import jsonc
+from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
+from mcp_browser.cli.options import all_options
+from mcp_browser.cli.sources import did_you_mean
+from mcp_browser.errors import SettingsError
+from mcp_browser.settings import Settings
+
+DISTRIBUTION = "mcp-browser-server"
+NAME = "browser"
+
+_OURS = ("mcp-browser", "mcp_browser")  # Of which the command of an entry of ours has one
+_FOR_A_WHILE = {"archive-v0", "environments-v2"}  # Folders of uv's cache that hold environments
+
+
+def config(
+    settings: Settings, given: Mapping[str, Any], *, flags: Mapping[str, Any], file: Path | None
+) -> int:
+    """Show the entry for a client, or write it into the client's file; the exit code.
+
+    `flags` are the settings that the entry is to start the server with, `file` its configuration file.
+
+    Raises:
+        SettingsError: there is no such client or transport, or the file cannot be read or written.
+    """
+    client = _client(given.get("client"))
+    launch = _launch(settings, given, _words(flags, file))
+    entry = client.entry(launch)
+    if entry is None:
+        raise SettingsError(
+            f"{client.title} does not speak {launch.transport}: start the server with --http, and give "
+            "--url its address for that, which ends with /mcp."
+        )
+    path = cast("Path | None", given.get("file")) or client.path(project="project" in given)
+    if path is None:
+        raise SettingsError(f"{client.title} has no configuration for a project; leave out --project.")
+    name = str(given.get("name") or NAME)
+    if "write" in given:
+        _write(client, path.expanduser(), name, entry)
+    else:
+        sys.stdout.write(_shown(client, name, entry))
+        sys.stdout.flush()
+        sys.stderr.write(f"This belongs into {path}; --write puts it there.\n")
+    if client.is_toml and launch.token:
+        sys.stderr.write(f"{client.title} takes the token from {TOKEN_VARIABLE}, which must be set for it.\n")
+    return 0
+
+
+def _client(name: str | None) -> Client:
+    if name is None or name not in CLIENTS:
+        told = f"there is no client {name!r}{did_you_mean(name, CLIENTS)}" if name else "name a client"
+        raise SettingsError(f"{told}: mcp-browser config {'|'.join(CLIENTS)}.")
+    return CLIENTS[name]
+
+
+def _launch(settings: Settings, given: Mapping[str, Any], words: tuple[str, ...]) -> Launch:
+    url = str(given.get("url") or "")
+    by_address: Transport = "stdio" if not url else "sse" if url.rstrip("/").endswith("/sse") else "http"
+    transport: Transport = given.get("transport") or by_address
+    if transport == "stdio":
+        if url:
+            raise SettingsError("--url is for --transport http or sse.")
+        command, *arguments = (*_program(), "--stdio", *words)
+        return Launch(transport=transport, command=command, arguments=tuple(arguments))
+    if not url:
+        raise SettingsError(
+            f"--transport {transport} needs --url, such as https://browser.example.com/"
+            f"{'sse' if transport == 'sse' else 'mcp'}."
+        )
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise SettingsError(f"--url must be an address such as https://browser.example.com/mcp, not {url!r}.")
+    if words:
+        flag = words[0].partition("=")[0]
+        raise SettingsError(f"{flag} is for a server that the client starts; with --url it has its own.")
+    token = settings.access.token
+    # Of several, each `name:token`, the first one.
+    first = token.get_secret_value().partition(",")[0].rpartition(":")[2].strip() if token else None
+    return Launch(transport=transport, url=url, token=first)
+
+
+def _program() -> tuple[str, ...]:
+    """The words that start this program again, wherever it is started from."""
+    home = Path(sys.prefix)
+    # An environment that is kept for a while only is made again by what has made it.
+    if _FOR_A_WHILE & set(home.parts):
+        return (shutil.which("uvx") or "uvx", DISTRIBUTION)
+    if "pipx" in home.parts and {".cache", "cache"} & {part.lower() for part in home.parts}:
+        return (shutil.which("pipx") or "pipx", "run", DISTRIBUTION)
+    beside = Path(sys.executable).parent / ("mcp-browser.exe" if sys.platform == "win32" else "mcp-browser")
+    return (str(beside),) if beside.is_file() else (sys.executable, "-m", "mcp_browser")
+
+
+def _words(flags: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:
+    """The settings as words of a command line; paths are whole, since clients start servers anywhere."""
+    words = [f"--config={file.expanduser().absolute()}"] if file else []
+    for name, value in flags.items():
+        option = all_options()[name]
+        if name in {"http", "sse"}:
+            if value:
+                raise SettingsError(f"Start the server with {option.flag}, and name its address here: --url.")
+            continue
+        if isinstance(value, bool):
+            words.append(option.flag if value else str(option.off_flag))
+            continue
+        for one in cast("list[str]", value) if isinstance(value, list) else [str(value)]:
+            if option.holds_paths:
+                parts = (str(Path(part).expanduser().absolute()) for part in one.split(os.pathsep))
+                one = os.pathsep.join(parts)  # noqa: PLW2901
+            words.append(f"{option.flag}={one}")
+    return tuple(words)
+
+
+def _shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    if client.is_toml:
+        return _with_table("", client, name, entry)
+    nested: Any = {name: entry}
+    for key in reversed(client.keys):
+        nested = {key: nested}
+    return json.dumps(nested, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> None:
+    """Put the entry into the file; the file as it was is kept beside it."""
+    # A configuration that is kept elsewhere and linked here stays a link.
+    path = path.resolve()
+    try:
+        before = path.read_bytes().decode("utf-8") if path.exists() else ""
+        after = _merged(client, before, name, entry, path)
+        if after == before:
+            sys.stdout.write(f"{path} has this entry already.\n")
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        backup = _backed_up(path) if before else None
+        write_whole(path, after.encode("utf-8"))
+        if mode is not None:
+            path.chmod(mode)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise SettingsError(f"{path} cannot be changed: {why}.") from None
+    sys.stdout.write(f"Wrote the server {name!r} to {path}. Start {client.title} again to use it.\n")
+    if backup is not None:
+        sys.stdout.write(f"The file as it was: {backup}\n")
+
+
+def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: Path) -> str:
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
+    try:
+        content: Any = tomlkit.parse(text).unwrap() if client.is_toml else jsonc.parse(text)
+        old = _table(content, (*client.keys, name))
+        if old and not _is_ours(old, entry):
+            raise SettingsError(
+                f"{path} has another server named {name!r}: give this one a name with --name, or delete that."
+            )
+        kept = {key: value for key, value in old.items() if key not in TRANSPORT_KEYS}
+        if environment := kept.get("env", {}) | entry.get("env", {}):
+            kept["env"] = environment
+        entry = {**entry, **kept}
+        if old == entry:
+            return mark + text
+        if client.is_toml:
+            return mark + _with_table(text, client, name, entry)
+        return mark + jsonc.with_member(text, (*client.keys, name), entry)
+    except (ValueError, TOMLKitError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{path} cannot be read, and is left as it is: {reason}.") from None
+
+
+def _table(content: object, path: Sequence[str]) -> Mapping[str, Any]:
+    """The table at a path of keys; an empty one where there is none."""
+    for key in path:
+        content = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+
+
+def _is_ours(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether an entry starts this server, or reaches the one that the new entry does."""
+
+    def words(entry: Mapping[str, Any]) -> list[str]:
+        return [str(word) for word in (*entry.values(), *entry.get("args", ()))]
+
+    command = " ".join(map(str, (old.get("command", ""), *old.get("args", ()))))
+    addresses = [word for word in words(new) if word.startswith("http")]
+    return any(name in command for name in _OURS) or any(address in words(old) for address in addresses)
+
+
+def _with_table(text: str, client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    document = tomlkit.parse(text)
+    (key,) = client.keys
+    if key not in document:
+        document[key] = tomlkit.table(is_super_table=True)
+    table = tomlkit.table()
+    for word, value in entry.items():
+        table[word] = value
+    servers: Any = document[key]
+    servers[name] = table
+    return tomlkit.dumps(document)
+
+
+def _backed_up(path: Path) -> Path:
+    """A copy of the file, beside it."""
+    number = 1
+    while (backup := path.with_name(f"{path.name}.bak{'' if number == 1 else number}")).exists():
+        number += 1
+    shutil.copy2(path, backup)
+    return backup

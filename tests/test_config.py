@@ -1,0 +1,327 @@
+"""The configuration of clients: each has its own file and form, and what a person wrote there stays."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client, StdioServerParameters
+
+from mcp_browser.cli import jsonc
+from mcp_browser.cli.clients import CLIENTS, Launch
+from mcp_browser.cli.config import DISTRIBUTION
+from tests.support.site import Site
+from tests.test_cli import run_here
+
+URL = "https://browser.example.com/mcp"
+AUTHORIZATION = {"headers": {"Authorization": "Bearer t0ken"}}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of its own."""
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    for variable in ("XDG_CONFIG_HOME", "APPDATA", "CODEX_HOME", "MCP_BROWSER_TOKEN"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What `config` prints."""
+    code, printed, error = run_here(capsys, "config", *words)
+    assert code == 0, error
+    return printed
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What `config` says where it does nothing."""
+    code, printed, error = run_here(capsys, "config", *words)
+    assert (code, printed) == (2, "")
+    return error
+
+
+REMOTE = ["-y", "mcp-remote", URL, "--transport", "http-only", "--header", "Authorization:${AUTHORIZATION}"]
+
+
+@pytest.mark.parametrize(
+    ("client", "keys", "stdio_type", "remote"),
+    [
+        (
+            "claude-desktop",
+            "mcpServers",
+            None,
+            {"command": "npx", "args": REMOTE, "env": {"AUTHORIZATION": "Bearer t0ken"}},
+        ),
+        ("claude-code", "mcpServers", "stdio", {"type": "http", "url": URL, **AUTHORIZATION}),
+        ("vscode", "servers", "stdio", {"type": "http", "url": URL, **AUTHORIZATION}),
+        ("cursor", "mcpServers", None, {"url": URL, **AUTHORIZATION}),
+        ("windsurf", "mcpServers", None, {"serverUrl": URL, **AUTHORIZATION}),
+        ("zed", "context_servers", None, {"url": URL, **AUTHORIZATION}),
+        ("cline", "mcpServers", None, {"type": "streamableHttp", "url": URL, **AUTHORIZATION}),
+        ("roo", "mcpServers", None, {"type": "streamable-http", "url": URL, **AUTHORIZATION}),
+        ("continue", "mcpServers", None, {"type": "http", "url": URL, **AUTHORIZATION}),
+        ("gemini", "mcpServers", None, {"httpUrl": URL, **AUTHORIZATION}),
+        ("codex", "mcp_servers", None, {"url": URL, "bearer_token_env_var": "MCP_BROWSER_TOKEN"}),
+    ],
+)
+def test_each_client_gets_the_entry_that_it_reads(  # noqa: PLR0913, PLR0917 - a table
+    client: str,
+    keys: str,
+    stdio_type: str | None,
+    remote: dict[str, Any],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    read = tomllib.loads if client == "codex" else json.loads
+    local = read(shown(capsys, client, "--isolated"))[keys]["browser"]
+    monkeypatch.setenv("MCP_BROWSER_TOKEN", "me:t0ken,you:other")
+    far = read(shown(capsys, client, "--url", URL))[keys]["browser"]
+
+    assert local.get("type") == stdio_type
+    assert local["args"][-2:] == ["--stdio", "--isolated"]
+    assert Path(local["command"]).is_absolute()
+    assert far == remote
+    assert len(CLIENTS) == 11
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cline", "gemini", "zed", "codex"])
+def test_sse_is_written_where_the_client_speaks_it(
+    client: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "https://browser.example.com/sse"
+    if client in {"zed", "codex"}:
+        assert "does not speak sse" in refused(capsys, client, "--url", url)
+        return
+    entry = json.loads(shown(capsys, client, "--url", url))["mcpServers"]["browser"]
+    assert entry == ({"url": url} if client == "gemini" else {"type": "sse", "url": url})
+
+
+@pytest.mark.parametrize(
+    ("platform", "client", "path"),
+    [
+        ("linux", "claude-desktop", ".config/Claude/claude_desktop_config.json"),
+        ("darwin", "claude-desktop", "Library/Application Support/Claude/claude_desktop_config.json"),
+        ("win32", "claude-desktop", "AppData/Roaming/Claude/claude_desktop_config.json"),
+        ("darwin", "vscode", "Library/Application Support/Code/User/mcp.json"),
+        ("darwin", "zed", ".config/zed/settings.json"),
+        ("win32", "zed", "AppData/Roaming/Zed/settings.json"),
+        ("win32", "cursor", ".cursor/mcp.json"),
+        ("linux", "codex", ".codex/config.toml"),
+    ],
+)
+def test_each_platform_has_its_place(
+    platform: str, client: str, path: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+
+    assert CLIENTS[client].path(project=False) == home / path
+
+
+def test_an_entry_is_written_among_others_and_the_file_kept(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    before = '{\n  // Mine\n  "mcpServers": {\n    "other": {"command": "x"}, // the other one\n  },\n}\n'
+    path.write_text(before, "utf-8")
+
+    told = shown(capsys, "cursor", "--write", "--headless")
+    after = path.read_text("utf-8")
+    again = shown(capsys, "cursor", "--write", "--headless")
+    changed = shown(capsys, "cursor", "--write")
+
+    assert after.startswith(before.partition("  },")[0].rstrip())
+    servers = jsonc.parse(after)["mcpServers"]
+    assert servers["other"] == {"command": "x"}
+    assert servers["browser"]["args"][-2:] == ["--stdio", "--headless"]
+    assert f"The file as it was: {path}.bak\n" in told
+    assert Path(f"{path}.bak").read_text("utf-8") == before
+    assert again == f"{path} has this entry already.\n"
+    assert f"{path}.bak2" in changed
+    assert "--headless" not in path.read_text("utf-8")
+
+
+def test_what_a_person_has_set_of_the_entry_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / "settings.json"
+    old = {"command": "/old/mcp-browser", "args": ["--stdio"], "env": {"A": "b"}, "disabled": True}
+    path.write_text(json.dumps({"mcpServers": {"browser": old}}), "utf-8")
+
+    shown(capsys, "cline", "--write", "--file", str(path), "--isolated")
+
+    entry = json.loads(path.read_text("utf-8"))["mcpServers"]["browser"]
+    assert (entry["env"], entry["disabled"], entry["args"][-1]) == ({"A": "b"}, True, "--isolated")
+    assert entry["command"] != old["command"]
+
+
+def test_toml_keeps_its_comments(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    before = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "x"\n'
+    path.write_text(before, "utf-8")
+
+    shown(capsys, "codex", "--write")
+
+    after = path.read_text("utf-8")
+    assert after.startswith(before)
+    assert tomllib.loads(after)["mcp_servers"].keys() == {"other", "browser"}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{broken", "cannot be read, and is left as it is"),
+        ("[]", "cannot be read, and is left as it is: it holds no JSON object"),
+        ('{"mcpServers": 3}', 'its "mcpServers" is no object'),
+        ('{"mcpServers": {"browser": {"command": "npx", "args": ["-y", "theirs"]}}}', "--name"),
+        ('{"mcpServers": {"browser": {"url": "https://other.example/mcp"}}}', "--name"),
+    ],
+)
+def test_a_file_that_is_not_understood_or_not_ours_is_left(
+    content: str, told: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / "mcp.json"
+    path.write_text(content, "utf-8")
+
+    assert told in refused(capsys, "cursor", "--write", "--file", str(path))
+
+    assert path.read_text("utf-8") == content
+    assert [each.name for each in home.iterdir()] == ["mcp.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and modes are of Unix")
+def test_a_linked_file_stays_a_link_with_its_mode(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = home / "dotfiles.json"
+    kept.write_text("{}", "utf-8")
+    kept.chmod(0o640)
+    link = home / "mcp.json"
+    link.symlink_to(kept)
+
+    shown(capsys, "cursor", "--write", "--file", str(link))
+
+    assert link.is_symlink()
+    assert kept.stat().st_mode & 0o777 == 0o640
+    assert "browser" in json.loads(kept.read_text("utf-8"))["mcpServers"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["cursr"], "did you mean cursor?"),
+        ([], "name a client"),
+        (["windsurf", "--project"], "leave out --project"),
+        (["cursor", "--transport", "http"], "needs --url, such as https://browser.example.com/mcp"),
+        (["cursor", "--url", "browser"], "--url must be an address"),
+        (["cursor", "--url", URL, "--headless"], "--headless is for a server that the client starts"),
+        (["cursor", "--http"], "name its address here: --url"),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_configured_is_told(
+    words: list[str], told: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in refused(capsys, *words)
+
+
+def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(home)
+    entry = json.loads(shown(capsys, "cursor", "--upload-dir", f"a{os.pathsep}b"))["mcpServers"]["browser"]
+    assert entry["args"][-1] == f"--upload-dir={home / 'a'}{os.pathsep}{home / 'b'}"
+
+    monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/xyz")
+    entry = json.loads(shown(capsys, "cursor"))["mcpServers"]["browser"]
+    assert Path(entry["command"]).name == "uvx"
+    assert entry["args"] == [DISTRIBUTION, "--stdio"]
+
+
+KEYS = st.text(alphabet='abc "\\/,{}ü', max_size=6)
+DOCUMENTS = st.dictionaries(
+    KEYS,
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | KEYS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+        max_leaves=8,
+    ),
+    max_size=4,
+)
+
+
+@given(
+    document=DOCUMENTS, indent=st.sampled_from([None, 2, 4, "\t"]), windows=st.booleans(), marks=st.booleans()
+)
+def test_only_the_member_changes_whatever_the_file_looks_like(
+    document: dict[str, Any], indent: int | str | None, windows: bool, marks: bool
+) -> None:
+    document.pop("servers", None)
+    text = json.dumps(document | {"servers": {"one": 1}}, indent=indent)
+    if marks:
+        text = "// begin, {\n" + text[:-1].rstrip() + ", /* , */ // end }\n}\n"
+    if windows:
+        text = text.replace("\n", "\r\n")
+
+    once = jsonc.with_member(text, ("servers", "two"), {"a": [1]})
+    twice = jsonc.with_member(once, ("servers", "two"), {"a": [2]})
+    beside = jsonc.with_member(twice, ("other", "deep"), 3)
+
+    assert jsonc.parse(once) == document | {"servers": {"one": 1, "two": {"a": [1]}}}
+    assert jsonc.parse(twice) == document | {"servers": {"one": 1, "two": {"a": [2]}}}
+    assert jsonc.parse(beside) == jsonc.parse(twice) | {"other": {"deep": 3}}
+    assert "\r\n" not in text or "\n" not in beside.replace("\r\n", "")
+    for comment in ("// begin, {", "/* , */ // end }") if marks else ():
+        assert comment in beside
+
+
+def test_an_empty_file_becomes_one_with_the_entry() -> None:
+    for text in ("", "{}", "{\n  // nothing yet\n}\n"):
+        assert jsonc.parse(jsonc.with_member(text, ("a", "b"), {"c": 1})) == {"a": {"b": {"c": 1}}}
+    assert jsonc.with_member('{"a": 1}', ("b",), 2) == '{"a": 1,\n  "b": 2\n}'
+
+
+def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:
+    for client in CLIENTS.values():
+        entry = client.entry(Launch(transport="http", url=URL))
+        assert entry is not None
+        assert not {"headers", "env", "bearer_token_env_var"} & entry.keys()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs bash")
+def test_a_shell_completes_commands_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("zsh", "fish", "powershell"):
+        assert "mcp-browser" in run_here(capsys, "completion", shell)[1]
+    script = tmp_path / "completion.bash"
+    script.write_text(run_here(capsys, "completion", "bash")[1], "utf-8")
+    words = "COMP_WORDS=(mcp-browser {0}); COMP_CWORD=1; _shtab_mcp_browser; echo ${{COMPREPLY[@]}}"
+    completed = subprocess.run(
+        ["bash", "-c", f"source {script}; {words.format('do')}; {words.format('--snapshot-b')}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert completed.stdout == "doctor\n--snapshot-budget\n", completed.stderr
+
+
+@pytest.mark.slow
+async def test_a_client_that_reads_what_was_written_reads_a_page(
+    home: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = site.page("<h1>Harbour</h1>")
+    shown(capsys, "vscode", "--write", "--isolated", "--headless")
+    path = CLIENTS["vscode"].path(project=False)
+    assert path is not None
+    entry = json.loads(path.read_bytes())["servers"]["browser"]
+    server = StdioServerParameters(command=entry["command"], args=entry["args"], env=dict(os.environ))
+
+    async with Client(server, read_timeout_seconds=60) as client:
+        told = str(await client.call_tool("go_to_url", {"url": url}))
+
+    assert "# Harbour" in told
