@@ -94,7 +94,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: the server starts faster without them all."""
     if name == "__version__":
-        return import_module("importlib.metadata").version("mcp-browser")
+        return import_module("importlib.metadata").version("mcp-browser-server")
     if name not in _HOMES:
         raise AttributeError(f"module 'mcp_browser' has no attribute {name!r}")
     return getattr(import_module(f"mcp_browser.{_HOMES[name]}"), name)

@@ -33,7 +33,7 @@ def build(folder: Path) -> Path:
         for name, path in sorted(_contents()):
             archive.writestr(zipfile.ZipInfo(name, _EARLIEST), path.read_bytes(), zipfile.ZIP_DEFLATED)
     server = json.loads((ROOT / "manifests" / "server.json").read_text("utf-8"))
-    server["packages"][0]["fileSha256"] = hashlib.sha256(bundle.read_bytes()).hexdigest()
+    server["packages"][1]["fileSha256"] = hashlib.sha256(bundle.read_bytes()).hexdigest()
     (folder / "server.json").write_text(json.dumps(server, indent=2) + "\n", "utf-8")
     return bundle
 

@@ -22,7 +22,7 @@ from tests.support.packages import npm_packages, python_packages
 
 ROOT = Path(__file__).parent.parent
 MANIFESTS = ROOT / "manifests"
-PROGRAM = "/path/to/mcp-browser/.venv/bin/mcp-browser"
+COMMAND = ["uvx", "mcp-browser-server"]
 CLIENTS = {
     "claude-desktop.json": "mcpServers",
     "claude-code.json": "mcpServers",
@@ -36,7 +36,12 @@ def parsed(name: str) -> dict[str, Any]:
 
 
 def project() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def version() -> str:
+    """The version that is named where there is no tag."""
+    return project()["tool"]["hatch"]["version"]["fallback-version"]
 
 
 async def tools_of(command: str, arguments: list[str], **environment: str) -> list[types.Tool]:
@@ -84,22 +89,24 @@ def _as_text(value: object) -> str:
 )
 async def test_a_client_configuration_starts_the_server(name: str) -> None:
     (entry,) = parsed(name)[CLIENTS[name]].values()
-    assert entry["command"] == PROGRAM
+    assert [entry["command"], entry["args"][0]] == COMMAND
     assert entry.get("type", "stdio") == "stdio"
 
-    tools = await tools_of(sys.executable, ["-m", "mcp_browser", *entry["args"]])
+    # What uvx runs is the program of that name.
+    program = Path(sys.executable).with_name(entry["args"][0])
+    tools = await tools_of(str(program), entry["args"][1:])
 
     assert "go_to_url" in [tool.name for tool in tools]
 
 
 def test_every_manifest_names_this_version() -> None:
-    version = project()["version"]
     server = parsed("server.json")
+    by_name, bundle = server["packages"]
 
-    assert server["version"] == version
-    assert [package["version"] for package in server["packages"]] == [version]
-    assert version in server["packages"][0]["identifier"]
-    assert parsed("mcpb/manifest.json")["version"] == version
+    assert {server["version"], by_name["version"], bundle["version"]} == {version()}
+    assert by_name["identifier"] == project()["project"]["name"]
+    assert version() in bundle["identifier"]
+    assert parsed("mcpb/manifest.json")["version"] == version()
 
 
 def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
@@ -110,7 +117,8 @@ def test_the_readme_carries_the_name_that_the_registry_looks_for() -> None:
 
 
 def test_the_registrys_entry_names_settings_that_there_are() -> None:
-    (package,) = parsed("server.json")["packages"]
+    package, bundle = parsed("server.json")["packages"]
+    assert package["environmentVariables"] == bundle["environmentVariables"]
     variables = {option.variable: option for option in all_options().values()}
 
     for given in package["environmentVariables"]:
@@ -127,9 +135,9 @@ def test_the_bundle_holds_the_package_and_its_description(tmp_path: Path) -> Non
     assert json.loads((folder / "manifest.json").read_text("utf-8")) == manifest
     assert (folder / manifest["server"]["entry_point"]).is_file()
     assert (folder / "mcp_browser" / "assets" / "try.html").is_file()
-    assert tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"] == project()
-    registered = json.loads((tmp_path / "server.json").read_text("utf-8"))["packages"][0]
-    assert registered["identifier"].rpartition("/")[2] == f"mcp-browser-{project()['version']}.mcpb"
+    assert tomllib.loads((folder / "pyproject.toml").read_text("utf-8")) == project()
+    registered = json.loads((tmp_path / "server.json").read_text("utf-8"))["packages"][1]
+    assert registered["identifier"].rpartition("/")[2] == f"mcp-browser-{version()}.mcpb"
     assert re.fullmatch("[0-9a-f]{64}", registered["fileSha256"])
 
 

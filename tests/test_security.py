@@ -35,7 +35,7 @@ def test_the_lock_has_all_that_is_declared_with_hashes_and_no_index() -> None:
     locked = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
     for text in [*project["dependencies"], *extras]:
         wanted = Requirement(text)
-        if wanted.name != "mcp-browser":
+        if wanted.name != "mcp-browser-server":
             assert locked[wanted.name.lower()] in wanted.specifier, text
     assert "://" not in LOCK
     assert "--index" not in LOCK

@@ -54,7 +54,7 @@ class Traces:
         except ImportError as error:
             raise SettingsError(
                 f"traces are asked for by OTEL_… variables, and {error.name} is missing: "
-                "pip install 'mcp-browser[traces]'"
+                "pip install 'mcp-browser-server[traces]'"
             ) from None
         named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "mcp-browser"}
         self._provider = TracerProvider(resource=Resource.create({**named, "service.version": __version__}))

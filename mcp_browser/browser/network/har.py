@@ -28,7 +28,7 @@ def make_har(
     return {
         "log": {
             "version": "1.2",
-            "creator": {"name": "mcp-browser", "version": version("mcp-browser")},
+            "creator": {"name": "mcp-browser", "version": version("mcp-browser-server")},
             "browser": {"name": name, "version": number},
             "pages": [
                 {

@@ -53,7 +53,7 @@ logger = logging.getLogger(__name__)
 HOW_TO_SET_UP = (
     "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
     "its usual variable (for example --model anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, after "
-    "pip install 'mcp-browser[agent]'), with --model-url for a server of your own that speaks OpenAI's "
+    "pip install 'mcp-browser-server[agent]'), with --model-url for a server of your own that speaks OpenAI's "
     "protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
