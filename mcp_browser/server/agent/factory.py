@@ -53,8 +53,8 @@ logger = logging.getLogger(__name__)
 HOW_TO_SET_UP = (
     "No model is set up for run_task. Start the server with --model provider:name and the provider's key in "
     "its usual variable (for example --model anthropic:claude-sonnet-4-5 with ANTHROPIC_API_KEY, after "
-    "pip install 'mcp-browser-server[agent]'), with --model-url for a server of your own that speaks OpenAI's "
-    "protocol, or use a client that offers sampling. The other tools work without a model."
+    "pip install 'mcp-browser-server[agent]'), with --model-url for a server of your own that speaks "
+    "OpenAI's protocol, or use a client that offers sampling. The other tools work without a model."
 )
 
 TIDY_SECONDS = 3600.0  # How often folders of old runs are looked for
