@@ -4,9 +4,9 @@ import datetime
 import os
 import platform
 import subprocess
-from importlib.metadata import version
 
 from benchmarks import servers
+from mcp_browser import __version__
 
 Figures = dict[str, float | str]
 
@@ -122,7 +122,7 @@ def markdown_table(table: list[list[str]]) -> str:
 
 
 def _version(name: str) -> str:
-    return version(OURS) if name == OURS else servers.PEERS[name][1]
+    return __version__ if name == OURS else servers.PEERS[name][1]
 
 
 def machine(chromium: str) -> str:

@@ -5,12 +5,13 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright._impl._driver import compute_driver_executable
 
 from mcp_browser import __version__
+from mcp_browser.browser.process.installing import Installer
 from mcp_browser.cli import main
 from mcp_browser.cli.options import all_options
 from mcp_browser.errors import BrowserNotFound
@@ -157,11 +158,11 @@ def test_trying_gets_a_browser_first_where_there_is_none(
     def none_is_found(_settings: BrowserSettings) -> None:
         raise BrowserNotFound("No browser was found on this machine.")
 
-    def installed(progress: Callable[[str], None], *, settings: BrowserSettings) -> None:
-        progress(f"Installing {settings.browser}.")
+    def installed(_installer: Installer, settings: BrowserSettings) -> None:
+        sys.stdout.write(f"Installing {settings.browser}.\n")
 
     monkeypatch.setattr("mcp_browser.cli.trial.find_browser", none_is_found)
-    monkeypatch.setattr("mcp_browser.cli.trial.install_browser", installed)
+    monkeypatch.setattr(Installer, "install_browser", installed)
 
     code = main(["try", "--headless", "--output-dir", str(tmp_path)])
 
@@ -239,18 +240,26 @@ def test_installing_finds_the_browser_that_is_there() -> None:
 def test_installing_gets_the_library_that_playwrights_driver_lacks(tmp_path: Path) -> None:
     library = tmp_path / "libatomic.so.1"
     complaint = "node: error while loading shared libraries: libatomic.so.1"
-    node = script(tmp_path / "node", f'test -e {library} || {{ echo "{complaint}" >&2; exit 127; }}')
-    script(tmp_path / "apt-get", f'test "$1" = update || touch {library}')
+    lacking = f'test -e {library} || {{ echo "{complaint}" >&2; exit 127; }}'
+    node = script(tmp_path / "node", f'{lacking}; exec {compute_driver_executable()[0]} "$@"')
+    apt = tmp_path / "apt"
+    script(tmp_path / "apt-get", f'echo "$*" >> {apt}; echo Hit:1; test "$1" = update || touch {library}')
     script(tmp_path / "sudo", 'shift; exec "$@"')
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
 
     before = run("doctor", "--isolated", PLAYWRIGHT_NODEJS_PATH=str(node))
-    done = run("install", PATH=path, PLAYWRIGHT_NODEJS_PATH=str(node))
+    asked = run("install", PATH=path, PLAYWRIGHT_NODEJS_PATH=str(node))
+    assert not apt.exists(), "nobody has allowed it"
+    done = run("install", "--with-deps", PATH=path, PLAYWRIGHT_NODEJS_PATH=str(node))
 
     assert before.returncode == 1
     assert "libatomic.so.1. mcp-browser install may mend it." in before.stdout
     assert done.returncode == 0, done.stderr
-    assert "apt-get install -y --no-install-recommends libatomic1" in done.stdout
+    assert asked.returncode == 1
+    assert (
+        "Install libatomic1, or allow the system's packages: mcp-browser install --with-deps." in asked.stderr
+    )
+    assert apt.read_text().endswith(" libatomic1\n")
     assert "Ready: " in done.stdout
 
 
@@ -263,6 +272,38 @@ def test_installing_tells_what_keeps_playwrights_driver_from_running(tmp_path: P
 
     assert done.returncode == 1
     assert done.stderr.startswith("mcp-browser: Playwright's driver does not run: node: no such luck.")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no /bin/ls")
+def test_what_is_no_browser_is_not_ready() -> None:
+    done = run("install", "--executable", "/bin/ls")
+
+    assert done.returncode == 1
+    assert "Ready" not in done.stdout
+    assert re.fullmatch(r"mcp-browser: ls \(/bin/ls\) does not start: .*--executable PATH.*\n", done.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_a_person_at_a_terminal_is_asked_before_packages_are_installed(tmp_path: Path) -> None:
+    import pty  # noqa: PLC0415 - not there on Windows
+
+    here, there = pty.openpty()
+    program = (
+        "from mcp_browser.cli.install import Telling, asking\n"
+        "allowed = asking(Telling(), with_deps=False)\n"
+        "print(allowed('one'), allowed('two'))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=there, stdout=there, stderr=there
+    ) as process:
+        os.close(there)
+        os.write(here, b"y\n\n")
+        shown = _read_all(here)
+    assert process.returncode == 0
+    assert "Install one, with the system's package manager? [y/N]" in shown
+    assert "True False" in shown
 
 
 def script(path: Path, text: str) -> Path:

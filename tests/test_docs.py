@@ -55,7 +55,9 @@ def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up(name: str
 
     assert "\n" not in command
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")
-    assert command.endswith({"try": ".venv/bin/mcp-browser try", "test": ".venv/bin/just test"}[name])
+    assert command.endswith(
+        {"try": ".venv/bin/mcp-browser try --with-deps", "test": ".venv/bin/just test"}[name]
+    )
 
 
 def test_the_ci_runs_the_two_commands_from_the_readme() -> None:

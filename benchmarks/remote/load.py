@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import mcp_types as types
@@ -24,6 +23,7 @@ from rich.console import Console
 from benchmarks import servers
 from benchmarks.remote.memory import memory
 from benchmarks.report import markdown_table
+from mcp_browser import __version__
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 from tests.support.process import MARK, MarkedProcesses
@@ -218,7 +218,7 @@ async def _peer() -> AsyncGenerator[Running]:
 
 
 def _section(measured: dict[str, Figures], clients: int, rounds: int, loads: list[float]) -> str:
-    versions = {OURS: version(OURS), PEER: servers.PEERS[PEER][1]}
+    versions = {OURS: __version__, PEER: servers.PEERS[PEER][1]}
     rows = [["", *(f"{name} {versions[name]}" for name in measured)]]
 
     def row(label: str, *cells: str) -> None:

@@ -39,11 +39,11 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
         case "try":
             from mcp_browser.cli.trial import try_page
 
-            return try_page(loaded, arguments.given.get("url"))
+            return try_page(loaded, arguments.given.get("url"), with_deps="with_deps" in arguments.given)
         case "install":
             from mcp_browser.cli.install import install
 
-            return install(loaded.settings)
+            return install(loaded.settings, with_deps="with_deps" in arguments.given)
         case "config":
             from mcp_browser.cli.config import config
 

@@ -37,8 +37,17 @@ _POSITIONALS: dict[CommandName, str] = {
     "tasks": "[list | show TASK | resume TASK | report TASK | export TASK | delete TASK…] ",
 }
 
+_WITH_DEPS: Mapping[str, Any] = {
+    "action": "store_true",
+    "help": "let the system's package manager install what is missing; else you are asked at a terminal",
+}
+
 _OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
-    "try": {"url": {"nargs": "?", "metavar": "URL", "help": "page to open; without it, a page shipped here"}},
+    "try": {
+        "url": {"nargs": "?", "metavar": "URL", "help": "page to open; without it, a page shipped here"},
+        "--with-deps": _WITH_DEPS,
+    },
+    "install": {"--with-deps": _WITH_DEPS},
     "config": {
         "client": {"nargs": "?", "metavar": "CLIENT", "help": f"one of {', '.join(CLIENTS)}"},
         "--write": {

@@ -1,6 +1,5 @@
 """`mcp-browser doctor`: what was found on this machine, and which settings are in force."""
 
-import asyncio
 import os
 import platform
 import socket
@@ -14,8 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import async_playwright
 from rich.console import Console
 from rich.text import Text
 
@@ -28,12 +25,12 @@ from mcp_browser.browser.process.launch import (
     browser_version,
     find_browser,
     has_display,
-    launch_options,
     prefers_headless_shell,
     runs_headless,
     uses_sandbox,
 )
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
+from mcp_browser.cli.install import start_problem
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound
@@ -156,21 +153,9 @@ def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
     if problem := driver_problem():
         return Finding("Start", f"failed: {problem}. mcp-browser install may mend it.", broken=True)
     began = time.monotonic()
-    try:
-        asyncio.run(_open_a_page(choice, settings))
-    except PlaywrightError as error:
-        reason = error.message.strip().partition("\n")[0]
-        return Finding("Start", f"failed: {reason}", broken=True)
+    if problem := start_problem(choice, settings):
+        return Finding("Start", f"failed: {problem}", broken=True)
     return Finding("Start", f"opened a page in {time.monotonic() - began:.1f} s")
-
-
-async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None:
-    async with async_playwright() as playwright:
-        browser = await playwright[choice.engine].launch(
-            **launch_options(choice, settings=settings, headless=True)
-        )
-        await browser.new_page()
-        await browser.close()
 
 
 def _sandbox(settings: BrowserSettings) -> Finding:

@@ -1,22 +1,130 @@
 """`mcp-browser install`: a browser for this machine."""
 
+import asyncio
 import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from mcp_browser.browser.process.driver import mend_driver
-from mcp_browser.browser.process.launch import browser_version, install_browser
-from mcp_browser.settings import Settings
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
+from rich.console import Console
+
+from mcp_browser.browser.process.installing import Installer
+from mcp_browser.browser.process.launch import BrowserChoice, browser_version, launch_options
+from mcp_browser.errors import BrowserUnavailable
+from mcp_browser.settings import BrowserSettings, Settings
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+_PLAIN_SECONDS = 10.0  # How often long work is told where there is no terminal
+_START_SECONDS = 30.0
 
 
-def install(settings: Settings) -> int:
-    """Find a browser or get one, telling each step; the exit code.
+def install(settings: Settings, *, with_deps: bool) -> int:
+    """Find a browser or get one, telling each step, and open a page with it; the exit code.
+
+    Args:
+        settings: the settings in force.
+        with_deps: the system's packages may be changed; otherwise a person at a terminal is asked.
 
     Raises:
-        BrowserUnavailable: there is none and none could be had, or Playwright's driver does not run.
+        BrowserUnavailable: there is none and none could be had, or it does not start, or Playwright's driver
+            does not.
     """
-    mend_driver(tell)
-    choice = install_browser(tell, settings=settings.browser)
-    tell(f"Ready: {browser_version(choice) or choice}")
+    with Telling() as progress:
+        installer = Installer(progress, asking(progress, with_deps=with_deps))
+        installer.mend_driver()
+        choice = installer.install_browser(settings.browser)
+        problem = start_problem(choice, settings.browser)
+        lacks = problem is not None and choice.origin == "playwright" and "shared libraries" in problem
+        if lacks and installer.install_libraries(settings.browser):
+            problem = start_problem(choice, settings.browser)
+        if problem is not None:
+            hint = "Its libraries can be installed with: mcp-browser install --with-deps."
+            other = "Name another one with --executable PATH, or leave that setting out."
+            raise BrowserUnavailable(f"{choice} does not start: {problem}.", hint=hint if lacks else other)
+        progress.tell(f"Ready: {browser_version(choice) or choice}")
     return 0
+
+
+def start_problem(choice: BrowserChoice, settings: BrowserSettings) -> str | None:
+    """Why a browser opens no page, in one line; None where it does."""
+    try:
+        asyncio.run(asyncio.wait_for(_open_a_page(choice, settings), _START_SECONDS))
+    except TimeoutError:
+        return f"it opened no page within {_START_SECONDS:g} s"
+    except PlaywrightError as error:
+        lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+        library = next((line for line in lines if "shared libraries" in line), None)
+        return (library or lines[0]).rstrip(".:")
+    return None
+
+
+async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None:
+    async with async_playwright() as playwright:
+        browser = await playwright[choice.engine].launch(
+            **launch_options(choice, settings=settings, headless=True), timeout=_START_SECONDS * 1000
+        )
+        await browser.new_page()
+        await browser.close()
+
+
+class Telling:
+    """Shows how work goes: at a terminal by a line that changes, else by a line now and then."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+        self._told = ""
+        self._told_at = 0.0
+        self._shows = sys.stdout.isatty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line that changes away."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def tell(self, line: str) -> None:
+        """Show a line that stays, at once."""
+        self.clear()
+        tell(line)
+
+    def doing(self, text: str) -> None:
+        """Show what is going on."""
+        if self._shows:
+            if self._status is None:
+                self._status = Console().status(text)
+                self._status.start()
+            self._status.update(text)
+            return
+        title, now = text.partition(":")[0], time.monotonic()
+        if title != self._told or now - self._told_at >= _PLAIN_SECONDS:
+            self._told, self._told_at = title, now
+            tell(f"{text} …")
+
+
+def asking(progress: Telling, *, with_deps: bool) -> Callable[[str], bool]:
+    """Whether the system's packages may be changed: as told, else as a person at the terminal says."""
+
+    def allowed(what: str) -> bool:
+        if with_deps or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return with_deps
+        progress.clear()
+        said = input(f"Install {what}, with the system's package manager? [y/N] ")
+        return said.strip().lower() in {"y", "yes"}
+
+    return allowed
 
 
 def tell(line: str) -> None:

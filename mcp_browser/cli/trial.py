@@ -12,16 +12,16 @@ from rich.text import Text
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.browser.process.driver import mend_driver
-from mcp_browser.browser.process.launch import find_browser, install_browser
-from mcp_browser.cli.install import tell
+from mcp_browser.browser.process.installing import Installer
+from mcp_browser.browser.process.launch import find_browser
+from mcp_browser.cli.install import Telling, asking, tell
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
 from mcp_browser.rendering.snapshot import render_snapshot
 from mcp_browser.settings import Settings
 
 
-def try_page(loaded: LoadedSettings, url: str | None) -> int:
+def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int:
     """Open a page, print its snapshot and save a screenshot; the exit code.
 
     Raises:
@@ -30,13 +30,15 @@ def try_page(loaded: LoadedSettings, url: str | None) -> int:
     settings = loaded.settings
     if url is not None:
         url = _address(url, settings)
-    mend_driver(tell)
-    if settings.browser.cdp_endpoint is None and settings.browser.browser_endpoint is None:
-        try:
-            find_browser(settings.browser)
-        except BrowserNotFound:
-            tell("There is no browser here yet: getting one.")
-            install_browser(tell, settings=settings.browser)
+    with Telling() as progress:
+        installer = Installer(progress, asking(progress, with_deps=with_deps))
+        installer.mend_driver()
+        if settings.browser.cdp_endpoint is None and settings.browser.browser_endpoint is None:
+            try:
+                find_browser(settings.browser)
+            except BrowserNotFound:
+                progress.tell("There is no browser here yet: getting one.")
+                installer.install_browser(settings.browser)
     if loaded.origins["profile"] == DEFAULT:
         # A look at one page leaves no trace in the profile, and need not wait for a server that holds it.
         browser = settings.browser.model_copy(update={"isolated": True})

@@ -15,7 +15,6 @@ from mcp_browser.browser.process.launch import (
     chromium_args,
     context_options,
     find_browser,
-    install_browser,
     launch_options,
     proxy_options,
     runs_headless,
@@ -72,7 +71,7 @@ def test_without_a_browser_the_error_names_the_command_that_gets_one(bare_machin
 
 @linux_only
 def test_a_missing_firefox_is_got_from_playwright(bare_machine: Path) -> None:
-    with pytest.raises(BrowserNotFound, match="playwright install firefox"):
+    with pytest.raises(BrowserNotFound, match="mcp-browser install --browser firefox"):
         find_browser(BrowserSettings(browser="firefox"))
 
 
@@ -260,72 +259,6 @@ def test_what_pages_can_tell_about_the_browser_is_as_the_settings_say() -> None:
         "timezone_id": "Europe/Berlin",
         "user_agent": "x",
     }
-
-
-@linux_only
-def test_nothing_is_installed_where_there_is_a_browser(bare_machine: Path) -> None:
-    program(bare_machine / "chromium")
-    lines: list[str] = []
-    assert install_browser(lines.append).label == "Chromium"
-    assert len(lines) == 1
-    assert "Found Chromium" in lines[0]
-
-
-@linux_only
-def test_playwright_installs_and_its_words_are_passed_on(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chromium = bare_machine / "chromium"
-    python = program(
-        bare_machine / "python",
-        f'echo "asked: $*"; printf "#!/bin/sh\\n" > {chromium}; /bin/chmod +x {chromium}',
-    )
-    monkeypatch.setattr(sys, "executable", str(python))
-    lines: list[str] = []
-    assert install_browser(lines.append).executable == chromium
-    assert "asked: -m playwright install --with-deps chromium" in lines
-    assert lines[-1].startswith("Installed Chromium")
-
-
-@linux_only
-def test_debians_package_is_installed_where_playwrights_build_cannot_be_had(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", str(program(bare_machine / "python", "echo no network; exit 1")))
-    monkeypatch.setattr(launch, "_apt_serves_chromium", lambda: True)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    chromium = bare_machine / "chromium"
-    program(
-        bare_machine / "apt-get",
-        f'if [ "$1" = install ]; then printf "#!/bin/sh\\n" > {chromium}; /bin/chmod +x {chromium}; fi',
-    )
-    lines: list[str] = []
-    assert install_browser(lines.append).executable == chromium
-    assert lines.count("no network") == 2
-
-
-@linux_only
-def test_an_installation_that_led_nowhere_says_what_was_tried(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", str(bare_machine / "missing-python"))
-    monkeypatch.setattr(launch, "_apt_serves_chromium", lambda: False)
-    lines: list[str] = []
-    with pytest.raises(BrowserNotFound, match="playwright install --with-deps chromium"):
-        install_browser(lines.append)
-    assert any("No such file" in line for line in lines)
-
-
-@linux_only
-def test_apt_is_asked_only_where_its_chromium_is_no_snap(
-    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(launch, "_OS_RELEASE", bare_machine / "os-release")
-    assert not launch._apt_serves_chromium()
-    program(bare_machine / "apt-get")
-    for release, served in (("ID=debian\n", True), ("ID=ubuntu\nID_LIKE=debian\n", False)):
-        (bare_machine / "os-release").write_text(release)
-        assert launch._apt_serves_chromium() is served
 
 
 def test_the_browser_of_this_machine_tells_its_version() -> None:

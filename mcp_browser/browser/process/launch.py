@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain
@@ -66,7 +66,6 @@ _PLAYWRIGHTS_DISABLED_FEATURES = (
 
 _DISABLE_FEATURES = "--disable-features="
 
-_OS_RELEASE = Path("/etc/os-release")
 _NAMES = {
     "headless-shell": ("chrome-headless-shell",),
     "chrome": ("google-chrome-stable", "google-chrome", "chrome"),
@@ -173,9 +172,8 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
     choice = next(candidates, None)
     if choice is None:
         asked_for = settings.browser if settings.browser != "chromium" else "Chrome, Chromium or Edge"
-        command = "mcp-browser install"
-        if settings.browser in ("firefox", "webkit"):
-            command = f"playwright install {settings.browser}"
+        named = "" if settings.browser == "chromium" else f" --browser {settings.browser}"
+        command = f"mcp-browser install{named}"
         raise BrowserNotFound(
             f"No browser was found on this machine (looked for {asked_for}).",
             hint=f"Get one with: {command}. Or name one with --executable PATH.",
@@ -412,94 +410,3 @@ def browser_version(choice: BrowserChoice) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return said.stdout.strip().partition("\n")[0] or None
-
-
-def install_browser(
-    progress: Callable[[str], None], *, settings: BrowserSettings | None = None
-) -> BrowserChoice:
-    """Get a browser onto this machine, unless there is one.
-
-    Playwright's own build comes first; where it cannot be had and Debian's packages can, Debian's `chromium`.
-
-    Args:
-        progress: takes one line after another of what is going on.
-        settings: the settings in force; the defaults when left out.
-
-    Raises:
-        BrowserNotFound: neither way led to a browser.
-    """
-    settings = settings or BrowserSettings()
-    try:
-        found = find_browser(settings)
-    except BrowserNotFound:
-        pass
-    else:
-        progress(f"Found {found}.")
-        return found
-    build = settings.browser if settings.browser in ("firefox", "webkit", "chrome", "msedge") else "chromium"
-    tried = [f"playwright install --with-deps {build}"]
-    installed = run_and_tell([sys.executable, "-m", "playwright", "install", "--with-deps", build], progress)
-    if not installed:
-        # The system's packages may be out of reach, or need a password, while the browser itself is not.
-        tried.append(f"playwright install {build}")
-        installed = run_and_tell([sys.executable, "-m", "playwright", "install", build], progress)
-    if not installed and build == "chromium" and _apt_serves_chromium():
-        tried.append("apt-get install chromium")
-        _install_from_apt(progress)
-    try:
-        found = find_browser(settings)
-    except BrowserNotFound:
-        raise BrowserNotFound(
-            f"No browser could be installed (tried: {'; '.join(tried)}).",
-            hint="Install Chrome, Chromium or Edge by hand, or name one with --executable PATH.",
-        ) from None
-    progress(f"Installed {found}.")
-    return found
-
-
-def run_and_tell(
-    command: list[str], progress: Callable[[str], None], *, environment: dict[str, str] | None = None
-) -> bool:
-    """Run a command and pass on what it prints; whether it ended well."""
-    progress("$ " + " ".join(command))
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, **(environment or {})},
-        )
-    except OSError as error:
-        progress(f"{command[0]}: {error.strerror}")
-        return False
-    with process:
-        for line in process.stdout or ():
-            if line.strip():
-                progress(line.rstrip())
-    return process.returncode == 0
-
-
-def _apt_serves_chromium() -> bool:
-    """Whether apt is there and `chromium` is a real package: Ubuntu's only leads to a snap."""
-    if shutil.which("apt-get") is None:
-        return False
-    try:
-        release = _OS_RELEASE.read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return "ID=ubuntu" not in release.splitlines()
-
-
-def _install_from_apt(progress: Callable[[str], None]) -> None:
-    prefix: list[str] = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    packages = ["chromium", "chromium-sandbox", "fonts-liberation"]
-    run_and_tell([*prefix, "apt-get", "update"], progress, environment=quiet)
-    run_and_tell(
-        [*prefix, "apt-get", "install", "-y", "--no-install-recommends", *packages],
-        progress,
-        environment=quiet,
-    )

@@ -1,0 +1,208 @@
+"""Getting a browser, and what Playwright's driver lacks, onto this machine.
+
+Playwright's own builds go into the user's cache. The system's packages are changed only where allowed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import httpx2
+
+from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_PACKAGE, driver_problem
+from mcp_browser.browser.process.launch import BrowserChoice, find_browser
+from mcp_browser.errors import BrowserNotFound, BrowserUnavailable
+from mcp_browser.settings import BrowserSettings
+
+_HOST = "https://cdn.playwright.dev"
+_HOST_VARIABLE = "PLAYWRIGHT_DOWNLOAD_HOST"
+_REACH_SECONDS = 5.0
+_FAILED_LINES = 5  # How much is told of what a command that failed has said
+_OS_RELEASE = Path("/etc/os-release")
+_CHROMIUM_PACKAGES = ("chromium", "chromium-sandbox", "fonts-liberation")
+_APT_OPTIONS = (
+    "-o",
+    "Acquire::Retries=0",
+    "-o",
+    "Acquire::http::Timeout=5",
+    "-o",
+    "Acquire::https::Timeout=5",
+)
+_WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
+
+
+class Progress(Protocol):
+    """Is told how the work goes."""
+
+    def tell(self, line: str) -> None:
+        """Take a line that stays."""
+        ...
+
+    def doing(self, text: str) -> None:
+        """Take what is going on just now; the next call stands for it."""
+        ...
+
+
+class Installer:
+    """Gets what is missing. `allowed(what)` says whether the system's packages may be changed for it."""
+
+    def __init__(self, progress: Progress, allowed: Callable[[str], bool]) -> None:
+        self._progress = progress
+        self._allowed = allowed
+
+    def mend_driver(self) -> None:
+        """Check that Playwright's driver runs; get the library that small Debian images lack, if allowed.
+
+        Raises:
+            BrowserUnavailable: it does not run; the message says what it lacks.
+        """
+        problem = driver_problem()
+        hint = "Let PLAYWRIGHT_NODEJS_PATH name a Node.js of this machine."
+        if problem is not None and LIBRARY in problem and shutil.which("apt-get"):
+            if self._allowed(f"the library {LIBRARY_PACKAGE}, which Playwright's driver needs"):
+                self._install_from_apt(LIBRARY_PACKAGE)
+                problem = driver_problem()
+            else:
+                hint = f"Install {LIBRARY_PACKAGE}, or {_WITH_DEPS}."
+        if problem is not None:
+            raise BrowserUnavailable(f"Playwright's driver does not run: {problem}.", hint=hint)
+
+    def install_browser(self, settings: BrowserSettings) -> BrowserChoice:
+        """A browser of this machine; where there is none, one that is got.
+
+        Playwright's own build comes first; where it cannot be had and Debian's packages may, Debian's
+        `chromium`.
+
+        Raises:
+            BrowserNotFound: none could be had; the message says what was tried, and what is left to do.
+        """
+        try:
+            found = find_browser(settings)
+        except BrowserNotFound:
+            if settings.executable is not None:
+                raise
+        else:
+            self._progress.tell(f"Found {found}.")
+            return found
+        build = settings.browser
+        tried: list[str] = []
+        hint = "Install Chrome, Chromium or Edge by hand, or name one with --executable PATH."
+        if build in ("chrome", "msedge") and not self._allowed(f"{build}, a package of the system"):
+            raise BrowserNotFound(
+                f"There is no {build}, which is a package of the system.", hint=f"To get it, {_WITH_DEPS}."
+            )
+        installed = self._install_from_playwright(build, tried)
+        if not installed and build == "chromium" and _apt_serves_chromium():
+            if self._allowed("Debian's Chromium"):
+                if failure := self._install_from_apt(*_CHROMIUM_PACKAGES):
+                    tried.append(failure)
+            else:
+                hint = f"{hint} To have Debian's Chromium installed, {_WITH_DEPS}."
+        try:
+            found = find_browser(settings)
+        except BrowserNotFound:
+            raise BrowserNotFound(f"No browser could be got: {'; '.join(tried)}.", hint=hint) from None
+        self._progress.tell(f"Installed {found}.")
+        return found
+
+    def install_libraries(self, settings: BrowserSettings) -> bool:
+        """Get the libraries that a browser of Playwright's needs, if allowed; whether that was done."""
+        build = settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
+        if sys.platform != "linux" or not self._allowed("the libraries that the browser needs"):
+            return False
+        command = [sys.executable, "-m", "playwright", "install-deps", build]
+        return self._run(command, "Installing libraries") is None
+
+    def _install_from_playwright(self, build: str, tried: list[str]) -> bool:
+        if (why := _out_of_reach()) is not None:
+            tried.append(why)
+            return False
+        title = f"Downloading Playwright's {build.title()}"
+        failure = self._run([sys.executable, "-m", "playwright", "install", build], title)
+        if failure is not None:
+            tried.append(f"playwright install {build} failed ({failure})")
+        return failure is None
+
+    def _install_from_apt(self, *packages: str) -> str | None:
+        """Install packages of Debian's; why that failed, None where it did not."""
+        prefix = _as_root()
+        update = [*prefix, "apt-get", "update", *_APT_OPTIONS]
+        lines: list[str] = []
+        failure = self._run(update, "Reading the lists of packages", lines)
+        # apt-get takes sources that do not answer for no failure.
+        if failure is None and lines and not any(line.startswith(("Hit:", "Get:")) for line in lines):
+            failure = "no source of packages answers"
+        if failure is None:
+            names = ", ".join(packages)
+            install = [*prefix, "apt-get", "install", "-y", "--no-install-recommends", "--no-upgrade"]
+            failure = self._run([*install, *_APT_OPTIONS, *packages], f"Installing {names}")
+        return None if failure is None else f"apt-get failed ({failure})"
+
+    def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
+        """Run a command, telling how far it is; why it failed, None where it did not."""
+        self._progress.doing(title)
+        last: deque[str] = deque(maxlen=_FAILED_LINES)
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            )
+        except OSError as error:
+            return f"{Path(command[0]).name}: {error.strerror}"
+        with process:
+            for line in filter(str.strip, process.stdout or ()):
+                last.append(line.strip())
+                if said is not None:
+                    said.append(line.strip())
+                share = re.search(r"(\d+)% of ([\d.]+ \w+)", line)
+                self._progress.doing(f"{title}: {share[1]} % of {share[2]}" if share else title)
+        if process.returncode == 0:
+            return None
+        for line in last:
+            self._progress.tell(f"  {line}")
+        errors = [line for line in last if re.match(r"E: |Error|Failed", line)]
+        return (errors or [*last, f"exit code {process.returncode}"])[0].rstrip(".")
+
+
+def _out_of_reach() -> str | None:
+    """Why Playwright's browsers cannot be downloaded, None where their server answers."""
+    address = os.environ.get(_HOST_VARIABLE) or _HOST
+    try:
+        httpx2.head(address, timeout=_REACH_SECONDS)
+    except (httpx2.TransportError, httpx2.InvalidURL) as error:
+        if "CERTIFICATE" in str(error):
+            # Node.js may know the authority that Python does not.
+            return None
+        return f"no network, or none to {address} ({error or type(error).__name__})"
+    return None
+
+
+def _apt_serves_chromium() -> bool:
+    """Whether apt is there and `chromium` is a real package: Ubuntu's only leads to a snap."""
+    if shutil.which("apt-get") is None:
+        return False
+    try:
+        release = _OS_RELEASE.read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return "ID=ubuntu" not in release.splitlines()
+
+
+def _as_root() -> list[str]:
+    """What goes before a command of root's; a person at a terminal is asked for the password first."""
+    if os.geteuid() == 0:
+        return []
+    if sys.stdin.isatty() and shutil.which("sudo"):
+        subprocess.run(["sudo", "-v"], check=False)
+    return ["sudo", "-n"]
