@@ -12,7 +12,7 @@ default:
 check: static test
 
 # All that needs no browser: style, types, layers, dependencies, page scripts, generated documents.
-static: lint types layers scripts docs-check
+static: lint types layers scripts docs-check workflows
 
 # Style and form.
 lint:
@@ -37,6 +37,14 @@ scripts:
         exit 0
     fi
     npx --yes --package {{ typescript }} -- tsc --project tsconfig.json
+
+# The files of GitHub against their schemas, which are shipped with the checker; each job has a limit of time.
+workflows:
+    check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+    check-jsonschema --builtin-schema custom.github-workflows-require-timeout .github/workflows/*.yml
+    check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+    check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/wish.yml
+    check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
 # The tests, in three processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -93,6 +94,8 @@ class Installer:
         build = settings.browser
         tried: list[str] = []
         hint = "Install Chrome, Chromium or Edge by hand, or name one with --executable PATH."
+        if build in ("firefox", "webkit"):
+            hint = "Try again with a network: only Playwright has the build that it can drive."
         if build in ("chrome", "msedge") and not self._allowed(f"{build}, a package of the system"):
             raise BrowserNotFound(
                 f"There is no {build}, which is a package of the system.", hint=f"To get it, {_WITH_DEPS}."
@@ -178,14 +181,22 @@ class Installer:
 def _out_of_reach() -> str | None:
     """Why Playwright's browsers cannot be downloaded, None where their server answers."""
     address = os.environ.get(_HOST_VARIABLE) or _HOST
-    try:
-        httpx2.head(address, timeout=_REACH_SECONDS)
-    except (httpx2.TransportError, httpx2.InvalidURL) as error:
-        if "CERTIFICATE" in str(error):
-            # Node.js may know the authority that Python does not.
-            return None
-        return f"no network, or none to {address} ({error or type(error).__name__})"
-    return None
+    failed = ["it does not answer"]
+
+    def ask() -> None:
+        try:
+            httpx2.head(address, timeout=_REACH_SECONDS)
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            # Node.js may know an authority that Python does not.
+            failed[:] = [] if "CERTIFICATE" in str(error) else [str(error) or type(error).__name__]
+        else:
+            failed.clear()
+
+    # Looking a name up keeps no limit of time.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_REACH_SECONDS + 1)
+    return f"no network, or none to {address} ({failed[0]})" if failed else None
 
 
 def _apt_serves_chromium() -> bool:
