@@ -77,6 +77,10 @@ docs:
 docs-check:
     python scripts/generate_docs.py --check
 
+# A fresh Debian in a chroot, in which a user without rights installs the wheel, configures a client and reads a page.
+fresh-machine *folder:
+    scripts/fresh_machine.sh {{ folder }}
+
 # Measure, side by side with other servers; see benchmarks/README.md.
 bench *arguments:
     python -m benchmarks {{ arguments }}

@@ -175,6 +175,35 @@ def test_toml_keeps_its_comments(home: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        ('mcp_servers = {other = {command = "x"}}\n', 'mcp_servers = {other = {command = "x"},'),
+        ("[mcp_servers]\na = 1\n", "[mcp_servers]\na = 1\n"),
+        ('[mcp_servers.browser]\ncommand = "mcp-browser" # here\nwait = 20\n[b]\n', "# here\nwait = 20\n"),
+    ],
+)
+def test_toml_may_be_written_in_its_several_ways(
+    before: str, kept: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / "config.toml"
+    path.write_text(before, "utf-8")
+
+    shown(capsys, "codex", "--write", "--file", str(path))
+
+    after = path.read_text("utf-8")
+    assert kept in after
+    assert tomllib.loads(after)["mcp_servers"]["browser"]["args"] == ["--stdio"]
+
+
+def test_toml_that_is_no_table_is_left(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / "config.toml"
+    for content in ("mcp_servers = 3\n", "[[broken\n"):
+        path.write_text(content, "utf-8")
+        assert "is left as it is" in refused(capsys, "codex", "--write", "--file", str(path))
+        assert path.read_text("utf-8") == content
+
+
+@pytest.mark.parametrize(
     ("content", "told"),
     [
         ("{broken", "cannot be read, and is left as it is"),

@@ -5,13 +5,14 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable
 
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.cli import jsonc
@@ -206,12 +207,23 @@ def _with_table(text: str, client: Client, name: str, entry: Mapping[str, Any]) 
     (key,) = client.keys
     if key not in document:
         document[key] = tomlkit.table(is_super_table=True)
-    table = tomlkit.table()
+    servers = _as_table(document[key])
+    if servers is None:
+        raise ValueError(f'its "{key}" is no table')
+    if _as_table(servers.get(name)) is None:
+        servers[name] = tomlkit.inline_table() if isinstance(servers, InlineTable) else tomlkit.table()
+    # What stays keeps its place and its comment.
+    table = cast("MutableMapping[str, Any]", servers[name])
+    for word in [word for word in table if word not in entry]:
+        del table[word]
     for word, value in entry.items():
-        table[word] = value
-    servers: Any = document[key]
-    servers[name] = table
+        if table.get(word) != value:
+            table[word] = value
     return tomlkit.dumps(document)
+
+
+def _as_table(item: object) -> MutableMapping[str, Any] | None:
+    return cast("MutableMapping[str, Any]", item) if isinstance(item, MutableMapping) else None
 
 
 def _backed_up(path: Path) -> Path:
