@@ -23,10 +23,11 @@ trap cleanup EXIT
 
 say() { echo "==> $* (${SECONDS} s)"; }
 
-if [[ ! -e $system/etc/debian_version ]]; then
+if [[ ! -e $system/complete ]]; then
     say "a system"
     as_root debootstrap --variant=minbase --include=python3,python3-venv,chromium,chromium-sandbox \
         "$release" "$system" "$mirror" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
+    as_root touch "$system/complete"
 fi
 
 say "the wheel, and what it needs"

@@ -56,12 +56,14 @@ def test_the_help_shows_every_flag_and_command(capsys: pytest.CaptureFixture[str
     for option in all_options().values():
         assert option.flag in text
         assert option.off_flag is None or option.off_flag in text
-    for command in ("try", "install", "doctor", "token"):
+    for command in ("try", "install", "config", "doctor", "token", "completion"):
         assert re.search(rf"^    {command} ", text, re.MULTILINE)
     assert max(len(line) for line in text.splitlines()) <= 110
 
 
-@pytest.mark.parametrize("command", ["try", "run", "tasks", "install", "doctor", "token"])
+@pytest.mark.parametrize(
+    "command", ["try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
+)
 def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, text, _ = run_here(capsys, command, "--help")
 
