@@ -25,7 +25,7 @@ say() { echo "==> $* (${SECONDS} s)"; }
 
 if [[ ! -e $system/complete ]]; then
     say "a system"
-    as_root debootstrap --variant=minbase --include=python3,python3-venv,chromium,chromium-sandbox \
+    as_root debootstrap --variant=minbase --include=python3,python3-venv,libatomic1,chromium,chromium-sandbox \
         "$release" "$system" "$mirror" >"$work/log" || { tail -n 20 "$work/log"; exit 1; }
     as_root touch "$system/complete"
 fi
