@@ -27,14 +27,16 @@ _REACH_SECONDS = 5.0
 _FAILED_LINES = 5  # How much is told of what a command that failed has said
 _OS_RELEASE = Path("/etc/os-release")
 _CHROMIUM_PACKAGES = ("chromium", "chromium-sandbox", "fonts-liberation")
-_APT_OPTIONS = (
+# The first to find out soon that there is no network; the others bear with a slow mirror.
+_UPDATE_OPTIONS = (
     "-o",
     "Acquire::Retries=0",
     "-o",
-    "Acquire::http::Timeout=5",
+    "Acquire::http::Timeout=8",
     "-o",
-    "Acquire::https::Timeout=5",
+    "Acquire::https::Timeout=8",
 )
+_INSTALL_OPTIONS = ("-y", "--no-install-recommends", "--no-upgrade", "-o", "Acquire::Retries=2")
 _WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
 
 
@@ -135,7 +137,7 @@ class Installer:
     def _install_from_apt(self, *packages: str) -> str | None:
         """Install packages of Debian's; why that failed, None where it did not."""
         prefix = _as_root()
-        update = [*prefix, "apt-get", "update", *_APT_OPTIONS]
+        update = [*prefix, "apt-get", "update", *_UPDATE_OPTIONS]
         lines: list[str] = []
         failure = self._run(update, "Reading the lists of packages", lines)
         # apt-get takes sources that do not answer for no failure.
@@ -143,8 +145,8 @@ class Installer:
             failure = "no source of packages answers"
         if failure is None:
             names = ", ".join(packages)
-            install = [*prefix, "apt-get", "install", "-y", "--no-install-recommends", "--no-upgrade"]
-            failure = self._run([*install, *_APT_OPTIONS, *packages], f"Installing {names}")
+            install = [*prefix, "apt-get", "install", *_INSTALL_OPTIONS, *packages]
+            failure = self._run(install, f"Installing {names}")
         return None if failure is None else f"apt-get failed ({failure})"
 
     def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
