@@ -231,9 +231,10 @@ class BrowserSettings(SettingsGroup):
     isolated: bool = Field(
         default=False, description="Start from a clean, temporary profile that is deleted at the end."
     )
-    profile_in_use: Literal["error", "temporary"] = Field(
-        default="error",
-        description="When another process holds the profile: tell how to go on, or use a temporary one.",
+    profile_in_use: Literal["share", "error", "temporary"] = Field(
+        default="share",
+        description="When another server has the profile: share its browser and logins, with tabs of one's "
+        "own; tell how to go on; or use a temporary profile.",
     )
     viewport: Viewport = Field(
         default=Viewport(width=1280, height=720), description="Size of the page, WIDTHxHEIGHT."
