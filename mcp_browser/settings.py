@@ -372,7 +372,9 @@ class ToolSettings(SettingsGroup):
     """Which actions are offered as tools."""
 
     tools: CommaList = Field(
-        default=("core",), description="Tool groups to offer, comma-separated; `all` for every group."
+        default=("core",),
+        description="Tool groups to offer, comma-separated; `all` for every group of actions; `sessions` for "
+        "several browser sessions over stdio, too.",
     )
     exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
     actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mcp_browser.browser.process.shared.joining import DOWNLOADS, PATIENCE, SOCKET
-from mcp_browser.browser.process.shared.targets import Targets
+from mcp_browser.browser.process.shared.targets import Leaving, Targets
 
 LOG = ".mcp-browser.log"
 CLOSING_SECONDS = 5.0
@@ -174,7 +174,9 @@ class Keeper:
                     if wait <= 0:
                         break
                 for key, _ in self._selector.select(wait):
-                    if key.fd in self._selector.get_map():
+                    now = self._selector.get_map().get(key.fd)
+                    # What was handled before may have closed it, and another may have got its number.
+                    if now is not None and now.data == key.data:
                         key.data()
                 nobody_came = not self._members and time.monotonic() > self._alone_until
                 if self._stopped or nobody_came:
@@ -243,10 +245,10 @@ class Keeper:
         )
 
     def _hear(self, member: Member, message: bytes) -> None:
-        if message.startswith(b"{") and b'"Browser.close"' in message[:60]:
-            self._part(member)
-        else:
+        try:
             self._targets.from_client(member, message)
+        except (ValueError, TypeError, KeyError, Leaving):
+            self._part(member)
 
     def _part(self, member: Member) -> None:
         """A client has gone, or its process has: close its tabs, or the browser after the last one."""

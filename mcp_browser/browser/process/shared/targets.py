@@ -26,6 +26,10 @@ class Client(Protocol):
         ...
 
 
+class Leaving(Exception):
+    """A client has done with the browser."""
+
+
 @dataclass(eq=False, slots=True)
 class _Asked:
     """A command about the browser that has not been answered: by whom (None: by us), and which."""
@@ -81,7 +85,12 @@ class Targets:
     # -- from a client
 
     def from_client(self, client: Client, message: bytes) -> None:
-        """Pass on what a client wants of the browser."""
+        """Pass on what a client wants of the browser.
+
+        Raises:
+            Leaving: it wants the browser to close.
+            ValueError, TypeError, KeyError: it does not speak the protocol.
+        """
         if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
             if self._owners.get(found[1]) is client:
                 self._to_browser(message)
@@ -94,6 +103,8 @@ class Targets:
         number, method = command["id"], command["method"]
         parameters: dict[str, Any] = command.get("params") or {}
         match method:
+            case "Browser.close":
+                raise Leaving
             case "Target.setAutoAttach":
                 client.send(_line({"id": number, "result": {}}))
                 self._come(client)
