@@ -11,13 +11,14 @@ import os
 import re
 import shlex
 import socket
+import stat
 import sys
 from pathlib import Path
 from typing import Any
 
 from mcp_browser.browser.process.launch import BrowserChoice, proxy_options, uses_sandbox
 from mcp_browser.browser.process.profile import profile_folder
-from mcp_browser.errors import ProfileInUse
+from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
 
 if sys.platform != "win32":
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _REFUSED = re.compile(r"mcp-browser: refused (\[.*\])")
 _IN_USE = "mcp-browser: in use"
+_NO_KEEPER = "mcp-browser: the keeper ended"
 _ANSWER = 65_536
 _PATIENCE = 5.0
 _LONGEST_ADDRESS = 100
@@ -35,12 +37,16 @@ _LONGEST_ADDRESS = 100
 def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
     """Whether the browser of the profile can be one for several servers: a Chromium at a known place.
 
-    On Windows there is no keeper yet; what a folder mounted with `noexec` holds cannot be started.
+    On Windows there is no keeper yet. What a folder mounted with `noexec` holds cannot be started, and what
+    anybody may write, or another user owns, not be trusted.
     """
     if settings.profile_in_use != "share" or sys.platform == "win32":
         return False
     folder = profile_folder(settings)
     place = next(place for place in (folder, *folder.parents) if place.exists())
+    status = place.stat()
+    if place == folder and (status.st_uid != os.getuid() or status.st_mode & stat.S_IWOTH):
+        return False
     if os.statvfs(place).f_flag & getattr(os, "ST_NOEXEC", 0):
         return False
     return choice.engine == "chromium" and choice.executable is not None
@@ -68,8 +74,8 @@ def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Pa
     }
 
 
-def why_not_shared(log: str, folder: Path) -> ProfileInUse | None:
-    """What the browser that runs, or whoever has the profile instead, says no for; None where it did not."""
+def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
+    """Why the keeper let nobody in, or there is none, by what was said; None where that is not so."""
     hint = (
         "Give all servers with this profile the same settings, or start this one with --isolated (a clean "
         "profile), --profile FOLDER (another one), or --profile-in-use temporary."
@@ -80,6 +86,11 @@ def why_not_shared(log: str, folder: Path) -> ProfileInUse | None:
         return ProfileInUse(
             f"Another server has started the browser of the profile {folder} with other settings ({names}).",
             hint=hint,
+        )
+    if _NO_KEEPER in log:
+        return BrowserUnavailable(
+            f"The browser of the profile {folder} could not be started: see {joining.LOG} there.",
+            hint="--profile-in-use error starts it without letting other servers share it.",
         )
     if _IN_USE in log:
         return ProfileInUse(f"The browser profile {folder} is in use, and cannot be shared.", hint=hint)

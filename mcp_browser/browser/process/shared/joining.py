@@ -5,7 +5,7 @@ lives as long as that serves them. It is run as a file, without site-packages, a
 until Chromium has been started: whatever it imports delays the browser.
 """
 
-# ruff: noqa: PLC0415, PTH100, PTH118 - see above
+# ruff: noqa: PLC0415, BLE001, PTH100, PTH115, PTH118, PTH123 - see above
 
 import fcntl
 import os
@@ -19,7 +19,9 @@ FOLDER = "MCP_BROWSER_SHARED_PROFILE"
 EXECUTABLE = "MCP_BROWSER_SHARED_EXECUTABLE"
 TERMS = "MCP_BROWSER_SHARED_TERMS"
 LOCK = ".mcp-browser.lock"
+CHROMIUM_LOCK = "SingletonLock"
 SOCKET = ".mcp-browser.socket"
+LOG = ".mcp-browser.log"
 DOWNLOADS = ".mcp-browser-downloads"
 PATIENCE = 15.0
 """How long a keeper may take to start, or to end before another one starts, seconds."""
@@ -33,7 +35,7 @@ def main() -> int:
     """Join the keeper of the profile, start it if need be, and wait until it has done with this client."""
     folder, executable = os.environ.pop(FOLDER), os.environ.pop(EXECUTABLE)
     terms = os.environ.pop(TERMS)
-    _start_keeper(folder, executable, terms)
+    child = _start_keeper(folder, executable, terms)
 
     # From here on it is Chromium, or another one's keeper, that takes its time.
     import json
@@ -55,7 +57,10 @@ def main() -> int:
         if taken is not None:
             return taken
         time.sleep(0.01)
-        _start_keeper(folder, executable, terms)
+        if child and os.waitpid(child, os.WNOHANG)[0]:
+            sys.stderr.write("mcp-browser: the keeper ended as it began\n")
+            return FAILED
+        child = child or _start_keeper(folder, executable, terms)
     sys.stderr.write("mcp-browser: in use: nobody answers for this profile\n")
     return FAILED
 
@@ -76,18 +81,21 @@ def _listen(keeper: "socket.socket") -> "int | None":
     return taken
 
 
-def _start_keeper(folder: str, executable: str, terms: str) -> None:
-    """Become the father of a keeper, and the keeper the father of a browser, if nobody holds the profile."""
+def _start_keeper(folder: str, executable: str, terms: str) -> int:
+    """Start a keeper, which starts the browser, if nobody holds the profile; its process id, or 0."""
     lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        ready = not _browser_lives(folder)
     except OSError:
+        ready = False
+    if not ready:
         os.close(lock)
-        return
-    if os.fork():
+        return 0
+    if child := os.fork():
         # The lock is the keeper's for as long as it lives.
         os.close(lock)
-        return
+        return child
     code = FAILED
     try:
         os.setsid()
@@ -96,8 +104,23 @@ def _start_keeper(folder: str, executable: str, terms: str) -> None:
         os.pwrite(lock, signature.encode(), 0)
         _keep(folder, executable, terms, lock)
         code = 0
+    except BaseException:
+        import traceback
+
+        with open(os.path.join(folder, LOG), "a", encoding="utf-8") as log:
+            traceback.print_exc(file=log)
     finally:
         os._exit(code)
+
+
+def _browser_lives(folder: str) -> bool:
+    """Whether a browser has the profile, such as one whose keeper was killed just now."""
+    try:
+        host, _, number = os.readlink(os.path.join(folder, CHROMIUM_LOCK)).rpartition("-")
+        os.kill(int(number), 0)
+    except (OSError, ValueError):
+        return False
+    return host == os.uname().nodename
 
 
 def _keep(folder: str, executable: str, terms: str, lock: int) -> None:

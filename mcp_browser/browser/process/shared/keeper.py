@@ -11,14 +11,12 @@ import shutil
 import signal
 import socket
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 
 from mcp_browser.browser.process.shared.joining import DOWNLOADS, PATIENCE, SOCKET
 from mcp_browser.browser.process.shared.targets import Leaving, Targets
 
-LOG = ".mcp-browser.log"
 CLOSING_SECONDS = 5.0
 """How long the browser may take to close before it is killed."""
 
@@ -181,9 +179,6 @@ class Keeper:
                 nobody_came = not self._members and time.monotonic() > self._alone_until
                 if self._stopped or nobody_came:
                     self._close()
-        except Exception:  # noqa: BLE001 - there is nobody else to tell
-            with Path(LOG).open("a", encoding="utf-8") as file:
-                traceback.print_exc(file=file)
         finally:
             self._end()
 

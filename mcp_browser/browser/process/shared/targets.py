@@ -64,6 +64,8 @@ class Targets:
         self._owner_of_target: dict[str, Client] = {}
         self._attached: dict[bytes, _Attached] = {}
         self._unowned: dict[bytes, _Attached] = {}
+        self._first: Client | None = None
+        """Whose the tab is that the browser begins with, until it is there."""
         self._had_clients = False
         self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
@@ -126,7 +128,8 @@ class Targets:
         self.clients.append(client)
         if self._had_clients:
             self._ask(client, "Target.createTarget", url="about:blank", newWindow=True)
-        self._had_clients = True
+        else:
+            self._had_clients, self._first = True, client
         self._find_owners()
 
     def _others_have_tabs(self, client: Client) -> bool:
@@ -187,31 +190,46 @@ class Targets:
         self._find_owners()
 
     def _find_owners(self) -> None:
-        """Give each target to whom it belongs: who asked for it or opened it, else to who was here first.
-
-        Of a page without an opener that is known once every command to open one has been answered.
-        """
-        opening = any(asked.method == "Target.createTarget" for asked in self._asked.values())
+        """Give each target to whom it belongs, as far as that is known by now."""
         for session, attached in list(self._unowned.items()):
             owner = self._owner_of_target.get(attached.target)
-            if owner is None and self.clients and not (opening and attached.kind == "page"):
-                owner = self._owner_of_target[attached.target] = self.clients[0]
             if owner is None:
-                continue
+                if not self._may_be_given(attached):
+                    continue
+                owner = self._heir(attached)
             del self._unowned[session]
-            if owner in self._gone:
+            if owner is None or owner in self._gone:
                 self._drop(attached)
                 continue
-            self._owners[session] = owner
+            self._owner_of_target[attached.target] = self._owners[session] = owner
             for message in attached.held:
                 owner.send(message)
+
+    def _may_be_given(self, attached: _Attached) -> bool:
+        """Whether nobody will turn out to have asked for a target that has no opener."""
+        opening = any(asked.method == "Target.createTarget" for asked in self._asked.values())
+        return bool(self.clients) and not (opening and attached.kind == "page")
+
+    def _heir(self, attached: _Attached) -> Client | None:
+        """Who is given what nobody has asked for: a page whoever was here first, a worker the only client.
+
+        A worker serves the pages of all: it must not be held up for one of several.
+        """
+        if attached.kind != "page":
+            return self.clients[0] if len(self.clients) == 1 else None
+        heir, self._first = self._first or self.clients[0], None
+        return heir
 
     def _drop(self, attached: _Attached) -> None:
         """Close a page of a client that has gone; let go of what is not only its own."""
         if attached.kind == "page":
             self._ask(None, "Target.closeTarget", targetId=attached.target)
-        else:
-            self._ask(None, "Target.detachFromTarget", sessionId=attached.session.decode())
+            return
+        self._numbers += 1
+        session = attached.session.decode()
+        resume = {"id": self._numbers, "method": "Runtime.runIfWaitingForDebugger", "sessionId": session}
+        self._to_browser(_line(resume))
+        self._ask(None, "Target.detachFromTarget", sessionId=session)
 
     def _detach(self, message: bytes, parameters: dict[str, Any]) -> None:
         session = parameters["sessionId"].encode()
