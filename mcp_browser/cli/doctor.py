@@ -33,7 +33,7 @@ from mcp_browser.browser.process.launch import (
     uses_sandbox,
 )
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
-from mcp_browser.browser.process.sharing import servers_of
+from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound
@@ -186,7 +186,7 @@ def _profile(settings: BrowserSettings) -> Finding:
         return Finding("Profile", f"{folder}: {existing} cannot be written", broken=True)
     holder = profile_holder(folder)
     if holder is not None and holder.shared:
-        return Finding("Profile", f"{folder}, its browser is shared by {len(servers_of(folder))} sessions")
+        return Finding("Profile", f"{folder}, its browser is shared by {len(sharers_of(folder))} sessions")
     if holder is not None:
         return Finding("Profile", f"{folder}, in use by {holder}")
     if not folder.exists():

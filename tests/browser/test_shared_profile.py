@@ -17,7 +17,7 @@ import pytest_asyncio
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
-from mcp_browser.browser.process.sharing import servers_of
+from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
@@ -160,7 +160,7 @@ async def test_who_leaves_takes_its_tabs_along_and_nothing_else(
         await asyncio.wait({running}, timeout=0.1)
     await asyncio.wait({running})
     running.exception()
-    await until(lambda: len(servers_of(folder)) == 2)
+    await until(lambda: len(sharers_of(folder)) == 2)
     assert "Stays" in shown(await second.look())
     with anyio.fail_after(30):
         while await windows(first) != len(first.session.tabs) + len(second.session.tabs):  # noqa: ASYNC110
@@ -209,14 +209,14 @@ async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Server, S
     async with serving(folder, egress=EgressSettings(block_domains=("example.com",))) as third:
         await third.session.ensure_open()
         assert any("temporary profile" in notice for notice in third.session.take_notices())
-    assert len(servers_of(folder)) == len(both)
+    assert len(sharers_of(folder)) == len(both)
 
 
 async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:
     async with AsyncExitStack() as running:
         everyone = [await running.enter_async_context(serving(tmp_path)) for _ in range(4)]
         await asyncio.gather(*(server.session.ensure_open() for server in everyone))
-        assert len(servers_of(tmp_path)) == 4
+        assert len(sharers_of(tmp_path)) == 4
         holder = profile_holder(tmp_path)
         assert holder is not None
         assert holder.shared
@@ -224,11 +224,14 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
         os.kill(holder.pid, signal.SIGTERM)
         await until(lambda: profile_holder(tmp_path) is None)
         assert all(await asyncio.gather(*(server.look() for server in everyone)))
-        assert len(servers_of(tmp_path)) == 4
+        assert len(sharers_of(tmp_path)) == 4
     assert profile_holder(tmp_path) is None
 
 
-async def test_a_profile_that_another_program_browses_with_is_in_use(tmp_path: Path, site: Site) -> None:
+async def test_a_profile_that_another_program_browses_with_is_in_use(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_browser.browser.process.profile.PATIENCE", 0.1)
     browser = find_browser(BrowserSettings())
     flags = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--no-first-run"]
     foreign = subprocess.Popen(  # noqa: ASYNC220 - it is to go on beside

@@ -11,13 +11,6 @@ PAGE = """<h1 id=who></h1><button onclick="document.cookie = 'login=ann; max-age
 <script>function tell() { who.textContent = document.cookie || 'Nobody' }; tell()</script>"""
 
 
-async def test_without_being_asked_for_there_is_one_session_only() -> None:
-    async with browsing() as browser:
-        tools = await browser.client.list_tools()
-        assert not {"new_session", "list_sessions", "close_session"} & {tool.name for tool in tools.tools}
-        assert not any("session" in tool.input_schema["properties"] for tool in tools.tools)
-
-
 async def test_agents_work_side_by_side_with_the_logins_of_the_profile(site: Site, tmp_path: Path) -> None:
     url = site.page(PAGE)
     flags = ("--no-isolated", f"--profile={tmp_path}", "--tools=core,sessions")

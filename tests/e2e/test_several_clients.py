@@ -130,7 +130,7 @@ def test_ten_clients_killed_in_any_order_share_one_browser(
 
 
 def test_a_keeper_that_dies_is_replaced_by_one_for_all(site: Site, tmp_path: Path) -> None:
-    with clients(3, tmp_path, site.page(PAGE)) as everyone:
+    with clients(2, tmp_path, site.page(PAGE)) as everyone:
         at_once(everyone, Client.open)
         everyone[0].press("Log in")
         holder = profile_holder(tmp_path)

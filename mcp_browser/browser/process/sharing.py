@@ -13,6 +13,7 @@ import shlex
 import socket
 import stat
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +98,14 @@ def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
     return None
 
 
-def servers_of(folder: Path) -> list[int]:
-    """The process ids of the servers that share the browser of a profile now, one for each session."""
+def sharers_of(folder: Path) -> list[int]:
+    """Who shares the browser of a profile now: the process id of its driver for each session."""
     place = folder / joining.SOCKET
     with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as opened:
         if len(os.fsencode(place)) > _LONGEST_ADDRESS:
-            handle = os.open(folder, os.O_RDONLY)
-            opened.callback(os.close, handle)
-            place = Path(f"/proc/self/fd/{handle}", joining.SOCKET)
+            short = Path(opened.enter_context(tempfile.TemporaryDirectory()), "profile")
+            short.symlink_to(folder)
+            place = short / joining.SOCKET
         line = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         line.settimeout(_PATIENCE)
         line.connect(str(place))
@@ -115,7 +116,7 @@ def servers_of(folder: Path) -> list[int]:
 
 def tell_of_others(folder: Path) -> bool:
     """Whether others work with the browser of a profile, besides this server; logs it if so."""
-    others = len(servers_of(folder)) - 1
+    others = len(sharers_of(folder)) - 1
     if others > 0:
         logger.warning(
             "The browser of the profile %s is shared with %s: tabs are separate, logins common.",
