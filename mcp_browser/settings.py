@@ -247,9 +247,10 @@ class BrowserSettings(SettingsGroup):
     isolated: bool = Field(
         default=False, description="Start from a clean, temporary profile that is deleted at the end."
     )
-    profile_in_use: Literal["error", "temporary"] = Field(
-        default="error",
-        description="When another process holds the profile: tell how to go on, or use a temporary one.",
+    profile_in_use: Literal["share", "error", "temporary"] = Field(
+        default="share",
+        description="When another server has the profile: share its browser and logins, with tabs of one's "
+        "own; tell how to go on; or use a temporary profile.",
     )
     viewport: Viewport = Field(
         default=Viewport(width=1280, height=720), description="Size of the page, WIDTHxHEIGHT."
@@ -393,7 +394,9 @@ class ToolSettings(SettingsGroup):
     """Which actions are offered as tools."""
 
     tools: CommaList = Field(
-        default=("core",), description="Tool groups to offer, comma-separated; `all` for every group."
+        default=("core",),
+        description="Tool groups to offer, comma-separated; `all` for every group of actions; `sessions` for "
+        "several browser sessions over stdio, too.",
     )
     exclude_actions: CommaList = Field(default=(), description="Actions not to offer, comma-separated.")
     actions: Paths = Field(default=(), description="Python file with actions of your own; repeatable.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_browser.actions import default_registry
+from mcp_browser.actions.catalog import SESSIONS
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
@@ -65,6 +66,13 @@ def _tool_table() -> str:
     return "\n".join(["| Group | Tools |", "|---|---|", *rows]) + "\n"
 
 
+_ABOUT_SESSIONS = (
+    "Always offered over HTTP and SSE, as told here. Over stdio `new_session` has `isolated` (clean, without "
+    "the profile's logins) instead of `profile` and `logins_of`, and `close_session` without `session` "
+    "closes the default one."
+)
+
+
 def _groups() -> dict[str, list[str]]:
     """The tools' names by their groups, the server's own last."""
     groups: dict[str, list[str]] = {}
@@ -77,7 +85,7 @@ def _own_tools() -> dict[str, list[ServerTool]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
     agent = AgentTools(Settings(), nothing, default_registry())
-    return {"agent": list(agent.all_tools()), "over HTTP and SSE": list(session_tools(nothing))}
+    return {"agent": list(agent.all_tools()), SESSIONS: list(session_tools(nothing))}
 
 
 def _settings() -> str:
@@ -132,7 +140,9 @@ def _tools() -> str:
             lines += ["", f"## Group `{group}`"]
         lines += ["", *_tool(action)]
     for title, tools in _own_tools().items():
-        lines += ["", f"## {'Group `agent`' if title == 'agent' else f'Offered {title}'}"]
+        lines += ["", f"## Group `{title}`"]
+        if title == SESSIONS:
+            lines += ["", _ABOUT_SESSIONS]
         for tool in tools:
             lines += ["", f'### <a id="{tool.name}"></a>`{tool.name}`', "", tool.description]
             schema = tool_schema(tool.param_model)

@@ -52,6 +52,7 @@ FAMILIES = (
 ALL = "all"
 CORE = "core"
 
+SESSIONS = "sessions"  # The tools by which a client over stdio has several sessions, which HTTP always offers
 AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
 REPLAY_TASK = "replay_task"
@@ -87,7 +88,7 @@ def load_registry(settings: ToolSettings) -> Registry:
             everything.include(registry)
         except ValueError as error:
             raise SettingsError(f"{source}: {error}") from error
-    _check_names("tools", settings.tools, (*everything.groups(), AGENT, ALL), "group of tools")
+    _check_names("tools", settings.tools, (*everything.groups(), AGENT, SESSIONS, ALL), "group of tools")
     known = [*(action.name for action in everything), *AGENT_TOOLS]
     _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.

@@ -107,7 +107,8 @@ class BrowserManager:
 
         Args:
             isolated: it has a clean context of its own that is deleted at its end. Otherwise it works in the
-                profile, which one session at a time can have, or in the browser at `cdp_endpoint`.
+                profile, in tabs of its own where that is shared, else as its only session; or in the browser
+                at `cdp_endpoint`.
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others.
             settings: those that hold for its client; by default the server's.

@@ -5,6 +5,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +14,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import blocked_page, check_url, may_show
+from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.files.temporary import remove_leftovers_once
@@ -352,6 +354,9 @@ class BrowserSession:
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context
+                if lease.joined and self.limits.clipboard is None:
+                    # The browser's own one is that of whoever was there first.
+                    self.limits = replace(self.limits, clipboard=Clipboard())
                 with contextlib.suppress(PlaywrightError):
                     await context.add_init_script(hook_script(self._channel))
                     if self.limits.clipboard is not None:

@@ -30,6 +30,7 @@ from mcp_browser.browser.process.launch import (
     uses_sandbox,
 )
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
+from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.cli.install import start_problem
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
@@ -179,7 +180,10 @@ def _profile(settings: BrowserSettings) -> Finding:
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(existing, os.W_OK):
         return Finding("Profile", f"{folder}: {existing} cannot be written", broken=True)
-    if holder := profile_holder(folder):
+    holder = profile_holder(folder)
+    if holder is not None and holder.shared:
+        return Finding("Profile", f"{folder}, its browser is shared by {len(sharers_of(folder))} sessions")
+    if holder is not None:
         return Finding("Profile", f"{folder}, in use by {holder}")
     if not folder.exists():
         return Finding("Profile", f"{folder}, made when first used")

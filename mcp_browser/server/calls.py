@@ -65,6 +65,11 @@ class SessionSource(Protocol):
         """Whether tools take the argument `session`."""
         ...
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether the clients are on other machines, and have no business with paths of this one."""
+        ...
+
     def lease(
         self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
     ) -> AbstractAsyncContextManager[Lease]:
@@ -97,6 +102,7 @@ class OneSession:
     """The source for a server with one client: its one session."""
 
     has_handles = False
+    is_remote = False
 
     def __init__(self, manager: BrowserManager) -> None:
         self._manager = manager

@@ -86,7 +86,7 @@ class Tools:
         self._observer = observer
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
-        self._paths = ServerPaths(controller.settings) if sessions.has_handles else None
+        self._paths = ServerPaths(controller.settings) if sessions.is_remote else None
         if taken := [name for name in self._own if name in controller.registry]:
             raise ValueError(f"two tools are named {taken[0]}")
         if sessions.has_handles:

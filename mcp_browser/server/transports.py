@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.stdio import stdio_server
 
 from mcp_browser.actions import default_registry, load_registry
+from mcp_browser.actions.catalog import SESSIONS
 from mcp_browser.actions.registry import Registry
 from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
@@ -17,7 +18,7 @@ from mcp_browser.policy import load_policy
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
+from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
@@ -48,10 +49,11 @@ async def serve_stdio(
 ) -> None:
     """Serve one client over standard input and output, until the input ends.
 
-    All calls work in the manager's one session. Where `wire` has taken over input and output, it stands in
-    for the SDK's files. `open_form` opens the forms in which people give secrets.
+    All calls work in the manager's one session, unless the tools for sessions are asked for. Where `wire`
+    has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
+    people give secrets.
     """
-    source = OneSession(manager)
+    source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
@@ -59,7 +61,7 @@ async def serve_stdio(
     server = create_server(
         Controller(registry, settings),
         source,
-        tools=agent.tools(),
+        tools=[*session_tools, *agent.tools()],
         resources=[SessionFiles(manager, source), agent.files],
         long_calls=agent,
     )
@@ -69,6 +71,17 @@ async def serve_stdio(
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()
+
+
+def _sessions(settings: Settings, manager: BrowserManager) -> tuple[SessionSource, tuple[ServerTool, ...]]:
+    """Where the session of a call comes from, and the tools that go with it."""
+    if SESSIONS not in settings.tools.tools:
+        return OneSession(manager), ()
+    # Imported late: few clients over stdio want several.
+    from mcp_browser.server.sessions.local import LocalSessions, local_session_tools  # noqa: PLC0415
+
+    several = LocalSessions(manager)
+    return several, local_session_tools(several)
 
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:

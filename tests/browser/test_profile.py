@@ -89,12 +89,12 @@ async def test_what_a_site_stores_is_there_the_next_time(site: Site, tmp_path: P
 
 
 async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Site, tmp_path: Path) -> None:
-    async with browsing(tmp_path) as first:
+    async with browsing(tmp_path, profile_in_use="error") as first:
         await first.open(site.page("First"))
         holder = profile_holder(tmp_path)
         assert holder is not None
         assert holder.alive
-        async with browsing(tmp_path) as second:
+        async with browsing(tmp_path, profile_in_use="error") as second:
             with pytest.raises(ProfileInUse) as refusal:
                 await second.session.ensure_open()
             for word in (str(tmp_path), "--isolated", "--profile FOLDER", "--profile-in-use temporary"):
@@ -115,7 +115,7 @@ async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: S
 async def test_a_second_session_of_one_manager_cannot_have_the_profile_but_a_clean_context(
     site: Site, tmp_path: Path
 ) -> None:
-    async with browsing(tmp_path) as hand:
+    async with browsing(tmp_path, profile_in_use="error") as hand:
         await hand.open(site.page("First"))
         manager = hand.manager
         other = await manager.open_session(isolated=False)

@@ -114,7 +114,7 @@ async def test_an_isolated_server_stores_nothing(site: Site) -> None:
 
 
 async def test_a_second_server_on_the_same_profile_is_told_what_to_do(site: Site, tmp_path: Path) -> None:
-    flags = ("--no-isolated", f"--profile={tmp_path / 'profile'}")
+    flags = ("--no-isolated", f"--profile={tmp_path / 'profile'}", "--profile-in-use=error")
     url = site.page("<h1>Mine</h1>")
     async with browsing("auto", *flags) as first, browsing("auto", *flags) as second:
         await first.open(url)

@@ -24,6 +24,7 @@ class Lending:
     """Lends one session, to everybody; owned by nobody where `owned` is false."""
 
     has_handles = False
+    is_remote = False
 
     def __init__(self, session: BrowserSession) -> None:
         self._session = session

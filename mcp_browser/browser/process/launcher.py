@@ -17,12 +17,12 @@ from mcp_browser.browser.process.early_driver import discard, driver_environment
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.process.launch import (
     BrowserChoice,
-    context_options,
     engine_of,
     find_browser,
     launch_options,
 )
 from mcp_browser.browser.process.profile import in_use, profile_folder
+from mcp_browser.browser.process.sharing import can_share, sharing_options, why_not_shared
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
@@ -84,10 +84,28 @@ class Launcher:
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             return await engine.launch(**options, timeout=seconds)
 
-    async def launch_profile(self, folder: "Path") -> "BrowserContext":
-        """Start a browser with a profile folder; its context ends with it."""
+    @property
+    def shares_profile(self) -> bool:
+        """Whether the browser of the profile is one for all servers with that profile.
+
+        Raises:
+            BrowserNotFound: there is none.
+        """
+        return self.egress is None and can_share(self._settings, find_browser(self._settings))
+
+    async def launch_profile(self, folder: "Path", options: "Mapping[str, Any]") -> "BrowserContext":
+        """Start a browser with a profile folder; its context ends with it.
+
+        Where the profile is shared, the browser may run already, and ends with the last one's context.
+
+        Args:
+            folder: the profile's.
+            options: keyword arguments for the context.
+        """
         choice = find_browser(self._settings)
-        options = await self._launch_options(choice) | context_options(self._settings)
+        options = await self._launch_options(choice) | dict(options)
+        if self.shares_profile:
+            options |= sharing_options(self._settings, choice, folder)
         engine: BrowserType = getattr(await self.driver(), choice.engine)
         return await engine.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
 
@@ -194,6 +212,8 @@ class Launcher:
                 f"No browser could be reached at the CDP endpoint: {plain_message(error)}.",
                 hint="Start one with --remote-debugging-port=9222 and give --cdp-endpoint http://127.0.0.1:9222.",
             )
+        if (refusal := why_not_shared(log, profile_folder(settings))) is not None:
+            return refusal
         if "ProcessSingleton" in log or "already in use" in log:
             return in_use(profile_folder(settings), None)
         if "Executable doesn't exist" in log or "is not found" in log:

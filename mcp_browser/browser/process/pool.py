@@ -7,11 +7,14 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import anyio.to_thread
+
 from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
 from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import context_options, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
+from mcp_browser.browser.process.sharing import tell_of_others
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import Settings
 
@@ -46,11 +49,15 @@ class SharedBrowser:
 
 @dataclass(eq=False, slots=True)
 class Lease:
-    """A context that is lent. `notice` is a sentence to report about it, or nothing."""
+    """A context that is lent. `notice` is a sentence to report about it, or nothing.
+
+    `joined`: it is in a browser that others worked with already when it came.
+    """
 
     context: "BrowserContext"
     on_end: Callable[["BrowserContext", Ended], None]
     notice: str = ""
+    joined: bool = False
 
 
 class ContextPool:
@@ -109,10 +116,12 @@ class ContextPool:
         self.contexts += 1
         try:
             async with contextlib.AsyncExitStack() as lent:
-                context, notice = await self._lend(lent, isolated=isolated, options=options, tenant=tenant)
+                context, notice, joined = await self._lend(
+                    lent, isolated=isolated, options=options, tenant=tenant
+                )
                 if egress is not None:
                     await log_in(context, egress)
-                lease = Lease(context, on_end, notice)
+                lease = Lease(context, on_end, notice, joined)
                 context.on("close", lambda _: on_end(context, "browser"))
                 self._leases.add(lease)
                 lent.callback(self._leases.discard, lease)
@@ -152,22 +161,28 @@ class ContextPool:
         if self._ending:
             await asyncio.wait(self._ending)
 
+    def _cannot_share(self) -> bool:
+        """Whether servers of one profile should share its browser, and can not."""
+        return self._settings.browser.profile_in_use == "share" and not self._launcher.shares_profile
+
     # -- the kinds of contexts
 
     async def _lend(
         self, lent: contextlib.AsyncExitStack, *, isolated: bool, options: Mapping[str, Any], tenant: str
-    ) -> "tuple[BrowserContext, str]":
-        """A context that `lent` gives back, and what to report about it."""
+    ) -> "tuple[BrowserContext, str, bool]":
+        """A context that `lent` gives back, what to report about it, and whether others were there first."""
         settings = self._settings.browser
         options = context_options(settings) | dict(options)
         if settings.cdp_endpoint is not None:
-            return await lent.enter_async_context(self._of_running_browser(options, isolated=isolated)), ""
+            running = self._of_running_browser(options, isolated=isolated)
+            return await lent.enter_async_context(running), "", False
         notice = ""
         if not isolated:
             try:
-                return await lent.enter_async_context(self._of_profile()), ""
+                context, joined = await lent.enter_async_context(self._of_profile(options))
+                return context, "", joined
             except ProfileInUse as error:
-                if settings.profile_in_use == "error":
+                if settings.profile_in_use != "temporary" and not self._cannot_share():
                     raise
                 instead = "A temporary profile is used instead: logins are neither there nor kept."
                 notice = f"{error.message} {instead}"
@@ -176,7 +191,7 @@ class ContextPool:
         elif settings.browser_endpoint is not None and settings.proxy is not None:
             # That of a browser started here is among its launch options.
             options["proxy"] = proxy_options(settings.proxy)
-        return await lent.enter_async_context(self._of_shared_browser(options, tenant)), notice
+        return await lent.enter_async_context(self._of_shared_browser(options, tenant)), notice, False
 
     @contextlib.asynccontextmanager
     async def _of_shared_browser(
@@ -202,21 +217,28 @@ class ContextPool:
             self._leave(shared)
 
     @contextlib.asynccontextmanager
-    async def _of_profile(self) -> "AsyncGenerator[BrowserContext]":
-        if self._profile_is_lent:
+    async def _of_profile(self, options: Mapping[str, Any]) -> "AsyncGenerator[tuple[BrowserContext, bool]]":
+        """The profile's context, and whether others worked in its browser already."""
+        shared = self._launcher.shares_profile
+        if self._profile_is_lent and not shared:
             raise BrowserUnavailable(
                 "The profile belongs to another session of this server.", hint="Use an isolated session."
             )
         self._profile_is_lent = True
         folder = profile_folder(self._settings.browser)
-        lock = ProfileLock(folder)
+        lock = ProfileLock(folder, shared=shared)
         try:
             await lock.acquire()
+            if shared:
+                # From here on it is the keeper's, for as long as that lives.
+                lock.release()
             context = await self._launcher.try_again(
-                lambda: _opened(self._launcher.launch_profile(folder), LAUNCH_SECONDS + CLOSE_SECONDS)
+                lambda: _opened(
+                    self._launcher.launch_profile(folder, options), LAUNCH_SECONDS + CLOSE_SECONDS
+                )
             )
             try:
-                yield context
+                yield context, shared and await anyio.to_thread.run_sync(tell_of_others, folder)
             finally:
                 await within(CLOSE_SECONDS, context.close())
         finally:

@@ -34,11 +34,15 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a profile folder: a process on a host, as far as can be known."""
+    """Who holds a profile folder: a process on a host, as far as can be known.
+
+    `shared`: it lets others of this machine work with the browser that it has started.
+    """
 
     pid: int | None
     host: str
     alive: bool | None
+    shared: bool = False
 
     def __str__(self) -> str:
         process = f"process {self.pid}" if self.pid else "another process"
@@ -69,9 +73,14 @@ def chromium_holder(folder: Path) -> Holder | None:
 class ProfileLock:
     """Holds a profile folder for this process, until released or until the process ends in whatever way."""
 
-    def __init__(self, folder: Path) -> None:
-        """Name the folder to hold; nothing is locked yet."""
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
+        """Name the folder to hold; nothing is locked yet.
+
+        With `shared` it is only made ready for a browser that several servers share: held by no other
+        program. That another server shares it already is as good.
+        """
         self.folder = folder
+        self._shared = shared
         self._file: IO[str] | None = None
 
     async def acquire(self) -> None:
@@ -94,7 +103,12 @@ class ProfileLock:
             ) from error
         try:
             if not lock_file(lock):
-                raise in_use(self.folder, _own_holder(lock))
+                own_holder = _own_holder(lock)
+                if self._shared and (own_holder is None or own_holder.shared):
+                    lock.close()
+                    return
+                raise in_use(self.folder, own_holder)
+            self._sign(lock)
             while (holder := chromium_holder(self.folder)) is not None and holder.alive is not False:
                 if holder.alive is None or time.monotonic() > deadline:
                     raise in_use(self.folder, holder)
@@ -102,14 +116,16 @@ class ProfileLock:
             if holder is not None:
                 for name in CHROMIUM_FILES:
                     (self.folder / name).unlink(missing_ok=True)
-            lock.seek(0)
-            lock.truncate()
-            json.dump({"pid": os.getpid(), "host": socket.gethostname()}, lock)
-            lock.flush()
         except BaseException:
             lock.close()
             raise
         self._file = lock
+
+    def _sign(self, lock: IO[str]) -> None:
+        lock.seek(0)
+        lock.truncate()
+        json.dump({"pid": os.getpid(), "host": socket.gethostname(), "shared": self._shared}, lock)
+        lock.flush()
 
     def release(self) -> None:
         """Give the folder back; harmless where it is not held."""
@@ -134,22 +150,18 @@ def in_use(folder: Path, holder: Holder | None) -> ProfileInUse:
 
 def profile_holder(folder: Path) -> Holder | None:
     """Who holds a profile folder now, or None; looks without taking it."""
+    with contextlib.suppress(OSError), (folder / OWN_LOCK).open("r+", encoding="utf-8") as lock:
+        if not lock_file(lock) and (holder := _own_holder(lock)) is not None:
+            return holder
     holder = chromium_holder(folder)
-    if holder is not None and holder.alive is not False:
-        return holder
-    try:
-        lock = (folder / OWN_LOCK).open("r+", encoding="utf-8")
-    except OSError:
-        return None
-    with lock:
-        return None if lock_file(lock) else _own_holder(lock)
+    return holder if holder is not None and holder.alive is not False else None
 
 
 def _own_holder(lock: IO[str]) -> Holder | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         lock.seek(0)
         told = json.load(lock)
-        return Holder(int(told["pid"]), str(told["host"]), True)
+        return Holder(int(told["pid"]), str(told["host"]), True, told.get("shared") is True)
     return None
 
 

@@ -82,6 +82,7 @@ class Sessions:
     """
 
     has_handles = True
+    is_remote = True
 
     def __init__(self, manager: BrowserManager, settings_of: SettingsOf) -> None:
         self._manager = manager

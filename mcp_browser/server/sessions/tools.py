@@ -15,18 +15,23 @@ from mcp_browser.server.sessions.store import HeldSession, Sessions, connection_
 from mcp_browser.settings import Viewport, known_locale, known_timezone
 
 
-class NewSessionParams(ActionParams):
+class ContextParams(ActionParams):
+    """What pages see of the browser of a session."""
+
+    viewport: str | None = Field(default=None, description="WIDTHxHEIGHT.")
+    locale: str | None = Field(default=None, description="Such as de-DE.")
+    timezone: str | None = Field(default=None, description="Such as Europe/Berlin.")
+    user_agent: str | None = None
+    color_scheme: Literal["light", "dark"] | None = None
+
+
+class NewSessionParams(ContextParams):
     """How the browser of the session shall be."""
 
     profile: str | None = Field(
         default=None, description="Name of a profile: start with its logins, and keep them there."
     )
     logins_of: str | None = Field(default=None, description="Start with a copy of this profile's logins.")
-    viewport: str | None = Field(default=None, description="WIDTHxHEIGHT.")
-    locale: str | None = Field(default=None, description="Such as de-DE.")
-    timezone: str | None = Field(default=None, description="Such as Europe/Berlin.")
-    user_agent: str | None = None
-    color_scheme: Literal["light", "dark"] | None = None
 
 
 class ListSessionsParams(ActionParams):
@@ -60,7 +65,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
 
     async def new_session(call: Call, params: NewSessionParams) -> types.CallToolResult:
         """Start another isolated browser session; its handle goes into `session` of later calls."""
-        options = _context_options(params)
+        options = context_options(params)
         profile: NamedProfile | None = None
         if params.profile is not None:
             profile = await _profiles(sessions).acquire(call.principal, params.profile)
@@ -81,7 +86,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         if profile is not None:
             known = "starts with the logins kept there" if profile.state else "is new"
             text += f' The profile "{profile.name}" {known}.'
-        return _result(text, {"session": held.handle, "message": text})
+        return tool_result(text, {"session": held.handle, "message": text})
 
     async def list_sessions(call: Call, params: ListSessionsParams) -> types.CallToolResult:
         """List your browser sessions, and the profiles there are."""
@@ -90,7 +95,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
             held = [sessions.find(params.session, call.principal)]
         else:
             held = sessions.of(call.principal, connection)
-        lines = [_line(one) for one in held] or ["You have no sessions."]
+        lines = [line_of(one) for one in held] or ["You have no sessions."]
         told: dict[str, Any] = {}
         if call.principal == ANONYMOUS and connection is None and params.session is None:
             # Whoever asks may be anybody, and a handle lets its holder in.
@@ -98,7 +103,9 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         names = sessions.profiles.names(call.principal) if sessions.profiles is not None else []
         if names:
             lines.append(f"Profiles: {', '.join(names)}.")
-        return _result("\n".join(lines), told | {"sessions": [_data(one) for one in held], "profiles": names})
+        return tool_result(
+            "\n".join(lines), told | {"sessions": [data_of(one) for one in held], "profiles": names}
+        )
 
     async def close_session(call: Call, params: CloseSessionParams) -> types.CallToolResult:
         """Close a browser session; a profile keeps its logins."""
@@ -112,7 +119,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         else:
             held = default
         await sessions.end(held, "The session was closed by close_session.")
-        return _result("Closed the session.", None)
+        return tool_result("Closed the session.", None)
 
     return (
         server_tool(new_session, param_model=NewSessionParams, in_session=False, open_world=False),
@@ -145,7 +152,12 @@ def _logins(sessions: Sessions, call: Call, params: NewSessionParams) -> Storage
     return _profiles(sessions).state_of(call.principal, params.logins_of)
 
 
-def _context_options(params: NewSessionParams) -> dict[str, Any]:
+def context_options(params: ContextParams) -> dict[str, Any]:
+    """Keyword arguments for Playwright's `new_context`.
+
+    Raises:
+        InvalidArguments: one of them cannot be.
+    """
     options: dict[str, Any] = {}
     try:
         if params.viewport is not None:
@@ -168,7 +180,8 @@ def _context_options(params: NewSessionParams) -> dict[str, Any]:
     return options
 
 
-def _data(held: HeldSession) -> dict[str, Any]:
+def data_of(held: HeldSession) -> dict[str, Any]:
+    """What is told of a session, for programs."""
     tab = held.session.tab_in_use
     return {
         "session": held.handle,
@@ -179,12 +192,14 @@ def _data(held: HeldSession) -> dict[str, Any]:
     }
 
 
-def _line(held: HeldSession) -> str:
-    data = _data(held)
+def line_of(held: HeldSession) -> str:
+    """What is told of a session, in one line."""
+    data = data_of(held)
     profile = f', profile "{data["profile"]}"' if data["profile"] else ""
     state = "working" if held.calls else f"idle for {in_words(data['idle_seconds'])}"
     return f'"{held.handle}"{profile}: {data["url"] or "not opened yet"}, tabs: {data["tabs"]}, {state}'
 
 
-def _result(text: str, data: dict[str, Any] | None) -> types.CallToolResult:
+def tool_result(text: str, data: dict[str, Any] | None) -> types.CallToolResult:
+    """A tool's result, as text and as data."""
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)

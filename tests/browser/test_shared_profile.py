@@ -1,0 +1,253 @@
+"""One browser for several servers with a profile: tabs apart, logins common, nobody in the other's way."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+import pytest_asyncio
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.launch import find_browser
+from mcp_browser.browser.process.profile import profile_holder
+from mcp_browser.browser.process.sharing import sharers_of
+from mcp_browser.errors import ProfileInUse
+from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
+from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.support.site import Site
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no keeper on Windows"),
+]
+
+
+class Server(Hand):
+    """A server's manager, and a hand in its default session."""
+
+    def __init__(self, manager: BrowserManager, hand: Hand) -> None:
+        super().__init__(hand.session)
+        self.manager = manager
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, *, egress: EgressSettings | None = None, **more: object
+) -> AsyncGenerator[Server]:
+    browser = BrowserSettings.model_validate({"headless": True, "profile": folder, **more})
+    manager = BrowserManager(Settings(browser=browser, limits=LIMITS, egress=egress or EgressSettings()))
+    try:
+        yield Server(manager, Hand(await manager.default_session()))
+    finally:
+        await manager.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A profile whose path is longer than an address of a socket may be."""
+    return tmp_path_factory.mktemp("profile") / ("long" * 30)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def both(folder: Path) -> AsyncGenerator[tuple[Server, Server]]:
+    """Two servers that share a browser all the time."""
+    async with serving(folder) as first, serving(folder) as second:
+        for one in (first, second):
+            await one.session.ensure_open()
+        yield first, second
+
+
+def addresses(server: Server) -> list[str]:
+    return sorted(tab.url for tab in server.session.tabs.values())
+
+
+async def test_tabs_and_popups_stay_with_their_server(both: tuple[Server, Server], site: Site) -> None:
+    first, second = both
+    there = site.page("<p>Popup</p>")
+    links = f"""<button onclick="window.open('{there}?script')">Script</button>
+        <a href="{there}?plain" target=_blank>Plain</a>
+        <a href="{there}?apart" target=_blank rel="noopener noreferrer">Apart</a>"""
+    await second.open(site.page("<p>Second</p>"))
+    before = addresses(second)
+    await first.open(site.page(links))
+    home = first.tab.id
+    for name in ("Script", "Plain", "Apart"):
+        await first.session.switch_tab(home)
+        assert f"{there}?{name.lower()}" in shown(await first.click(name))
+    await first.session.new_tab(there)
+    assert len(first.session.tabs) == 5
+    assert addresses(second) == before
+    await second.session.new_tab(there)
+    assert len(first.session.tabs) == 5
+    for server in both:
+        for tab in list(server.session.tabs.values())[1:]:
+            await server.session.close_tab(tab.id)
+    assert addresses(second) == before
+    assert len(first.session.tabs) == 1
+
+
+async def test_each_sees_its_own_page_in_front(both: tuple[Server, Server], site: Site) -> None:
+    page = site.page("<p id=out></p><script>requestAnimationFrame(() => out.textContent = 'drawn')</script>")
+    for server in both:
+        await server.open(page)
+    for server in both:
+        assert await server.tab.page.evaluate("document.visibilityState") == "visible"
+        assert "drawn" in shown(await server.look())
+
+
+async def test_a_login_is_everybodys(both: tuple[Server, Server], site: Site) -> None:
+    page = site.page("<script>document.title = document.cookie + localStorage.mark</script>")
+    first, second = both
+    await first.open(page)
+    await first.tab.page.evaluate("document.cookie = 'login=ann'; localStorage.mark = 'kept'")
+    assert "login=annkept" in shown(await second.open(page))
+
+
+async def test_a_dialog_is_its_servers_alone(both: tuple[Server, Server], site: Site) -> None:
+    first, second = both
+    await second.open(site.page("<p>Calm</p>"))
+    await first.open(site.page("<button onclick=\"this.textContent = confirm('Sure?')\">Ask</button>"))
+    assert "Sure?" in shown(await first.click("Ask"))
+    assert second.tab.dialog is None
+    assert "Calm" in shown(await second.look())
+    assert "true" in shown(await first.answer(True))
+
+
+async def test_each_gets_its_own_downloads(both: tuple[Server, Server], site: Site) -> None:
+    for name, server in zip(("first", "second"), both, strict=True):
+        link = f'<a href="data:application/octet-stream,{name}" download="{name}.bin">Get</a>'
+        await server.open(site.page(link))
+    await asyncio.gather(*(server.click("Get") for server in both))
+    for name, server in zip(("first", "second"), both, strict=True):
+        await server.session.finish_downloads(limit=30)
+        (download,) = server.session.downloads
+        assert download.name == f"{name}.bin"
+        assert download.path is not None
+        assert (await anyio.Path(download.path).read_text()) == name
+
+
+async def test_what_one_copies_the_other_does_not_paste(both: tuple[Server, Server], site: Site) -> None:
+    first, second = both
+    for text, server in (("mine", first), ("yours", second)):
+        await server.open(site.page(f"<input value='{text}' autofocus onfocus='this.select()'>"))
+        await server.do(lambda tab: tab.input.press("Control+a"))
+        await server.do(lambda tab: tab.input.press("Control+c"))
+    for text, server in (("mine", first), ("yours", second)):
+        await server.do(lambda tab: tab.input.press("Delete"))
+        await server.do(lambda tab: tab.input.press("Control+v"))
+        assert await server.tab.page.evaluate("document.querySelector('input').value") == text
+
+
+@pytest.mark.parametrize(
+    "busy", ["for (;;);", "alert('Held')", "onbeforeunload = () => 'Stay'; document.body.click()"]
+)
+async def test_who_leaves_takes_its_tabs_along_and_nothing_else(
+    both: tuple[Server, Server], folder: Path, site: Site, busy: str
+) -> None:
+    first, second = both
+    await second.open(site.page("<p>Stays</p>"))
+    async with serving(folder) as third:
+        await third.open(site.page("<p>Goes</p>"))
+        running = asyncio.ensure_future(third.tab.page.evaluate(busy))
+        await asyncio.wait({running}, timeout=0.1)
+    await asyncio.wait({running})
+    running.exception()
+    await until(lambda: len(sharers_of(folder)) == 2)
+    assert "Stays" in shown(await second.look())
+    with anyio.fail_after(30):
+        while await windows(first) != len(first.session.tabs) + len(second.session.tabs):  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+
+
+async def windows(server: Server) -> int:
+    """How many pages the browser has, all servers' together."""
+    session = await server.tab.page.context.new_cdp_session(server.tab.page)
+    told: dict[str, Any] = await cast("Any", session).send("Target.getTargets")
+    await session.detach()
+    return sum(target["type"] == "page" for target in told["targetInfos"])
+
+
+async def test_settings_for_pages_are_each_servers_own(both: tuple[Server, Server], folder: Path) -> None:
+    tell = "[navigator.language, innerWidth, Intl.DateTimeFormat().resolvedOptions().timeZone].join()"
+    async with serving(folder, locale="fr-FR", viewport="800x600", timezone="Asia/Tokyo") as third:
+        await third.session.ensure_open()
+        assert await third.tab.page.evaluate(tell) == "fr-FR,800,Asia/Tokyo"
+        assert "1280" in await both[0].tab.page.evaluate(tell)
+
+
+async def test_sessions_of_one_server_share_its_profile(both: tuple[Server, Server], site: Site) -> None:
+    first, _ = both
+    page = site.page("<script>document.title = 'login ' + document.cookie</script>")
+    await first.open(page)
+    await first.tab.page.evaluate("document.cookie = 'who=ben'")
+    other = Hand(await first.manager.open_session(isolated=False, context_options={"locale": "it-IT"}))
+    assert "who=ben" in shown(await other.open(page))
+    assert await other.tab.page.evaluate("navigator.language") == "it-IT"
+    clean = Hand(await first.manager.open_session())
+    assert "who=ben" not in shown(await clean.open(page))
+    for hand in (other, clean):
+        await hand.session.close()
+    assert "who=ben" in shown(await first.open(page))
+
+
+async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Server, Server], folder: Path) -> None:
+    async with serving(folder, proxy="http://user:secret@127.0.0.1:9") as third:
+        with pytest.raises(ProfileInUse, match=r"other settings \(proxy\).*--isolated") as refusal:
+            await third.session.ensure_open()
+        assert "secret" not in str(refusal.value)
+    async with serving(folder, profile_in_use="error") as third:
+        with pytest.raises(ProfileInUse, match="in use by process"):
+            await third.session.ensure_open()
+    async with serving(folder, egress=EgressSettings(block_domains=("example.com",))) as third:
+        await third.session.ensure_open()
+        assert any("temporary profile" in notice for notice in third.session.take_notices())
+    assert len(sharers_of(folder)) == len(both)
+
+
+async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:
+    async with AsyncExitStack() as running:
+        everyone = [await running.enter_async_context(serving(tmp_path)) for _ in range(4)]
+        await asyncio.gather(*(server.session.ensure_open() for server in everyone))
+        assert len(sharers_of(tmp_path)) == 4
+        holder = profile_holder(tmp_path)
+        assert holder is not None
+        assert holder.shared
+        assert holder.pid is not None
+        os.kill(holder.pid, signal.SIGTERM)
+        await until(lambda: profile_holder(tmp_path) is None)
+        assert all(await asyncio.gather(*(server.look() for server in everyone)))
+        assert len(sharers_of(tmp_path)) == 4
+    assert profile_holder(tmp_path) is None
+
+
+async def test_a_profile_that_another_program_browses_with_is_in_use(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_browser.browser.process.profile.PATIENCE", 0.1)
+    browser = find_browser(BrowserSettings())
+    flags = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--no-first-run"]
+    foreign = subprocess.Popen(  # noqa: ASYNC220 - it is to go on beside
+        [str(browser.executable), *flags, site.page("<p>Foreign</p>")],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        await until((tmp_path / "SingletonLock").is_symlink)
+        async with serving(tmp_path) as server:
+            with pytest.raises(ProfileInUse, match=r"in use by process \d+.*Close that one"):
+                await server.session.ensure_open()
+            os.killpg(foreign.pid, signal.SIGKILL)
+            foreign.wait()
+            assert "Mine" in shown(await server.open(site.page("<p>Mine</p>")))
+    finally:
+        if foreign.poll() is None:
+            os.killpg(foreign.pid, signal.SIGKILL)
+            foreign.wait()

@@ -1,0 +1,47 @@
+"""Several browser sessions of one client over stdio."""
+
+import asyncio
+from pathlib import Path
+
+from tests.support.client import Browser, browsing
+from tests.support.site import Site
+
+PAGE = """<h1 id=who></h1><button onclick="document.cookie = 'login=ann; max-age=999'; tell()">Log in</button>
+<input aria-label=Text autofocus>
+<script>function tell() { who.textContent = document.cookie || 'Nobody' }; tell()</script>"""
+
+
+async def test_agents_work_side_by_side_with_the_logins_of_the_profile(site: Site, tmp_path: Path) -> None:
+    url = site.page(PAGE)
+    flags = ("--no-isolated", f"--profile={tmp_path}", "--tools=core,sessions")
+    async with browsing("auto", *flags) as browser:
+        assert "Nobody" in await browser.open(url)
+        await browser.click("button", "Log in")
+        agent = await started(browser)
+        clean = await started(browser, isolated=True, locale="fr-FR")
+        told = await asyncio.gather(
+            browser.do("go_to_url", url=url, session=agent), browser.do("go_to_url", url=url, session=clean)
+        )
+        assert "login=ann" in told[0]
+        assert "Nobody" in told[1]
+        await browser.do("go_to_url", url=site.page("<h1>Elsewhere</h1>"), session=agent)
+        assert "Elsewhere" not in await browser.snapshot()
+
+        listed = await browser.do("list_sessions")
+        assert all(f'"{handle}"' in listed for handle in ("default", agent, clean))
+        await browser.do("close_session", session=agent)
+        gone = await browser.call("get_state", session=agent)
+        assert gone.is_error
+        assert f"There is no session '{agent}'" in gone.text
+        assert clean in gone.text
+        assert "login=ann" in await browser.snapshot()
+        await browser.do("close_session")
+        assert "login=ann" in await browser.open(url)
+
+
+async def started(browser: Browser, **options: object) -> str:
+    """The handle of a new session."""
+    result = await browser.call("new_session", **options)
+    assert not result.is_error, result.text
+    assert result.structured is not None
+    return str(result.structured["session"])
