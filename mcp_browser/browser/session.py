@@ -45,6 +45,7 @@ from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
 
 EVENT_SECONDS = 0.5
@@ -109,6 +110,8 @@ class BrowserSession:
         """Values that no result and no picture may show, by the names that stand for them."""
         self.gate: Gate | None = None
         """What the input of the action under way has to pass."""
+        self.typing_rule: TypingRule | None = None
+        """Where that action may type what."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool
@@ -546,7 +549,7 @@ class BrowserSession:
             try:
                 yield scope
             finally:
-                self.gate = None
+                self.gate = self.typing_rule = None
                 self._tabs.watch(None)
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()
