@@ -66,7 +66,7 @@ class HeldTyping:
         check: _Check,
         act: Callable[[Awaitable[object]], Awaitable[None]],
     ) -> None:
-        """Type by `keys`; `rule` gives that of the action under way; `check` asks the gate; `act` carries out input."""
+        """Type by `keys`; `rule` is that of the action under way; `check` asks the gate, `act` acts."""
         self._tab = tab
         self._keys = keys
         self._rule = rule
