@@ -16,6 +16,7 @@ from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import Asked, ModelClient
 from mcp_browser.agent.opening import open_again, open_start
 from mcp_browser.agent.planner import Planner
+from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
@@ -168,13 +169,13 @@ class Agent(TaskRun):
         return (named or self.model_client) if wanted and can else None
 
     def _settings_in_force(self) -> RunSettings:
-        settings = self.settings
+        settings, model = self.settings, self.model_client.model.info.name
         fallback = self.model_client.fallback
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
             fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=settings.gui_scale if self.task.style == "gui" else None,
+            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
             max_actions=settings.max_actions,
             max_failures=settings.max_failures,
             model_timeout=settings.model_timeout,
