@@ -608,7 +608,9 @@ class SessionSettings(SettingsGroup):
         "Default: four times max-files-size.",
     )
     idle_timeout: LongSeconds = Field(
-        default=1800, description="Close a session that has not been called for so long, seconds."
+        default=1800,
+        description="Close a session that has not been called for so long, seconds. Over stdio only the "
+        "browser of --tools browser_action.",
     )
     lifetime: LongSeconds = Field(
         default=86_400, description="Close a session this long after its start, seconds."

@@ -302,6 +302,19 @@ class BrowserSession:
             self._opening = begin(self._bring_up())
         await asyncio.shield(self._opening)
 
+    async def rest(self, why: str) -> None:
+        """Give the browser back with its pages; the next call opens another one, and is told `why`."""
+        async with self.lock:
+            context, self._context = self._context, None
+            if context is None or self._state is not State.OPEN:
+                self._context = context
+                return
+            self._state = State.NEW
+            self._tabs.lose()
+            self._was_open = False
+            await self._give_back()
+            self.notice(why)
+
     async def close(self) -> None:
         """Close the session and what belongs to it; a browser that was running before it goes on.
 

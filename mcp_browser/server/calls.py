@@ -1,5 +1,6 @@
 """One `tools/call`, the browser session that it works in, and tools that are not actions of a page."""
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,6 +12,7 @@ from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import TaskHandle
@@ -98,15 +100,34 @@ class OneSession:
 
     has_handles = False
 
-    def __init__(self, manager: BrowserManager) -> None:
+    def __init__(self, manager: BrowserManager, *, idle_seconds: float | None = None) -> None:
+        """Serve one client; where it does not call for `idle_seconds`, its browser is closed meanwhile."""
         self._manager = manager
+        self._idle_seconds = idle_seconds
+        self._leases = 0
+        self._resting: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def lease(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
     ) -> AsyncGenerator[Lease]:
         """The one session."""
-        yield Lease(session=await self._manager.default_session())
+        self._leases += 1
+        if self._resting is not None:
+            self._resting.cancel()
+        try:
+            yield Lease(session=await self._manager.default_session())
+        finally:
+            self._leases -= 1
+            if self._idle_seconds is not None and not self._leases:
+                loop = asyncio.get_running_loop()
+                self._resting = loop.call_later(self._idle_seconds, lambda: begin(self._rest()))
+
+    async def _rest(self) -> None:
+        session = await self._manager.default_session()
+        if not self._leases:
+            seconds = f"{self._idle_seconds:g} s"
+            await session.rest(f"The browser was closed after {seconds} without a call: no page is open.")
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession

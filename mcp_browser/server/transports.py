@@ -51,7 +51,9 @@ async def serve_stdio(
     All calls work in the manager's one session. Where `wire` has taken over input and output, it stands in
     for the SDK's files. `open_form` opens the forms in which people give secrets.
     """
-    source = OneSession(manager)
+    # Clients that drive the browser by the one tool know it as one that ends by itself.
+    idles = "browser_action" in settings.tools.tools
+    source = OneSession(manager, idle_seconds=settings.sessions.idle_timeout if idles else None)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
