@@ -28,13 +28,15 @@ Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 class Lease:
     """A browser session, lent to one call; the result of its first one has to tell its handle.
 
-    `told` are sentences to tell with the result, whatever comes of the call.
+    `told` are sentences to tell with the result, whatever comes of the call. `passing` says that nobody but
+    the task that it was opened for ever comes to it.
     """
 
     session: BrowserSession
     handle: str | None = None
     is_new: bool = False
     told: tuple[str, ...] = ()
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,14 @@ class SessionSource(Protocol):
         """
         ...
 
+    async def beside(self, principal: Principal, session: BrowserSession, /) -> Lease:
+        """A new session of its own for a task, with a copy of the logins of this one, which goes on.
+
+        Raises:
+            ActionError: there is no room for another one.
+        """
+        ...
+
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
     ) -> bool:
@@ -106,12 +116,16 @@ class OneSession:
         self._idle_seconds = idle_seconds
         self._leases = 0
         self._resting: asyncio.TimerHandle | None = None
+        self._beside: dict[str, BrowserSession] = {}
 
     @asynccontextmanager
     async def lease(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, handle: str | None
     ) -> AsyncGenerator[Lease]:
-        """The one session."""
+        """The one session; by its handle, which no client knows, one beside it."""
+        if handle is not None:
+            yield Lease(session=self._beside[handle], handle=handle, passing=True)
+            return
         self._leases += 1
         if self._resting is not None:
             self._resting.cancel()
@@ -122,6 +136,12 @@ class OneSession:
             if self._idle_seconds is not None and not self._leases:
                 loop = asyncio.get_running_loop()
                 self._resting = loop.call_later(self._idle_seconds, lambda: begin(self._rest()))
+
+    async def beside(self, _principal: Principal, session: BrowserSession) -> Lease:
+        """A session with a copy of the logins, which rests once its task has ended."""
+        beside = await self._manager.open_session(context_options=await logins_of(session))
+        self._beside[beside.id] = beside
+        return Lease(session=beside, handle=beside.id, passing=True)
 
     async def _rest(self) -> None:
         session = await self._manager.default_session()
@@ -138,6 +158,15 @@ class OneSession:
     def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
         """The one client owns all there is."""
         return True
+
+
+async def logins_of(session: BrowserSession) -> dict[str, Any]:
+    """Options for a context that begins with a copy of what sites have stored in this session's."""
+    # Imported late: it is seldom needed.
+    from mcp_browser.browser.site_data import read_state  # noqa: PLC0415
+
+    context = session.open_context
+    return {"storage_state": await read_state(context)} if context is not None else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

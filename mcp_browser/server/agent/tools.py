@@ -45,7 +45,9 @@ class RunTaskParams(Params):
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
     judge: bool | None = Field(None, description="false: check the result by rules only")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
-    if_busy: Literal["wait", "refuse"] = Field("wait", description="where another task works in the session")
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
+        "wait", description="where another task works in the session"
+    )
 
 
 class TaskParams(Params):
