@@ -147,7 +147,8 @@ class Sessions:
     async def beside(self, principal: Principal, session: BrowserSession, /) -> Lease:
         """A session with a handle of its own; see `SessionSource`."""
         held = await self.open(principal, context_options=await logins_of(session))
-        return Lease(session=held.session, handle=held.handle, is_new=True, told=(self.how_to_use(held),))
+        told = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return Lease(session=held.session, handle=held.handle, is_new=True, told=(told,))
 
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
