@@ -25,9 +25,10 @@ class Lending:
 
     has_handles = False
 
-    def __init__(self, session: BrowserSession, manager: BrowserManager) -> None:
+    def __init__(self, session: BrowserSession, manager: BrowserManager | None = None) -> None:
+        """A session beside it is opened by `manager`."""
         self._session = session
-        self._one = OneSession(manager)
+        self._one = OneSession(manager or BrowserManager(session.settings))
         self.owned = True
 
     @asynccontextmanager
