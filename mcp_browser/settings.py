@@ -479,9 +479,10 @@ class AgentSettings(SettingsGroup):
         default=None,
         description="Model that checks claims, provider:name. Default: that of the task.",
     )
-    gui_scale: Literal["pixels", "thousandths", "unit"] = Field(
-        default="pixels",
-        description="A vision model's coordinates: pixels of the picture, thousandths or parts of its sides.",
+    gui_scale: Literal["pixels", "thousandths", "unit"] | None = Field(
+        default=None,
+        description="A vision model's coordinates: pixels of the picture, thousandths or parts of its sides. "
+        "Default: as the model's name says, else pixels.",
     )
     max_steps: int = Field(default=100, ge=1, le=1000, description="Most steps of a task.")
     max_actions: int = Field(default=5, ge=1, le=50, description="Most actions of one step.")
@@ -632,7 +633,9 @@ class SessionSettings(SettingsGroup):
         "Default: four times max-files-size.",
     )
     idle_timeout: LongSeconds = Field(
-        default=1800, description="Close a session that has not been called for so long, seconds."
+        default=1800,
+        description="Close a session that has not been called for so long, seconds. Over stdio only the "
+        "browser of --tools browser_action.",
     )
     lifetime: LongSeconds = Field(
         default=86_400, description="Close a session this long after its start, seconds."

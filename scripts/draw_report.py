@@ -1,8 +1,9 @@
-"""Draw the picture of a run's report: a run with a scripted model on the shop page that is shipped.
+"""Draw a run in a terminal, and its report: a run with a scripted model on the shop page that is shipped.
 
     python scripts/draw_report.py [FOLDER]
 
-writes docs/images/agent-report.jpg, and leaves the run's files in FOLDER where one is given.
+writes docs/images/run.svg and docs/images/agent-report.jpg, and leaves the run's files in FOLDER where one is
+given.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import contextlib
 import functools
 import http.server
 import io
+import logging
 import re
 import sys
 import tempfile
@@ -20,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from rich.console import Console
+from rich.text import Text
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.agent import Agent
@@ -30,27 +34,35 @@ from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
+from mcp_browser.cli.progress import TerminalWatcher, tell_outcome
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
 from mcp_browser.settings import AgentSettings, BrowserSettings, FileSettings, Settings, Viewport
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "docs" / "images" / "agent-report.jpg"
+IMAGES = ROOT / "docs" / "images"
+TARGET = IMAGES / "agent-report.jpg"
+TERMINAL = IMAGES / "run.svg"
 
 SHOP_VIEW = Viewport(width=1100, height=800)
 REPORT_SIZE = (1100, 1180)
 QUALITY = 78
+COLUMNS = 100
+FONT_FACES = re.compile(r"\s*@font-face \{.*?\}(?=\n)", re.DOTALL)
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+
+TASK = "Reserve a table by the window for Ada on Sunday, without tea, and tell what it says."
 
 Speaker = Callable[[Sequence[Message]], dict[str, Any]]
 
 
 def main() -> int:
     """Run, and draw; the exit code."""
+    logging.disable()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
         picture = asyncio.run(_draw(folder))
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
     with Image.open(io.BytesIO(picture)) as image:
         image.convert("RGB").save(TARGET, "JPEG", quality=QUALITY, optimize=True)
         sys.stdout.write(f"{TARGET.relative_to(ROOT)}: {image.width}x{image.height}\n")
@@ -68,7 +80,7 @@ async def _draw(folder: Path) -> bytes:
         session = await manager.default_session()
         with _shop() as url:
             task = Task(
-                text="Reserve a table by the window for Ada on Sunday, without tea, and tell what it says.",
+                text=TASK,
                 start_url=url,
                 budget=Budget(steps=20),
             )
@@ -82,13 +94,32 @@ async def _draw(folder: Path) -> bytes:
                 settings=AgentSettings(),
                 folder=TaskFolder(folder),
             )
-            await agent.run()
+            await _run(agent)
         width, height = REPORT_SIZE
         await session.current_tab.page.set_viewport_size({"width": width, "height": height})
         await session.current_tab.goto((folder / REPORT_FILE).as_uri())
         return encode_whole(await session.current_tab.screenshot(kind="png"))
     finally:
         await manager.close()
+
+
+async def _run(agent: Agent) -> None:
+    """Do the task as `mcp-browser run` does, and draw what that shows."""
+    console = Console(
+        file=io.StringIO(), width=COLUMNS, record=True, force_terminal=True, force_interactive=False
+    )
+    console.print(
+        Text.assemble(("$ ", "green"), f'mcp-browser run "{TASK}" --start-url https://shop.example')
+    )
+    with TerminalWatcher(console, agent.history) as agent.watcher:
+        outcome = await agent.run()
+    await agent.write_up()
+    tell_outcome(console, outcome)
+    console.print(outcome.answer)
+    picture = console.export_svg(title="mcp-browser run", unique_id="run")
+    # Fonts from elsewhere are not wanted: whoever looks at it has one.
+    picture = FONT_FACES.sub("", picture)
+    TERMINAL.write_text(ADDRESS.sub("https://shop.example", picture), "utf-8")
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ elements = Registry(group="core")
 class ClickElementParams(ActionParams):
     index: int
     button: Button = "left"
-    double: bool = False
-    modifiers: tuple[Modifier, ...] = ()
+    double: bool = Field(False, description="double click")
+    modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
     force: bool = Field(False, description="click even if covered")
 
 

@@ -28,15 +28,15 @@ class EmulateParams(ActionParams):
     viewport: str | None = Field(None, description="WxH")
     scale: float | None = Field(None, gt=0, le=8, description="device pixels per CSS pixel")
     color_scheme: Literal["light", "dark"] | None = None
-    reduced_motion: bool | None = None
-    media: Literal["screen", "print"] | None = None
+    reduced_motion: bool | None = Field(None, description="prefers-reduced-motion")
+    media: Literal["screen", "print"] | None = Field(None, description="CSS media type")
     geolocation: str | None = Field(None, description="latitude,longitude")
     permissions: tuple[str, ...] | None = Field(None, description="granted: clipboard-read, camera…")
     locale: str | None = Field(None, pattern=LOCALE, description="such as de-DE")
-    timezone: str | None = None
+    timezone: str | None = Field(None, description="such as Europe/Berlin")
     user_agent: str | None = None
     cpu: float | None = Field(None, ge=1, le=100, description="times slower")
-    network: Network | None = None
+    network: Network | None = Field(None, description="how fast")
     reset: bool = Field(False, description="undo all that was set before")
 
     @field_validator("viewport")

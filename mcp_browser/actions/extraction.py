@@ -15,13 +15,13 @@ extraction = Registry(group="core")
 class ExtractContentParams(ActionParams):
     index: int | None = Field(None, description="only this element")
     links: bool = Field(False, description="with addresses")
-    part: int = 1
+    part: int = Field(1, description="of a long page")
 
 
 class GetHtmlParams(ActionParams):
     index: int | None = Field(None, description="only this element")
     scripts: bool = Field(False, description="with scripts and styles")
-    part: int = 1
+    part: int = Field(1, description="of a long page")
 
 
 @extraction.action(effect="read")

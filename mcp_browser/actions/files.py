@@ -46,14 +46,14 @@ class DropFilesParams(ActionParams):
 
 class SavePageParams(ActionParams):
     format: Literal["pdf", "mhtml", "png"] = "pdf"
-    name: str | None = None
-    paper: Literal["A3", "A4", "A5", "Letter", "Legal"] | None = None
-    landscape: bool = False
+    name: str | None = Field(None, description="file name")
+    paper: Literal["A3", "A4", "A5", "Letter", "Legal"] | None = Field(None, description="of a PDF")
+    landscape: bool = Field(False, description="turn the paper")
     scale: float | None = Field(None, description="0.1 to 2")
     pages: str | None = Field(None, description="such as 1-3,5")
-    background: bool = True
+    background: bool = Field(True, description="print background colours and pictures")
     header: str | None = Field(None, description="HTML; class title, url, date, pageNumber, totalPages")
-    footer: str | None = None
+    footer: str | None = Field(None, description="as `header`")
 
     @model_validator(mode="after")
     def _options_fit(self) -> "SavePageParams":
@@ -66,7 +66,7 @@ class SavePageParams(ActionParams):
 
 
 class WaitForDownloadParams(ActionParams):
-    timeout: float = 30
+    timeout: float = Field(30, description="seconds")
 
     @model_validator(mode="after")
     def _is_a_time(self) -> "WaitForDownloadParams":
@@ -77,7 +77,7 @@ class WaitForDownloadParams(ActionParams):
 
 class ReadFileParams(ActionParams):
     file: str = Field(description="name, path or browser:// URI")
-    part: int = Field(1, ge=1)
+    part: int = Field(1, ge=1, description="of a long text")
 
 
 @files.action(reach="elements")

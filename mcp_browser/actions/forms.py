@@ -46,7 +46,7 @@ class GetOptionsParams(ActionParams):
 
 class SetCheckedParams(ActionParams):
     index: int
-    checked: bool = True
+    checked: bool = Field(True, description="false unchecks")
 
 
 class FormField(ActionParams):

@@ -35,28 +35,28 @@ _WHEEL: dict[Side, tuple[int, int]] = {"down": (0, 1), "up": (0, -1), "left": (-
 class MouseClickParams(ActionParams):
     at: Point = Field(description="x,y in pixels of the last picture, x,y@WxH, or a normalised [x1,y1,x2,y2]")
     button: Button = "left"
-    clicks: Literal[1, 2, 3] = 1
-    modifiers: tuple[Modifier, ...] = ()
+    clicks: Literal[1, 2, 3] = Field(1, description="2: double click")
+    modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
     hold: float = Field(0, ge=0, le=30, description="seconds pressed")
 
 
 class MouseMoveParams(ActionParams):
-    at: Point
+    at: Point = Field(description="as in mouse_click")
 
 
 class MouseDragParams(ActionParams):
-    start: Point
-    end: Point
+    start: Point = Field(description="as in mouse_click")
+    end: Point = Field(description="where to let go")
     via: tuple[Point, ...] = Field((), description="points between")
     button: Button = "left"
-    modifiers: tuple[Modifier, ...] = ()
+    modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
 
 
 class MouseWheelParams(ActionParams):
     direction: Side = "down"
     at: Point | None = Field(None, description="default: the cursor")
     pixels: int | None = Field(None, gt=0, le=100_000, description="default: one view")
-    modifiers: tuple[Modifier, ...] = ()
+    modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
 
 
 class TypeTextParams(ActionParams):

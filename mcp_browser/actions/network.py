@@ -46,7 +46,7 @@ class UrlFilter(ActionParams):
 class RequestFilter(UrlFilter):
     """Arguments that choose requests."""
 
-    method: str | None = None
+    method: str | None = Field(None, description="GET, POST…")
     status: str | None = Field(None, pattern=STATUS, description="404, 4xx, failed, pending")
 
     def matcher(self) -> Callable[[Exchange], bool]:
@@ -73,15 +73,15 @@ _MIME_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}")
 
 class GetNetworkRequestsParams(RequestFilter):
     type: str | None = Field(None, description="such as document,fetch,xhr,script,image,websocket")
-    part: int = 1
+    part: int = Field(1, description="of a long list")
 
 
 class GetNetworkRequestParams(ActionParams):
-    id: int
+    id: int = Field(description="from get_network_requests")
 
 
 class WaitForResponseParams(RequestFilter):
-    timeout: float = Field(10, gt=0, le=LONGEST_WAIT)
+    timeout: float = Field(10, gt=0, le=LONGEST_WAIT, description="seconds")
 
     @field_validator("status")
     @classmethod

@@ -30,11 +30,11 @@ class GetStateParams(ActionParams):
 
 
 class FindElementsParams(ActionParams):
-    text: str | None = None
+    text: str | None = Field(None, description="part of a line")
     pattern: str | None = Field(None, description="regular expression")
-    role: str | None = None
+    role: str | None = Field(None, description="ARIA role")
     selector: str | None = Field(None, description="CSS or Playwright")
-    limit: int = 20
+    limit: int = Field(20, description="most that are told")
 
     @model_validator(mode="after")
     def _looks_for_something(self) -> "FindElementsParams":

@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
+from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
@@ -20,7 +21,7 @@ PRINTING_SECONDS = 30
 
 
 class SavePdfParams(ActionParams):
-    name: str | None = None
+    name: str | None = Field(None, description="file name")
 
 
 @printing.action(effect="read")

@@ -19,14 +19,14 @@ LONGEST_BODY = 2_000_000
 
 class BlockRouteParams(ActionParams):
     url: str = Field(description=URL)
-    method: str | None = None
-    times: int | None = Field(None, ge=1)
+    method: str | None = Field(None, description="only this one")
+    times: int | None = Field(None, ge=1, description="default: until removed")
 
 
 class MockRouteParams(BlockRouteParams):
-    status: int = Field(200, ge=200, le=599)
-    body: str = Field("", max_length=LONGEST_BODY)
-    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    status: int = Field(200, ge=200, le=599, description="HTTP status")
+    body: str = Field("", max_length=LONGEST_BODY, description="of the response")
+    headers: dict[str, str] = Field(default_factory=dict[str, str], description="of the response")
     delay: float = Field(0, ge=0, le=LONGEST_DELAY, description="seconds")
 
 

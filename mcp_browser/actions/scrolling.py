@@ -33,13 +33,15 @@ def _without_bounds(schema: JsonDict) -> None:
 
 class ScrollParams(ActionParams):
     direction: Direction = "down"
-    pages: float = Field(1, gt=0, le=1000, json_schema_extra=_without_bounds)
+    pages: float = Field(
+        1, gt=0, le=1000, json_schema_extra=_without_bounds, description="in views: 0.5 is half of one"
+    )
     index: int | None = Field(None, description="scroll inside this")
 
 
 class ScrollToTextParams(ActionParams):
     text: str = Field(min_length=1)
-    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds)
+    nth: int = Field(1, ge=1, json_schema_extra=_without_bounds, description="which occurrence")
 
 
 @scrolling.action(reach="view")

@@ -42,25 +42,25 @@ KEPT = 500_000  # Longest value that is set, characters
 
 class GetCookiesParams(ActionParams):
     url: str | None = Field(None, description="those sent to it; default: the page")
-    name: str | None = None
+    name: str | None = Field(None, description="only this one")
     all: bool = Field(False, description="of all sites")
-    part: int = 1
+    part: int = Field(1, description="of a long list")
 
 
 class SetCookieParams(ActionParams):
     name: str = Field(min_length=1)
     value: str = Field(max_length=4096)
     url: str | None = Field(None, description="default: the page")
-    domain: str | None = None
-    path: str | None = None
+    domain: str | None = Field(None, description="subdomains included")
+    path: str | None = Field(None, description="default: /")
     expires: float | None = Field(None, description="seconds from now")
-    http_only: bool = False
-    secure: bool = False
+    http_only: bool = Field(False, description="hidden from scripts")
+    secure: bool = Field(False, description="over HTTPS only")
     same_site: Literal["Strict", "Lax", "None"] | None = None
 
 
 class DeleteCookiesParams(ActionParams):
-    name: str | None = None
+    name: str | None = Field(None, description="only this one")
     url: str | None = Field(None, description="default: the page")
 
 
@@ -68,7 +68,7 @@ class GetStorageParams(ActionParams):
     area: Literal["local", "session"] = "local"
     key: str | None = Field(None, description="whole value of this one")
     origin: str | None = Field(None, description="default: the page's")
-    part: int = 1
+    part: int = Field(1, description="of a long list")
 
 
 class SetStorageParams(ActionParams):

@@ -14,11 +14,11 @@ tabs = Registry(group="core")
 
 
 class OpenTabParams(ActionParams):
-    url: str | None = None
+    url: str | None = Field(None, description="default: an empty tab")
 
 
 class SwitchTabParams(ActionParams):
-    tab: int
+    tab: int = Field(description="its number")
 
 
 class CloseTabParams(ActionParams):
@@ -54,7 +54,7 @@ async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
 
 
 class HandleDialogParams(ActionParams):
-    accept: bool
+    accept: bool = Field(description="false dismisses")
     text: str | None = Field(None, description="answer to a prompt")
 
 

@@ -30,12 +30,12 @@ _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malfor
 
 
 class WaitForParams(ActionParams):
-    text: str | None = None
-    text_gone: str | None = None
+    text: str | None = Field(None, description="is seen")
+    text_gone: str | None = Field(None, description="is not seen any more")
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
     url: str | None = Field(None, description="glob or part of it")
     seconds: float | None = Field(None, description="how long at most; alone, a pause")
-    timeout: float = 10
+    timeout: float = Field(10, description="seconds, where `seconds` is not given")
 
     @model_validator(mode="after")
     def _has_something_to_wait_for(self) -> "WaitForParams":

@@ -8,19 +8,23 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.agent import spans
+from mcp_browser.agent.budget import Spending
 from mcp_browser.agent.confirming import Confirmer
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import Asked, ModelClient
+from mcp_browser.agent.opening import open_again, open_start
 from mcp_browser.agent.planner import Planner
+from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
+from mcp_browser.agent.record.masking import TypedMask
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.state import AgentState
-from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
+from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.addresses import origin_of_page
 from mcp_browser.controller import Controller
@@ -30,11 +34,6 @@ from mcp_browser.settings import AgentSettings
 from mcp_browser.text import counted, cut
 
 LONGEST_FAILURE = 600  # How much of what a step failed of the run's end repeats, characters
-
-TAKEN_UP = (
-    "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
-    "may not stand above: look before you repeat it."
-)
 
 REFUSED = (
     "Your result was checked and is not confirmed: {refusal} Go on. Claim success only once the page shows "
@@ -85,6 +84,13 @@ class Agent(TaskRun):
             control=self.control,
             state=self.state,
         )
+        self.run_status = RunStatus(self.history, self.control, seconds=self.state.seconds, resumable=True)
+        self.spending = Spending(
+            self.task.budget,
+            [self.model_client, self.judge_client or self.model_client],
+            usage=self.state.usage,
+            seconds=lambda: self.run_status.seconds,
+        )
         self.confirmer = Confirmer(
             executor=self.executor,
             history=self.history,
@@ -93,14 +99,12 @@ class Agent(TaskRun):
             judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
-            limit=self._limit,
+            limit=self.spending.reached_amid_step,
         )
-        self.model_client.limit = self._limit
-        self._counted = self._used()
-        self._masked = 0  # How many typed passwords the history is known to be free of
+        self.model_client.limit = self.spending.reached_amid_step
+        self._mask = TypedMask(self.history, self.secrets)
         for text in self.state.instructions:
             self.control.instruct(text)
-        self.run_status = RunStatus(self.history, self.control, seconds=self.state.seconds, resumable=True)
         # Those of the run while it went on in another session.
         self._files_before = self.history.outcome.files if self.history.outcome is not None else ()
         self._answer: ActionOutcome | None = None
@@ -123,7 +127,7 @@ class Agent(TaskRun):
                 TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them."
             )
             return
-        await self._open_start()
+        await self._open()
         self.history.settings = self._settings_in_force()
         while await self._may_go_on():
             with spans.of_step(self.state.step + 1) as span:
@@ -153,7 +157,7 @@ class Agent(TaskRun):
             urls=self.history.urls,
             errors=self.history.errors,
             files=(*self._files_before, *self._downloaded()),
-            usage=self.state.usage,
+            usage=self.spending.usage,
             seconds=round(self.run_status.seconds, 2),
         )
 
@@ -164,29 +168,14 @@ class Agent(TaskRun):
         can = named is not None or self.model_client.model.info.judges or self.task.judge
         return (named or self.model_client) if wanted and can else None
 
-    def _limit(self) -> str | None:
-        """Which limit, other than that of steps, forbids to ask a model any more."""
-        usage = self.state.usage + self._used().since(self._counted)
-        budget = self.task.budget
-        if usage.cost is None:
-            # A price that is not known ends the run with its step, not in the middle of one.
-            budget = budget.model_copy(update={"cost": None})
-        return _over_budget(budget, 0, usage, self.run_status.seconds)
-
-    def _used(self) -> Usage:
-        """What both models have used, in this process."""
-        used = self.model_client.usage
-        judge = self.judge_client
-        return used + judge.usage if judge is not None and judge is not self.model_client else used
-
     def _settings_in_force(self) -> RunSettings:
-        settings = self.settings
+        settings, model = self.settings, self.model_client.model.info.name
         fallback = self.model_client.fallback
         tab = self.session.tab_in_use
         size = tab.page.viewport_size if tab is not None else None
         return RunSettings(
             fallback_model=fallback.info.name if fallback is not None else None,
-            gui_scale=settings.gui_scale if self.task.style == "gui" else None,
+            gui_scale=(settings.gui_scale or scale_for(model)) if self.task.style == "gui" else None,
             max_actions=settings.max_actions,
             max_failures=settings.max_failures,
             model_timeout=settings.model_timeout,
@@ -199,9 +188,8 @@ class Agent(TaskRun):
     async def _step(self) -> None:
         state = self.state
         started = datetime.now(UTC)
-        before = self._used()
         state.step += 1
-        reason = _over_budget(self.task.budget, state.step, state.usage, self.run_status.seconds)
+        reason = self.spending.reached(state.step)
         if state.failures >= self.settings.max_failures:
             reason = f"{state.failures} steps in a row have failed.{self._last_failure()}"
         look: Look | None = None
@@ -226,15 +214,16 @@ class Agent(TaskRun):
             notes.append(failure)
         self._note_seen(look, outcomes)
         self.messages.remove_state()
-        used = self._used().since(before)
-        state.usage, self._counted = state.usage + used, self._used()
+        used = self.spending.count()
         self._remember(asked, outcomes, failure)
         self._record(look=look, asked=asked, outcomes=outcomes, notes=notes, started=started, usage=used)
         if self.history.status is TaskStatus.WORKING:
             try:
                 await self._conclude(outcomes, reason)
             finally:
-                self._count_judge(self._used().since(before), before=used)
+                # What was asked of a model after the step was recorded is its, too.
+                used += self.spending.count()
+                self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
         self._save()
 
     def _note_seen(self, look: Look | None, outcomes: Sequence[ActionOutcome]) -> None:
@@ -253,11 +242,6 @@ class Agent(TaskRun):
         told = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
         failures = [text for text in told if text]
         return f" The last of them: {cut(failures[-1], LONGEST_FAILURE)}" if failures else ""
-
-    def _count_judge(self, used: Usage, *, before: Usage) -> None:
-        """Add what was asked of a model after the step was recorded to its record, and to the whole."""
-        self.state.usage, self._counted = self.state.usage + used.since(before), self._used()
-        self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
 
     async def _look(self) -> Look:
         sees = self.model_client.model.info.sees
@@ -294,7 +278,7 @@ class Agent(TaskRun):
         if asked is not None:
             page = f"{look.url}\n{look.scrolled}\n{look.text}" if look else ""
             state.loops.record([outcome.record for outcome in outcomes], page=page)
-        self._mask_typed()
+        self._mask.apply()
         brain = asked.decision.brain if asked else AgentBrain()
         self.history.steps.append(
             StepRecord(
@@ -311,15 +295,6 @@ class Agent(TaskRun):
                 model=asked.reply.model if asked else self.model_client.model.info.name,
             )
         )
-
-    def _mask_typed(self) -> None:
-        """Take passwords that the model has written by itself out of what was kept before."""
-        if self.secrets.typed == self._masked:
-            return
-        self._masked = self.secrets.typed
-        history, hide = self.history, self.secrets.hide_in
-        history.task = Task.model_validate(hide(history.task.model_dump()))
-        history.steps = [StepRecord.model_validate(hide(step.model_dump())) for step in history.steps]
 
     # -- what follows from a step
 
@@ -349,7 +324,7 @@ class Agent(TaskRun):
         self._answer = outcome
         answer = self.secrets.hide(outcome.result.extracted_content or "")
         if not outcome.result.success:
-            over = _over_budget(self.task.budget, self.state.step, self.state.usage, self.run_status.seconds)
+            over = self.spending.reached(self.state.step)
             self.run_status.end(
                 TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
                 last_because or answer,
@@ -381,36 +356,21 @@ class Agent(TaskRun):
 
     # -- around the steps
 
-    async def _open_start(self) -> None:
-        if self.state.started:
-            await self._open_again()
-            return
-        self.state.started = True
-        if self.task.start_url is None:
-            return
-        url = self.secrets.hide(self.task.start_url)
-        steps = self.task.budget.steps
-        await self.watcher.progressed(Progress(step=0, steps=steps, goal="open the start page", url=url))
-        try:
-            await self.executor.open(self.task.start_url)
-        except ActionError as error:
-            self.state.start_problem = self.secrets.hide(str(error))
-            self.messages.add_results([f"The start page could not be opened: {error}"])
-
-    async def _open_again(self) -> None:
-        if not self.taken_up:
-            return
-        self.taken_up = False
-        opened = "The browser is another one, and no page was open."
-        url = self.history.urls_in_order[-1] if self.history.urls else self.task.start_url
-        if url is not None:
-            try:
-                await self.executor.open(url)
-                opened = f"The browser may be another one; the page {url} was opened again."
-            except ActionError as error:
-                reason = self.secrets.hide(str(error))
-                opened = f"The browser may be another one; the page {url} could not be opened: {reason}"
-        self.messages.add_note(TAKEN_UP.format(opened=opened))
+    async def _open(self) -> None:
+        if not self.state.started:
+            await open_start(
+                self.executor,
+                history=self.history,
+                state=self.state,
+                secrets=self.secrets,
+                messages=self.messages,
+                watcher=self.watcher,
+            )
+        elif self.taken_up:
+            self.taken_up = False
+            await open_again(
+                self.executor, history=self.history, secrets=self.secrets, messages=self.messages
+            )
 
     async def _tell_look(self) -> None:
         tab = self.session.tab_in_use
@@ -447,25 +407,9 @@ class Agent(TaskRun):
         return True
 
     def _save(self) -> None:
-        self.state.seconds = self.run_status.seconds
+        self.state.seconds, self.state.usage = self.run_status.seconds, self.spending.usage
         self.state.instructions = self.control.instructions
         # Before the history: whoever takes the run up after a kill between the two repeats no step.
         if self.folder is not None:
             self.folder.save_state(self.state)
         super()._save()
-
-
-def _over_budget(budget: Budget, step: int, usage: Usage, seconds: float) -> str | None:
-    """Which limit has been reached by step `step`, from 1, as a sentence; None where none has."""
-    if step >= budget.steps:
-        return f"the limit of {counted(budget.steps, 'step')} is reached."
-    if budget.seconds is not None and seconds >= budget.seconds:
-        return f"the time limit of {budget.seconds:g} s is reached."
-    if budget.tokens is not None and usage.tokens >= budget.tokens:
-        return f"the limit of {budget.tokens:,} tokens is reached ({usage.tokens:,} used)."
-    if budget.cost is not None and usage.requests:
-        if usage.cost is None:
-            return "the model's price is not known, so the cost limit cannot be kept; use a token limit."
-        if usage.cost >= budget.cost:
-            return f"the limit of ${budget.cost} is reached (${usage.cost:.4f} used)."
-    return None

@@ -47,7 +47,7 @@ async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
 def style_for(task: Task, model: ModelInfo, settings: AgentSettings) -> PlannerStyle:
     """How the model is asked."""
     if task.style == "gui":
-        return GuiStyle(settings.gui_scale)
+        return GuiStyle(settings.gui_scale, model=model.name)
     return StructuredStyle(window=model.context_window)
 
 

@@ -18,6 +18,7 @@ from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.record.recording import record_elements, small_picture
 from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
+from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Ask, nobody, with_consent
@@ -176,12 +177,19 @@ class Executor:
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
             elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+            rule = CheckedTyping()
             kept = await note_typed(
-                session, call.name, call.arguments, elements=elements, secrets=self._secrets
+                session,
+                self.controller.registry[call.name],
+                call.arguments,
+                elements=elements,
+                secrets=self._secrets,
+                rule=rule,
             )
             shown = ActionCall(name=call.name, arguments=kept)
             self._check_address(call)
-            arguments = await self._filled(call)
+            arguments = await self._filled(call, rule)
+            session.typing_rule = rule or None
             session.hide(self._secrets.values)
             return arguments
 
@@ -226,12 +234,12 @@ class Executor:
 
         return await with_consent(act, self._confirm)
 
-    async def _filled(self, call: ActionCall) -> dict[str, Any]:
+    async def _filled(self, call: ActionCall, rule: CheckedTyping) -> dict[str, Any]:
         if call.name in (DONE, CALL_USER):
             # What is reported or asked is read: it keeps the names.
             return dict(call.arguments)
         action = self.controller.registry[call.name]
-        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session)
+        return await fill_in(action, call.arguments, secrets=self._secrets, session=self.session, rule=rule)
 
     def _url(self) -> str:
         try:

@@ -323,7 +323,10 @@ class Replay(TaskRun):
         await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
 
     async def _tell(self, step: StepRecord, url: str) -> None:
-        calls = tuple(str(action.call) for action in step.actions)
+        calls = tuple(
+            str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
+            for call in (action.call for action in step.actions)
+        )
         steps = len(self.recorded.steps)
         goal = step.brain.next_goal
         await self.watcher.progressed(

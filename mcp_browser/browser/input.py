@@ -9,6 +9,8 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from mcp_browser.browser.clipboard import Clipboard, chord_of
+from mcp_browser.browser.held_typing import HeldTyping, TypingRule
+from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError
@@ -54,15 +56,25 @@ class Input:
     """
 
     def __init__(
-        self, tab: _InputTab, gate: Callable[[], Gate | None], clipboard: Clipboard | None = None
+        self,
+        tab: _InputTab,
+        gate: Callable[[], Gate | None],
+        clipboard: Clipboard | None = None,
+        typing_rule: Callable[[], TypingRule | None] = lambda: None,
     ) -> None:
         """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way.
+
+        `typing_rule` likewise gives where texts may go; with either of them keys go only where was looked.
 
         With a `clipboard` the keys that copy and paste use that one, never the browser's.
         """
         self._tab = tab
         self._clipboard = clipboard
         self._gate = gate
+        self._typing_rule = typing_rule
+        self._held_typing = HeldTyping(
+            tab, keys=lambda: tab.page.keyboard, rule=typing_rule, check=self.check_keys, act=self._act
+        )
         self._pressed_at: tuple[float, float] | None = None
         self._unreleased: tuple[Button, int] | None = None
 
@@ -117,6 +129,9 @@ class Input:
         held, _, last = keys.rpartition("+") if keys[-1:] != "+" else (keys[:-1], "", "+")
         if last not in _MOVING:
             letter = last.removeprefix("Key").lower() if "Alt" in held.split("+") else ""
+            if self._is_held and chord_of(keys) is None:
+                await self._held_typing.press(keys, enter=last in _ENTER, letter=letter)
+                return
             await self.check_keys(enter=last in _ENTER, letter=letter)
         if self._clipboard is not None and (chord := chord_of(keys)) is not None:
             await self._act(self._clipboard.use(self._tab.dom, chord))
@@ -125,18 +140,20 @@ class Input:
 
     async def type(self, text: str) -> None:
         """Type a text key by key; a line end presses Enter."""
-        # Each key may move the focus, and with it what the next one does.
-        size = KEYS_AT_ONCE if self._gate() is None else 1
-        for start in range(0, len(text), size):
+        if self._is_held:
+            # Each key may move the focus, and with it what the next one does.
+            await self._held_typing.type(text, singly=self._gate() is not None)
+            return
+        for start in range(0, len(text), KEYS_AT_ONCE):
             if self._tab.held:
                 return
-            piece = text[start : start + size]
-            await self.check_keys(enter=not {"\n", "\r"}.isdisjoint(piece))
-            await self._act(self._tab.page.keyboard.type(piece))
+            await self._act(self._tab.page.keyboard.type(text[start : start + KEYS_AT_ONCE]))
 
     async def insert(self, text: str) -> None:
         """Put in a text at once, as an input method does."""
-        await self.check_keys()
+        if self._is_held:
+            await self._held_typing.insert(text)
+            return
         await self._act(self._tab.page.keyboard.insert_text(text))
 
     @contextlib.asynccontextmanager
@@ -162,10 +179,17 @@ class Input:
             x, y = point
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
-    async def check_keys(self, *, enter: bool = False, letter: str = "") -> None:
-        """Ask the gate for what keys come to: Enter among them, or a letter with Alt."""
+    async def check_keys(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:
+        """Ask the gate for what keys come to: Enter among them, or a letter with Alt.
+
+        Where that is, as far as it is known; None where nothing asks for it, either.
+        """
+        if not self._is_held:
+            return None
+        found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
         if (gate := self._gate()) is not None:
-            gate.check(await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter)))
+            gate.check(found.targets)
+        return found.place
 
     async def check_elements(
         self, *indexes: int, enter: bool = False, also: Sequence[tuple[str, str]] = ()
@@ -198,6 +222,10 @@ class Input:
         """Note that something was done to an element without input."""
         if (gate := self._gate()) is not None:
             gate.passed()
+
+    @property
+    def _is_held(self) -> bool:
+        return self._gate() is not None or self._typing_rule() is not None
 
     async def _press(self, button: Button, clicks: int) -> None:
         self._unreleased = None

@@ -47,6 +47,7 @@ from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
 
 EVENT_SECONDS = 0.5
@@ -111,6 +112,8 @@ class BrowserSession:
         """Values that no result and no picture may show, by the names that stand for them."""
         self.gate: Gate | None = None
         """What the input of the action under way has to pass."""
+        self.typing_rule: TypingRule | None = None
+        """Where that action may type what."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool
@@ -300,6 +303,19 @@ class BrowserSession:
         if self._opening is None or self._opening.done():
             self._opening = begin(self._bring_up())
         await asyncio.shield(self._opening)
+
+    async def rest(self, why: str) -> None:
+        """Give the browser back with its pages; the next call opens another one, and is told `why`."""
+        async with self.lock:
+            context, self._context = self._context, None
+            if context is None or self._state is not State.OPEN:
+                self._context = context
+                return
+            self._state = State.NEW
+            self._tabs.lose()
+            self._was_open = False
+            await self._give_back()
+            self.notice(why)
 
     async def close(self) -> None:
         """Close the session and what belongs to it; a browser that was running before it goes on.
@@ -551,7 +567,7 @@ class BrowserSession:
             try:
                 yield scope
             finally:
-                self.gate = None
+                self.gate = self.typing_rule = None
                 self._tabs.watch(None)
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()

@@ -13,6 +13,7 @@ from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.held_typing import TypingRule
 from mcp_browser.browser.input import Gate, Input
 from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
@@ -66,6 +67,7 @@ class Tab:
         egress: "EgressPass | None" = None,
         redactor: Callable[[], Redactor] = Redactor,
         clipboard: Clipboard | None = None,
+        typing_rule: Callable[[], TypingRule | None] = lambda: None,
     ) -> None:
         """Take over a page; `attach` has to follow.
 
@@ -74,7 +76,7 @@ class Tab:
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
         `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id;
         `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
-        `clipboard` is used by keys instead of the browser's.
+        `clipboard` is used by keys instead of the browser's; `typing_rule` gives where texts may go.
         """
         self.id = id
         self.page = page
@@ -93,7 +95,7 @@ class Tab:
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
-        self.input = Input(self, gate, clipboard)
+        self.input = Input(self, gate, clipboard, typing_rule)
         self._navigation = Navigation(
             self, settings=settings, downloads=downloads, notice=notice, egress=egress
         )

@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.held_typing import TypingRule
 from mcp_browser.browser.input import Gate
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.own_task import begin
@@ -63,6 +64,9 @@ class _TabsOwner(Protocol):
 
     @property
     def gate(self) -> Gate | None: ...
+
+    @property
+    def typing_rule(self) -> TypingRule | None: ...
 
     @property
     def limits(self) -> SessionLimits: ...
@@ -249,6 +253,7 @@ class Tabs:
             notice=self._session.notice,
             held=self._on_held,
             gate=lambda: self._session.gate,
+            typing_rule=lambda: self._session.typing_rule,
             hidden=self._session.hidden,
             opener=opener,
             egress=self._session.egress,

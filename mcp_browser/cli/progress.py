@@ -71,10 +71,19 @@ class TerminalWatcher:
         if not self._asks:
             return None
         options = f" [{' / '.join(choices)}]" if choices else ""
-        answer = ""
-        while not answer or (choices and answer not in choices):
-            answer = (await self._read(Text(f"? {clean_text(question)}{options} ", "bold yellow"))).strip()
-        return answer
+        known = {choice.casefold(): choice for choice in choices}
+        asked = Text(f"? {clean_text(question)}{options} ", "bold yellow")
+        while True:
+            read = await self._read(asked)
+            if read is None:
+                return None
+            answer = read.strip()
+            if answer and not choices:
+                return answer
+            if (chosen := known.get(answer.casefold())) is not None:
+                return chosen
+            if answer:
+                asked = Text(f"? choose one of: {', '.join(choices)} ", "bold yellow")
 
     async def ask_secret(self, question: str, site: str) -> SecretStr | None:
         """What the person types, shown to nobody; None where there is no terminal."""
@@ -84,14 +93,15 @@ class TerminalWatcher:
         value = await self._read(text, hidden=True)
         return SecretStr(value) if value else None
 
-    async def _read(self, question: Text, *, hidden: bool = False) -> str:
+    async def _read(self, question: Text, *, hidden: bool = False) -> str | None:
+        """A line; None where no more will come."""
         self._status.stop()
         try:
             self._console.print(question, end="")
             read = (lambda: getpass.getpass("")) if hidden else input
             return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
         except EOFError:
-            return ""
+            return None
         finally:
             self._status.start()
 

@@ -185,21 +185,23 @@ async def _unless_broken_off(
 
 @contextlib.contextmanager
 def _on_interrupt(working: "asyncio.Future[TaskOutcome]", control: Control) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+
     def stop() -> None:
         control.closing = True
         working.cancel()
 
-    loop, numbers = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    with contextlib.suppress(NotImplementedError):
-        # Windows has none: there Ctrl+C ends the program, and the run is as its last step left it.
-        for number in numbers:
-            loop.add_signal_handler(number, stop)
+    def interrupted(_number: int, _frame: object) -> None:
+        loop.call_soon_threadsafe(stop)
+
+    # Not the loop's own handlers, which Windows does not have.
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, interrupted) for number in numbers]
     try:
         yield
     finally:
-        with contextlib.suppress(NotImplementedError):
-            for number in numbers:
-                loop.remove_signal_handler(number)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _end(console: Console, outcome: TaskOutcome, folder: Path, *, as_json: bool) -> int:

@@ -45,6 +45,7 @@
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
+  const { preventDefault, stopImmediatePropagation } = Event.prototype;
   const rootOf = Node.prototype.getRootNode;
   const now = performance.now.bind(performance);
   const frame = requestAnimationFrame.bind(globalThis);
@@ -72,6 +73,8 @@
   const knownDrops = new WeakSet();
   /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
   const elementOf = new WeakMap();
+  /** Whether the page script wants to be asked of each key. */
+  let keysHeld = false;
   /** Those by which something has been said that was not passed on yet. @type {Set<WeakRef<ElementInternals>>} */
   const saying = new Set();
   /** @type {WeakSet<ElementInternals>} */
@@ -643,6 +646,15 @@
     saying.clear();
   }
 
+  /** Where keys are held to one element, the page hears of none that would go elsewhere. @param {Event} event */
+  function onKey(event) {
+    if (!keysHeld || !event.isTrusted) return;
+    const question = new CustomEvent(`${channel}:key`, { cancelable: true, detail: event.type });
+    if (apply(dispatch, document, [question])) return;
+    apply(preventDefault, event, []);
+    apply(stopImmediatePropagation, event, []);
+  }
+
   /** @param {Event} event */
   function answer(event) {
     const asked = event instanceof CustomEvent ? event.detail : "";
@@ -657,6 +669,11 @@
       unanswered = 0;
       patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
       impatient = NaN;
+      return;
+    }
+    if (asked === "hold" || asked === "release") {
+      keysHeld = asked === "hold";
+      if (keysHeld) send(new CustomEvent(`${channel}:holding`));
       return;
     }
     if (asked === "readings") {
@@ -738,6 +755,7 @@
     // At the window: a popup keeps its window when its blank first document gives way, and runs no script again.
     apply(add, globalThis, [channel, answer, { capture: true }]);
     apply(add, globalThis, ["load", onLoad, { capture: true }]);
+    for (const name of ["keydown", "keypress", "beforeinput", "input"]) apply(add, globalThis, [name, onKey, { capture: true }]);
     for (const name of INPUTS) apply(add, globalThis, [name, onInput, { capture: true, passive: true }]);
   }
   listen();

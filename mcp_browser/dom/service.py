@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
 from mcp_browser.dom.identities import Identities
+from mcp_browser.dom.keys import KeyHolder, KeyPlace, key_place
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,
@@ -46,6 +47,7 @@ from mcp_browser.dom.worlds import (
     reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.policy import origin_of
 from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
@@ -86,6 +88,7 @@ class DomService:
         self._searched = -SEARCH_SECONDS
         self.identities = Identities(self._frames, self._references, self._ask)
         self.targets = TargetReader(self._frames, self._ask)
+        self.keys = KeyHolder(self._frames)
 
     # Looking ------------------------------------------------------------------------------------------------
 
@@ -417,18 +420,31 @@ class DomService:
             frame = inner
         return node
 
-    async def address(self, index: int | None = None) -> str:
-        """The address of the document that gets what is typed.
+    async def typed_at(self, index: int | None = None) -> tuple[KeyPlace, str]:
+        """What gets what is typed, and the address of its document.
 
         Args:
             index: the element that it is typed into; None for what has the keyboard.
 
         Raises:
             NotActionable: the frame that has the keyboard cannot be asked.
+            StaleElement: the element is gone.
+            FrameGone: the document is about to be another one.
         """
         if index is not None:
-            return await address_of(await self.resolve(index).world.frame())
-        return await address_of(await (await self._with_keyboard()).frame())
+            ref = self.resolve(index)
+            place = key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
+        else:
+            found = (await self.targets.of_keys(enter=False)).place
+            if found is None:
+                raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+            place = found
+        address = await address_of(await place.world.frame())
+        known = (origin_of(address), origin_of(place.origin))
+        if "null" not in known and known[0] != known[1]:
+            # It has gone elsewhere, and the news of that are on their way.
+            raise FrameGone
+        return place, address
 
     async def use_clipboard(
         self, command: str, key: Mapping[str, Any], data: Mapping[str, str]

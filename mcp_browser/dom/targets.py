@@ -5,6 +5,7 @@ from typing import Any
 
 from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.keys import KeyTargets, key_place
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.references import ID, ElementRef
 from mcp_browser.dom.worlds import World
@@ -38,19 +39,20 @@ class TargetReader:
             frame = inner
         return [*found, await self._unknown()]
 
-    async def of_keys(self, *, enter: bool, letter: str = "") -> list[Target]:
-        """What keys act on, where the keyboard is: with Enter among them, and a letter pressed with Alt."""
+    async def of_keys(self, *, enter: bool, letter: str = "") -> KeyTargets:
+        """What keys act on and where that is: with Enter among them, and a letter pressed with Alt."""
         frame, found = await self._frames.main(), list[Target]()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("targetsOfKeys", enter, letter)
             found += await self._targets(frame.world, answer["targets"])
             if not answer["frame"]:
-                return found or [Target(**await self._place(frame.world))]
+                place = key_place(frame.world, answer)
+                return KeyTargets(found or [Target(**await self._place(frame.world))], place)
             inner = await self._within(frame, answer["node"][ID])
             if inner is None:
                 break
             frame = inner
-        return [*found, await self._unknown()]
+        return KeyTargets([*found, await self._unknown()], None)
 
     async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
         """What acting on an element acts on; with `enter`, pressing Enter in it as well.

@@ -1,5 +1,6 @@
 """One `tools/call`, the browser session that it works in, and tools that are not actions of a page."""
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,6 +12,7 @@ from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import TaskHandle
@@ -26,13 +28,15 @@ Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 class Lease:
     """A browser session, lent to one call; the result of its first one has to tell its handle.
 
-    `told` are sentences to tell with the result, whatever comes of the call.
+    `told` are sentences to tell with the result, whatever comes of the call. `passing` says that nobody but
+    the task that it was opened for ever comes to it.
     """
 
     session: BrowserSession
     handle: str | None = None
     is_new: bool = False
     told: tuple[str, ...] = ()
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,14 @@ class SessionSource(Protocol):
         """
         ...
 
+    async def beside(self, principal: Principal, session: BrowserSession, /) -> Lease:
+        """A new session of its own for a task, with a copy of the logins of this one, which goes on.
+
+        Raises:
+            ActionError: there is no room for another one.
+        """
+        ...
+
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
     ) -> bool:
@@ -104,15 +116,44 @@ class OneSession:
     has_handles = False
     is_remote = False
 
-    def __init__(self, manager: BrowserManager) -> None:
+    def __init__(self, manager: BrowserManager, *, idle_seconds: float | None = None) -> None:
+        """Serve one client; where it does not call for `idle_seconds`, its browser is closed meanwhile."""
         self._manager = manager
+        self._idle_seconds = idle_seconds
+        self._leases = 0
+        self._resting: asyncio.TimerHandle | None = None
+        self._beside: dict[str, BrowserSession] = {}
 
     @asynccontextmanager
     async def lease(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, handle: str | None
     ) -> AsyncGenerator[Lease]:
-        """The one session."""
-        yield Lease(session=await self._manager.default_session())
+        """The one session; by its handle, which no client knows, one beside it."""
+        if handle is not None:
+            yield Lease(session=self._beside[handle], handle=handle, passing=True)
+            return
+        self._leases += 1
+        if self._resting is not None:
+            self._resting.cancel()
+        try:
+            yield Lease(session=await self._manager.default_session())
+        finally:
+            self._leases -= 1
+            if self._idle_seconds is not None and not self._leases:
+                loop = asyncio.get_running_loop()
+                self._resting = loop.call_later(self._idle_seconds, lambda: begin(self._rest()))
+
+    async def beside(self, _principal: Principal, session: BrowserSession) -> Lease:
+        """A session with a copy of the logins, which rests once its task has ended."""
+        beside = await self._manager.open_session(context_options=await logins_of(session))
+        self._beside[beside.id] = beside
+        return Lease(session=beside, handle=beside.id, passing=True)
+
+    async def _rest(self) -> None:
+        session = await self._manager.default_session()
+        if not self._leases:
+            seconds = f"{self._idle_seconds:g} s"
+            await session.rest(f"The browser was closed after {seconds} without a call: no page is open.")
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
@@ -123,6 +164,15 @@ class OneSession:
     def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
         """The one client owns all there is."""
         return True
+
+
+async def logins_of(session: BrowserSession) -> dict[str, Any]:
+    """Options for a context that begins with a copy of what sites have stored in this session's."""
+    # Imported late: it is seldom needed.
+    from mcp_browser.browser.site_data import read_state  # noqa: PLC0415
+
+    context = session.open_context
+    return {"storage_state": await read_state(context)} if context is not None else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,9 @@ async def serve_stdio(
 def _sessions(settings: Settings, manager: BrowserManager) -> tuple[SessionSource, tuple[ServerTool, ...]]:
     """Where the session of a call comes from, and the tools that go with it."""
     if SESSIONS not in settings.tools.tools:
-        return OneSession(manager), ()
+        # Clients that drive the browser by the one tool know it as one that ends by itself.
+        idles = "browser_action" in settings.tools.tools
+        return OneSession(manager, idle_seconds=settings.sessions.idle_timeout if idles else None), ()
     # Imported late: few clients over stdio want several.
     from mcp_browser.server.sessions.local import LocalSessions, local_session_tools  # noqa: PLC0415
 

@@ -17,6 +17,7 @@ from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import ActionError
 from mcp_browser.llm.messages import Message
@@ -166,14 +167,15 @@ async def test_a_secret_goes_to_the_page_it_was_checked_for_whatever_other_calle
     field = "<input id=word autofocus oninput=\"fetch('/{}')\">"
     elsewhere = site.page(field.format("typed-elsewhere")).replace(site.url, site.other)
     others: list[asyncio.Task[Any]] = []
-    address = DomService.address
+    typed_at = DomService.typed_at
 
-    async def address_asked_amid_a_call(dom: DomService, index: int | None = None) -> str:
+    async def asked_amid_a_call(dom: DomService, index: int | None = None) -> tuple[KeyPlace, str]:
         controller = Controller(default_registry(), session.settings)
-        others.append(asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, session)))
-        return await address(dom, index)
+        if not others:
+            others.append(asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, session)))
+        return await typed_at(dom, index)
 
-    monkeypatch.setattr(DomService, "address", address_asked_amid_a_call)
+    monkeypatch.setattr(DomService, "typed_at", asked_amid_a_call)
     task = Task(text="Log in.", start_url=site.page(field.format("typed-here")))
     type_it = output({"type_text": {"text": PLACE}})
     agent = make_agent(task, [type_it, done()], session, secrets=kept())

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_browser.actions import default_registry
 from mcp_browser.actions.coordinates import parse_coordinates
 from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
     MOST_PIXELS,
     PATCH,
@@ -14,12 +16,15 @@ from mcp_browser.agent.prompting.gui_parser import (
     parse_prediction,
     parse_spot,
     resized,
+    scale_for,
 )
 from mcp_browser.agent.prompting.gui_style import GuiStyle, GuiTurn
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import InvalidOutput
-from mcp_browser.llm.messages import Reply
+from mcp_browser.llm.messages import ImageBlock, Reply
 
+PICTURE = ImageBlock(data=b"", mime_type="image/png", width=1280, height=720)
+LOOK = Look(url="", title="", text="", images=(PICTURE,))
 CLICK = GuiAction(name="click", arguments={"start_box": "(320,200)"})
 
 
@@ -235,3 +240,40 @@ def test_the_style_keeps_five_pictures_and_shows_no_text() -> None:
 def test_small_whole_numbers_are_parts_of_the_sides_not_the_first_pixel(box: str) -> None:
     assert as_coordinates(parse_spot(box), scale="pixels", width=1280, height=720) == "[0,1,0,1]"
     assert as_coordinates(parse_spot(box), scale="thousandths", width=1280, height=720) == "[0,0.001,0,0.001]"
+
+
+@pytest.mark.parametrize(
+    ("model", "scale"),
+    [
+        ("openai:ByteDance-Seed/UI-TARS-7B-DPO", "thousandths"),
+        ("ui-tars-72b-sft", "thousandths"),
+        ("UI-TARS-1.0-7B", "thousandths"),
+        ("openai:ByteDance-Seed/UI-TARS-1.5-7B", "pixels"),
+        ("ollama:0000/ui-tars-1.5-7b:q4_k_m", "pixels"),
+        ("ui_tars_1_5", "pixels"),
+        ("UI-TARS-2", "thousandths"),
+        ("doubao-1-5-ui-tars-250428", "thousandths"),
+        ("doubao-1.5-thinking-vision-pro", "thousandths"),
+        ("doubao-seed-1-6-vision-250815", "thousandths"),
+        ("anthropic:claude-opus-4", "pixels"),
+        ("openai:gpt-5", "pixels"),
+        ("openai:starseed-15", "pixels"),
+        ("", "pixels"),
+    ],
+)
+def test_the_name_of_a_model_tells_what_its_numbers_are(model: str, scale: str) -> None:
+    assert scale_for(model) == scale
+    turn = GuiStyle(model=model).turn(default_registry(), None, LOOK, only_done=False)
+    (call,) = turn.read(Reply(text="Action: click(start_box='(500,500)')", model="alias")).calls
+    middle = "[0.5,0.5,0.5,0.5]" if scale == "thousandths" else "500,500@1288x728"
+    assert call.arguments == {"at": middle}
+
+
+def test_the_model_that_answered_and_the_setting_count_before_the_name() -> None:
+    text = "Action: click(start_box='(500,500)')"
+    turn = GuiStyle(model="UI-TARS-1.5-7B").turn(default_registry(), None, LOOK, only_done=False)
+    (call,) = turn.read(Reply(text=text, model="doubao-1-5-ui-tars-250428")).calls
+    assert call.arguments == {"at": "[0.5,0.5,0.5,0.5]"}
+    turn = GuiStyle("pixels", model="UI-TARS-2").turn(default_registry(), None, LOOK, only_done=False)
+    (call,) = turn.read(Reply(text=text)).calls
+    assert call.arguments == {"at": "500,500@1288x728"}

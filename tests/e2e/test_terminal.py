@@ -1,17 +1,45 @@
 """`mcp-browser run` and `tasks`, as a person at a terminal uses them."""
 
 import asyncio
+import fcntl
 import json
 import os
+import pty
 import signal
 import sys
-from collections.abc import Sequence
+import termios
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.support.agents import Desk, done, output
 from tests.support.site import Site
 
 SHOP = "<h1>Teas</h1><button>Red tea, 3.50</button>"
+
+
+class Screen:
+    """What a command shows at a terminal, and what is typed there."""
+
+    def __init__(self, process: asyncio.subprocess.Process, master: int) -> None:
+        self.process = process
+        self.shown = ""
+        self._master = master
+
+    async def until(self, text: str | None) -> None:
+        """Read until a text is shown; None reads to the end."""
+        while text is None or text not in self.shown:
+            try:
+                read = await asyncio.to_thread(os.read, self._master, 4096)
+            except OSError:  # On Linux the end of a terminal is an error.
+                read = b""
+            if not read:
+                assert text is None, self.shown
+                return
+            self.shown += read.decode(errors="replace")
+
+    def type(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
 
 
 class Terminal:
@@ -37,6 +65,29 @@ class Terminal:
         printed, told = await process.communicate()
         assert process.returncode is not None
         return process.returncode, printed.decode(), told.decode()
+
+    @asynccontextmanager
+    async def screen(self, *words: str) -> AsyncGenerator["Screen"]:
+        """The command at a terminal of its own, where a person can type."""
+        master, slave = pty.openpty()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "mcp_browser", *words, *self.desk.flags, "--headless", "--isolated"),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=self._environment | {"COLUMNS": "200", "TERM": "xterm"},
+            # Its controlling terminal, whose Ctrl+C is for it.
+            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
+        )
+        os.close(slave)
+        screen = Screen(process, master)
+        try:
+            yield screen
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            os.close(master)
 
     def tasks(self) -> Sequence[Path]:
         return sorted(self.desk.tasks.iterdir())
@@ -118,3 +169,75 @@ async def test_ctrl_c_saves_the_task_and_it_is_resumed(site: Site, tmp_path: Pat
     again, _, told = await terminal.run("tasks", "resume", folder.name)
     assert again == 1
     assert "has ended" in told
+
+
+LOGIN = """<label>Name <input id=name></label><label>Password <input type=password></label>
+<button onclick="out.textContent = 'Welcome, ' + document.getElementById('name').value">Log in</button>
+<p id=out></p>"""
+
+
+async def test_a_person_answers_at_the_terminal_and_a_secret_is_not_shown(site: Site, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    typed = {"input_text": {"index": 2, "text": "<secret>answer</secret>"}}
+    terminal.desk.follow(
+        output({"call_user": {"question": "Which tea?", "choices": ["red", "green"]}}),
+        output({"call_user": {"question": "What is your password?"}}),
+        output(typed, {"click_element": {"index": 3}}),
+        done("Welcome."),
+    )
+    async with terminal.screen("run", "Log in", "--start-url", site.page(LOGIN)) as screen:
+        await screen.until("Which tea? [red / green]")
+        screen.type("blue\n")
+        await screen.until("choose one of: red, green")
+        screen.type("Red\n")
+        await screen.until("not shown, and read by no model)")
+        screen.type("hunter22\n")
+        await screen.until(None)
+        assert await screen.process.wait() == 0, screen.shown
+    assert "hunter22" not in screen.shown
+    assert "✓ succeeded" in screen.shown
+    (folder,) = terminal.tasks()
+    assert "hunter22" not in "".join(file.read_text() for file in folder.glob("*.*s*") if file.is_file())
+    assert "The person answered: red" in (folder / "state.json").read_text()
+
+
+async def test_ctrl_c_at_a_question_ends_and_says_how_to_go_on(site: Site, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.desk.follow(output({"call_user": {"question": "Which tea?"}}))
+    async with terminal.screen("run", "Buy tea", "--start-url", site.page(SHOP)) as screen:
+        await screen.until("Which tea?")
+        screen.type("\x03")
+        await screen.until("mcp-browser tasks resume")
+        await screen.until(None)
+        assert await screen.process.wait() == 130
+
+
+async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
+    site: Site, tmp_path: Path
+) -> None:
+    terminal = Terminal(tmp_path)
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text('[shop]\nvalue = "corr3ct-horse"\norigins = ["http://127.0.0.1:*"]\n')
+    secrets.chmod(0o600)
+    name = {"input_text": {"index": 1, "text": "Ada"}}
+    password = {"input_text": {"index": 2, "text": "<secret>shop</secret>"}}
+    terminal.desk.follow(
+        output(name), output(password), output({"click_element": {"index": 3}}), done("Welcome, Ada.")
+    )
+    file, use = ("--secrets", str(secrets)), ("--secret", "shop")
+    code, printed, told = await terminal.run("run", "Log in", "--start-url", site.page(LOGIN), *file, *use)
+    assert (code, printed) == (0, "Welcome, Ada.\n"), told
+    (folder,) = terminal.tasks()
+
+    code, _, told = await terminal.run("run", "--replay", folder.name, *file)
+    assert code == 1
+    assert "types the secret 'shop'" in told
+    code, printed, told = await terminal.run(
+        *("run", "--replay", folder.name, *file, *use, "--variable", "Name=Bea", "--json")
+    )
+    outcome = json.loads(printed)
+    assert code == 0, told
+    assert outcome["data"]["replay_of"] == folder.name
+    assert "'Bea'" in told
+    assert "text='Ada'" not in told
+    assert "corr3ct-horse" not in told + printed

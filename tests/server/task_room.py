@@ -14,7 +14,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import Lease
+from mcp_browser.server.calls import Lease, OneSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk
@@ -26,15 +26,24 @@ class Lending:
     has_handles = False
     is_remote = False
 
-    def __init__(self, session: BrowserSession) -> None:
+    def __init__(self, session: BrowserSession, manager: BrowserManager | None = None) -> None:
+        """A session beside it is opened by `manager`."""
         self._session = session
+        self._one = OneSession(manager or BrowserManager(session.settings))
         self.owned = True
 
     @asynccontextmanager
     async def lease(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _handle: str | None
+        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None
     ) -> AsyncGenerator[Lease]:
-        yield Lease(session=self._session)
+        if handle is None:
+            yield Lease(session=self._session)
+            return
+        async with self._one.lease(request, principal, handle) as lease:
+            yield lease
+
+    async def beside(self, principal: Principal, session: BrowserSession) -> Lease:
+        return await self._one.beside(principal, session)
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
@@ -57,7 +66,7 @@ class TaskRoom:
         self.desk = desk
         self.manager = manager
         self.session = session
-        self.source = Lending(session)
+        self.source = Lending(session, manager)
         self.agent = AgentTools(settings, self.source, registry)
         self.server = create_server(
             Controller(registry, settings),

@@ -12,6 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from mcp_browser.actions import default_registry
+from mcp_browser.server.agent.tools import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
 from mcp_browser.server.app import INSTRUCTIONS
 from mcp_browser.server.tools import list_tools
 from tests.support.site import Site
@@ -32,6 +33,26 @@ def test_the_default_tools_take_less_than_12000_characters() -> None:
 
 def test_the_instructions_take_less_than_2000_characters() -> None:
     assert len(INSTRUCTIONS) < 2000
+
+
+SAY_IT_THEMSELVES = frozenset(
+    "url index text query fields direction button new_tab full_page format name value area same_site "
+    "color_scheme user_agent max_steps".split()
+)
+"""Names of parameters that need no description; beside them every parameter has one."""
+
+
+def test_every_parameter_is_described_save_those_whose_name_says_it() -> None:
+    params = (RunTaskParams, GetTaskParams, InstructParams, ReplayTaskParams)
+    schemas = {model.__name__: model.model_json_schema() for model in params}
+    schemas |= {tool.name: tool.input_schema for tool in list_tools(default_registry())}
+    silent = [
+        (tool, name)
+        for tool, schema in schemas.items()
+        for name, parameter in schema.get("properties", {}).items()
+        if name not in SAY_IT_THEMSELVES and not parameter.get("description")
+    ]
+    assert silent == []
 
 
 def test_every_schema_is_closed_and_every_tool_says_what_it_does_to_the_world() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 import mcp_types as types
 import pytest
 import pytest_asyncio
@@ -181,3 +182,24 @@ async def test_two_tools_of_one_name_are_refused() -> None:
     assert create_server(controller, OneSession(manager), [tool])
     with pytest.raises(ValueError, match="two tools are named count"):
         create_server(controller, OneSession(manager), [counting_too])
+
+
+@pytest.mark.slow
+async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Site) -> None:
+    manager = BrowserManager(SETTINGS)
+    controller = Controller(default_registry(), SETTINGS)
+    server = create_server(controller, OneSession(manager, idle_seconds=0.3))
+    async with Client(server) as client:
+
+        async def act(**arguments: str) -> str:
+            return text_of(await client.call_tool("browser_action", arguments))
+
+        assert "Opened" in await act(action="launch", url=site.page("<p>Here"))
+        session = await manager.default_session()
+        while session.open_context is not None:  # noqa: ASYNC110 - nothing tells of it
+            await anyio.sleep(0.05)
+        told = await act(action="scroll_down")
+        assert "closed after 0.3 s without a call" in told
+        assert "launch" in told
+        assert "Opened" in await act(action="launch", url=site.page("<p>Again"))
+    await manager.close()

@@ -8,17 +8,21 @@ from typing import Any
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.agent.claims.seen import Seen, is_empty, values_in
 from mcp_browser.agent.claims.wording import (
+    ASKS_BACK,
     ASKS_OF_FAILURE,
     ASKS_TO_ACT,
     ASKS_TO_SEND,
     ASKS_TO_TELL,
     COUNTS,
+    IS_ERROR_PAGE,
     PLACEHOLDER_ANSWER,
     SAYS_IT_FAILED,
     SAYS_NOT_YET,
     SHOWS_ERROR,
     TELLS_NOTHING,
     as_written,
+    names_told,
+    still_to_press,
     targets,
     values_told,
 )
@@ -27,6 +31,7 @@ from mcp_browser.agent.task import Task
 from mcp_browser.browser.observation import Effect
 from mcp_browser.text import quoted
 
+LONGEST_ERROR_PAGE = 1500  # Pages longer than this have more to say than that there is an error, characters
 LONGEST_QUOTE = 160  # How much of an error or an answer a reason repeats, characters
 _VIEWING = frozenset({"scroll", "scroll_to_text", "hover_element", "mouse_wheel", "mouse_move", "wait_for"})
 _TYPING = frozenset({"input_text", "select_option", "set_checked", "fill_form", "type_text", "upload_file"})
@@ -113,11 +118,20 @@ def _says_nothing(claim: Claim) -> Doubt | None:
 
 def _says_it_failed(claim: Claim) -> Doubt | None:
     if found := SAYS_IT_FAILED.search(as_written(claim.answer)):
+        if (
+            ASKS_TO_TELL.search(claim.asked)
+            and not ASKS_TO_ACT.search(claim.asked)
+            and claim.seen.has(found[0])
+        ):
+            # What a page says is told.
+            return None
         # "Tell whether the login works" is well answered by "The login failed".
         certain = not ASKS_OF_FAILURE.search(claim.asked)
         return Doubt(f"the answer itself says that it failed: {_around(claim.answer, found)}.", certain)
     if found := SAYS_NOT_YET.search(as_written(claim.answer)):
         return Doubt(f"the answer tells what is still to be done: {_around(claim.answer, found)}.")
+    if ASKS_BACK.search(claim.answer):
+        return Doubt(f"the answer asks something: {_short(claim.answer)}.", certain=False)
     return None
 
 
@@ -199,8 +213,42 @@ def _errors_still_shown(claim: Claim) -> Doubt | None:
     if found := _INVALID.search(claim.page):
         return Doubt(f"the form still shows an error: {quoted(found[1])} is invalid.")
     if found := SHOWS_ERROR.search(as_written(claim.page)):
+        if ASKS_TO_TELL.search(claim.asked) and _plain(found[0]) in _plain(claim.answer):
+            # That is what the task wants to be told.
+            return None
         return Doubt(f"the page shows an error: {_around(claim.page, found)}.", certain=False)
     return None
+
+
+def _is_an_error_page(claim: Claim) -> Doubt | None:
+    assert claim.page is not None
+    found = IS_ERROR_PAGE.search(as_written(claim.page))
+    if found is None or len(claim.page) > LONGEST_ERROR_PAGE or ASKS_OF_FAILURE.search(claim.asked):
+        return None
+    if _plain(found[0]) in _plain(claim.answer) or IS_ERROR_PAGE.search(claim.answer):
+        return None
+    return Doubt(f"the page is an error: {_around(claim.page, found)}.", certain=False)
+
+
+def _still_offered(claim: Claim) -> Doubt | None:
+    """A task that ends with "and pay", where "Pay now" is there and was not pressed."""
+    assert claim.page is not None
+    acted = claim.acted
+    if not acted or claim.helped or any(_sends(action) for action in acted):
+        return None
+    for verb in still_to_press(claim.asked):
+        button = re.search(
+            rf'^\s*\*?\[\d+\] button "({verb}\b[^"]*)"(?!.*\bdisabled\b)', claim.page, re.I | re.M
+        )
+        if button and not any(_is_on(action, verb) for action in acted):
+            return Doubt(
+                f"the page still offers {quoted(button[1])}, and that was not clicked.", certain=False
+            )
+    return None
+
+
+def _sends(action: ActionRecord) -> bool:
+    return action.call.name in _BY_KEYS or bool(action.call.arguments.get("submit")) or not action.elements
 
 
 def _nothing_changed(claim: Claim) -> Doubt | None:
@@ -216,6 +264,8 @@ def _values_unseen(claim: Claim) -> Doubt | None:
     values = [*values_in(claim.data), *values_told(claim.answer)]
     if COUNTS.search(claim.asked):
         values = [value for value in values if any(letter.isalpha() for letter in value)]
+    if ASKS_TO_TELL.search(claim.asked):
+        values += [name for name in names_told(claim.answer) if not any(map(known.has, name.split()))]
     unseen = [value for value in values if not known.has(value)]
     if not unseen:
         return None
@@ -237,7 +287,7 @@ _OF_THE_RECORD: tuple[_Rule, ...] = (
     _data_is_missing,
     _nothing_changed,
 )
-_OF_THE_PAGE: tuple[_Rule, ...] = (_errors_still_shown, _values_unseen)
+_OF_THE_PAGE: tuple[_Rule, ...] = (_errors_still_shown, _is_an_error_page, _still_offered, _values_unseen)
 
 
 def _is_on(action: ActionRecord, name: str) -> bool:

@@ -12,7 +12,7 @@ ENOUGH = 0.5  # The share of a value's words that must have been seen
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f ]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_FRACTION = re.compile(r"[.,](\d+)$")
+THOUSANDS = 3  # Digits of a group in large numbers
 
 
 class Seen(BaseModel):
@@ -81,17 +81,22 @@ def _parts(text: str) -> Iterator[str]:
     for word in _WORD.findall(folded):
         yield word[:LONGEST_WORD]
     for number in _NUMBER.findall(folded):
-        yield from _forms(number)
+        # Numbers that stand beside each other may be one, in groups, or several.
+        for part in {number, *number.split()}:
+            yield from _forms(part)
 
 
 def _forms(number: str) -> set[str]:
-    """A number's digits, and those without zeros that end its fraction: 1,250.50 is 125050 and 12505."""
-    forms = {_digits(number)}
-    if fraction := _FRACTION.search(number):
-        kept = fraction[1].rstrip("0")
-        forms.add(_digits(number[: fraction.start()] + kept))
+    """What a number may mean, written alike: 12.50 is 12.5, and 1,250 is 1250 or 1.25."""
+    groups = re.findall(r"\d+", number)
+    whole, last = "".join(groups[:-1]), groups[-1]
+    if len(groups) == 1:
+        return {_plain(last)}
+    forms = {f"{_plain(whole)}.{last}".rstrip("0").rstrip(".")}
+    if len(last) == THOUSANDS and (len(groups) > 2 or len(whole) <= THOUSANDS):  # noqa: PLR2004
+        forms.add(_plain(whole + last))
     return forms
 
 
-def _digits(number: str) -> str:
-    return "".join(letter for letter in number if letter.isdigit())
+def _plain(digits: str) -> str:
+    return digits.lstrip("0") or "0"

@@ -36,6 +36,9 @@ def _whole(table: str) -> re.Pattern[str]:
 
 ASKS_TO_ACT = _demand("act")
 ASKS_TO_SEND = _demand("send")
+ASKS_TO_PRESS = re.compile(
+    rf"{_BEGINS}(submit|send|order|buy|pay|book|publish|confirm)\b{_NO_NOUN}", re.IGNORECASE
+)
 ASKS_TO_TELL = _found("tell")
 ASKS_OF_FAILURE = _found("of_failure")
 COUNTS = _found("count")
@@ -44,6 +47,11 @@ PLACEHOLDER_ANSWER = _whole("placeholder")
 SAYS_IT_FAILED = _found("failed")
 SAYS_NOT_YET = _found("not_yet")
 SHOWS_ERROR = _found("page_error")
+IS_ERROR_PAGE = _found("error_page")
+ASKS_BACK = re.compile(
+    r"\b(?:which|what|where|when|who|should|shall|do|does|would|could|can|please)\b[^.!?\n\"]*\?\s*$",
+    re.IGNORECASE,
+)
 
 _KEYS = frozenset(
     "enter return tab escape esc space backspace delete ctrl control alt shift home end up down".split()
@@ -54,9 +62,10 @@ _NAMED_TARGET = re.compile(
     r"\b(?:[Cc]lick|[Pp]ress|[Tt]ap|[Hh]it)\s+(?:on\s+)?(?:the\s+)?([A-Z][\w-]*(?:\s[A-Z][\w-]*){0,3})"
     r"(?=\s*(?:$|[.,;!\n]|button|link|tab\b|and\b|then\b|when\b|once\b|to\b))"
 )
+_NAMES = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
 _VALUE = re.compile(
     r"(?<![\w.])(?:[$€£¥]\s?)?(\d+(?:[.,'\u2019\u00a0\u202f]\d+)+|\d{3,})(?![\w])"
-    r"|[\"“«„]([^\"”“»\n]{3,80})[\"”»“]|\b([\w.+-]+@[\w-]+\.[\w.]+)\b"
+    r"|[\"“«„]([^\"”“»\n]{3,80})[\"”»“]|\b([\w.+-]+@[\w-]+\.[\w.]+)\b|(https?://[^\s\"'<>)]+)"
 )
 
 
@@ -76,4 +85,16 @@ def targets(task: str) -> Iterator[str]:
 def values_told(answer: str) -> Iterator[str]:
     """What an answer gives as found: numbers of three digits or with a fraction, quotes, addresses."""
     for found in _VALUE.finditer(answer):
-        yield found[1] or found[2] or found[3]
+        yield found[1] or found[2] or found[3] or found[4]
+
+
+def names_told(answer: str) -> Iterator[str]:
+    """The names in an answer: words with capitals, two at least in a row."""
+    for found in _NAMES.finditer(answer):
+        yield found[0]
+
+
+def still_to_press(task: str) -> Iterator[str]:
+    """What a task says is to be sent, bought, paid…: its verbs, which buttons may have for names."""
+    for found in ASKS_TO_PRESS.finditer(task):
+        yield found[1]

@@ -35,6 +35,10 @@ Scale = Literal["pixels", "thousandths", "unit"]
 """What a model's numbers are: pixels of the picture as the model resizes it, thousandths of the picture's
 sides, or parts of them from 0 to 1."""
 
+_TARS = re.compile(r"ui[-_ ]?tars")
+_TARS_1_5 = re.compile(r"ui[-_ ]?tars[-_ ]?v?1[._-]5")
+_RELATIVE = re.compile(r"doubao|seed[-_]?1[._-][5-9]|seed[-_]?vl")  # ByteDance's own service
+
 _ACTION = re.compile(r"(?<![A-Za-z_])Action\s*[:：]", re.IGNORECASE)  # noqa: RUF001 - a full-width colon
 _ACTION_LINE = re.compile(r"^[^\w\n]*+Action\s*+[:：]", re.IGNORECASE | re.MULTILINE)  # noqa: RUF001 - the same
 _THOUGHTS = (
@@ -107,6 +111,21 @@ class Spot(Frozen):
 
     x: float
     y: float
+
+
+def scale_for(*models: str) -> Scale:
+    """What a model's numbers are by its name; of several names of one model the first that tells counts.
+
+    UI-TARS 1.0 and 2 and the models of ByteDance's own service (Doubao, Seed, its UI-TARS 1.5 included) write
+    thousandths, the UI-TARS 1.5 that is open writes pixels; of others pixels are taken.
+    """
+    for model in models:
+        name = model.casefold()
+        if _RELATIVE.search(name):
+            return "thousandths"
+        if _TARS.search(name):
+            return "pixels" if _TARS_1_5.search(name) else "thousandths"
+    return "pixels"
 
 
 def parse_prediction(text: str) -> Prediction:

@@ -13,6 +13,7 @@ from mcp_browser.agent.prompting.gui_parser import (
     as_coordinates,
     parse_prediction,
     parse_spot,
+    scale_for,
 )
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.errors import InvalidOutput
@@ -42,8 +43,10 @@ class GuiStyle:
         "task is done, else success='false'."
     )
 
-    def __init__(self, scale: Scale = "pixels") -> None:
-        self._scale: Scale = scale
+    def __init__(self, scale: Scale | None = None, *, model: str = "") -> None:
+        """`scale` is what the model's numbers are; by default its name tells: `model`, or its answer's."""
+        self._scale: Scale | None = scale
+        self._model = model
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
         """The rules and the action space."""
@@ -59,7 +62,7 @@ class GuiStyle:
         del registry, page
         picture = look.images[0] if look.images else None
         size = (picture.width, picture.height) if picture else None
-        return GuiTurn(self._scale, size, only_done=only_done)
+        return GuiTurn(self._scale, size, model=self._model, only_done=only_done)
 
 
 class GuiTurn:
@@ -67,9 +70,12 @@ class GuiTurn:
 
     form: OutputForm | None = None
 
-    def __init__(self, scale: Scale, size: tuple[int, int] | None, *, only_done: bool) -> None:
-        """Read points as those of a picture of `size`, in pixels."""
-        self._scale: Scale = scale
+    def __init__(
+        self, scale: Scale | None, size: tuple[int, int] | None, *, model: str = "", only_done: bool
+    ) -> None:
+        """Read points of a picture of `size`, in pixels; without a `scale`, as the model's name tells."""
+        self._scale: Scale | None = scale
+        self._model = model
         self._size = size
         self._only_done = only_done
 
@@ -90,7 +96,9 @@ class GuiTurn:
             )
             if not actions:
                 raise InvalidOutput("Only finished(content='…', success='false') can be done now.")
-        calls = tuple(as_call(action, self._point) for action in actions)
+        # Another model may have answered than the one that was asked first.
+        scale: Scale = self._scale or scale_for(reply.model, self._model)
+        calls = tuple(as_call(action, lambda box: self._point(box, scale)) for action in actions)
         brain = AgentBrain(next_goal=prediction.thought)
         return Decision(brain=brain, calls=calls)
 
@@ -99,11 +107,11 @@ class GuiTurn:
         del decision
         return reply.text
 
-    def _point(self, box: str) -> str:
+    def _point(self, box: str, scale: Scale) -> str:
         if self._size is None:
             raise InvalidOutput("There was no picture, so there are no points. Use wait() to get one.")
         width, height = self._size
-        return as_coordinates(parse_spot(box), scale=self._scale, width=width, height=height)
+        return as_coordinates(parse_spot(box), scale=scale, width=width, height=height)
 
 
 def as_call(action: GuiAction, point: Point) -> ActionCall:

@@ -11,21 +11,30 @@ from pydantic.fields import FieldInfo
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.registry import RegisteredAction, TypedIn
 from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
+from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, InvalidArguments, StaleElement
+from mcp_browser.errors import InvalidArguments, StaleElement
 
 PASSWORD = "password"  # The type of fields whose content nobody is to read
-BY_KEYBOARD = frozenset({"send_keys", "type_text"})  # Actions that type to where the keyboard is
+PRESS = "press"  # What `browser_action` does with a text that are keys
 
 Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 
 async def fill_in(
-    action: RegisteredAction, arguments: Mapping[str, Any], *, secrets: Secrets, session: BrowserSession
+    action: RegisteredAction,
+    arguments: Mapping[str, Any],
+    *,
+    secrets: Secrets,
+    session: BrowserSession,
+    rule: CheckedTyping,
 ) -> dict[str, Any]:
     """The arguments of an action with secrets in the places of their names; its caller holds the session.
+
+    `rule` learns where they may be typed.
 
     Raises:
         InvalidArguments: there is no such secret, or it stands where nothing is typed.
@@ -47,31 +56,44 @@ async def fill_in(
             hint="Leave it out of everything else.",
         )
     for holder, name in places:
-        url = await _goes_to(session, holder.get("index"))
+        place, url = await _goes_to(session, holder.get("index"))
         holder[name] = secrets.fill_in(holder[name], url=url)
+        rule.bind(holder[name], place.page)
     return filled
 
 
-async def note_typed(
+async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to know of it
     session: BrowserSession,
-    action: str,
+    action: RegisteredAction,
     arguments: Mapping[str, Any],
     *,
     elements: Sequence[ElementRecord],
     secrets: Secrets,
+    rule: CheckedTyping,
 ) -> dict[str, Any]:
     """The arguments as they are kept: passwords that the model writes itself have names in their places.
 
     A password is what goes into a field of that type, or, where no element is named, to where the keyboard
-    is while that is such a field; the caller holds the session.
+    is while that is such a field; the caller holds the session. `rule` learns that they may go there only.
+
+    Raises:
+        ActionError: it cannot be told where the keyboard is.
     """
     kept = copy.deepcopy(dict(arguments))
     for record in elements:
         if record.attributes.get("type") == PASSWORD:
             *way, _ = record.argument.split(".")
-            _name_typed(_at(kept, way), secrets)
-    if action in BY_KEYBOARD and kept.get("index") is None and await _password_has_keyboard(session):
-        _name_typed(kept, secrets)
+            holder = _at(kept, way)
+            for name in ("text", "value", "keys"):
+                if (text := _name_typed(holder, name, secrets)) is not None:
+                    rule.bind(text, (await _goes_to(session, holder.get("index")))[0].page)
+    for holder, name in _places(action.param_model, kept):
+        if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
+            continue
+        place, _ = await _goes_to(session, None)
+        rule.expect(place)
+        if place.password and (text := _name_typed(holder, name, secrets)) is not None:
+            rule.bind(text, place.page)
     return kept
 
 
@@ -81,40 +103,33 @@ def _at(arguments: Any, way: Sequence[str]) -> Any:
     return arguments
 
 
-def _name_typed(holder: dict[str, Any], secrets: Secrets) -> None:
-    for name in ("text", "value", "keys"):
-        value = holder.get(name)
-        if (
-            isinstance(value, str)
-            and value.strip()
-            and not PLACEHOLDER.search(value)
-            and not (name == "keys" and _is_key(value))
-        ):
-            end = "\n" if value.endswith("\n") else ""
-            holder[name] = secrets.note_typed(value.rstrip("\n")) + end
+def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | None:
+    """Put a name in the place of a text that is typed; that text, or None where it is none or has a name."""
+    text = _typed_text(holder, name)
+    if text is None or not text.strip() or PLACEHOLDER.search(text):
+        return None
+    end = "\n" if text.endswith("\n") else ""
+    holder[name] = secrets.note_typed(text.rstrip("\n")) + end
+    return text
 
 
-def _is_key(value: str) -> bool:
+def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
+    """An argument that is a text; None where it is keys or something else."""
+    value = holder.get(name)
+    if not isinstance(value, str) or not value:
+        return None
+    if name != "keys" and holder.get("action") != PRESS:
+        return value
     try:
-        return parse_keys(value) is not None
+        return value if parse_keys(value) is None else None
     except InvalidArguments:
-        return False
+        return value
 
 
-async def _password_has_keyboard(session: BrowserSession) -> bool:
-    try:
-        for frame in session.current_tab.page.frames:
-            if await frame.locator(f"input[type={PASSWORD}]:focus").count():
-                return True
-    except (ActionError, PlaywrightError):
-        pass
-    return False
-
-
-async def _goes_to(session: BrowserSession, index: int | None) -> str:
+async def _goes_to(session: BrowserSession, index: int | None) -> tuple[KeyPlace, str]:
     tab = session.current_tab
     try:
-        return await tab.ask(tab.dom.address(index))
+        return await tab.ask(tab.dom.typed_at(index))
     except (FrameGone, PlaywrightError) as error:
         raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
 
@@ -124,11 +139,17 @@ def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot
         field = params.model_fields.get(name)
         if field is None:
             continue
-        if any(isinstance(mark, TypedIn) for mark in field.metadata):
+        if _is_typed_in(field):
             yield arguments, name
         elif isinstance(value, list) and (inner := _model_in(field)) is not None:
             for part in cast("list[dict[str, Any]]", value):
                 yield from _places(inner, part)
+
+
+def _is_typed_in(field: FieldInfo) -> bool:
+    """Whether it is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
+    marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
+    return any(isinstance(mark, TypedIn) for mark in marks)
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:

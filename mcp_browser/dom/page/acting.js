@@ -78,6 +78,19 @@ function targetsAt(x, y) {
   return actingOn(hit, targetsAround(hit));
 }
 
+/** @param {Element | null} element what has the keyboard, or is to have it */
+function keyPlace(element) {
+  const isField = !!element && localName(element) === "input";
+  const password = isField && (inputType(element) === "password" || secrets.has(element));
+  return { active: element ? keep(element) : 0, password, origin: location.origin };
+}
+
+/** @param {number} id */
+function keyPlaceOf(id) {
+  const element = byId(id);
+  return element ? { doc: documentKey, ...keyPlace(controlOf(element)) } : { problem: "stale", lasting: true };
+}
+
 /** @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing */
 function targetsOfKeys(enter, letter) {
   const active = deepActive();
@@ -88,7 +101,7 @@ function targetsOfKeys(enter, letter) {
       if ((attribute(element, "accesskey") || "").toLowerCase().split(/\s+/).includes(letter)) targets.push(targetOf(element));
     }
   }
-  return actingOn(active, targets);
+  return { ...actingOn(active, targets), ...keyPlace(active) };
 }
 
 /** @param {number} id @param {boolean} enter */

@@ -111,6 +111,8 @@ function ask(what) {
   _addEventListener.call(document, `${channel}:saying`, onSaying);
   _addEventListener.call(document, `${channel}:timers`, onTimers);
   _addEventListener.call(document, `${channel}:readings`, onReadings);
+  _addEventListener.call(document, `${channel}:holding`, onHolding);
+  _addEventListener.call(document, `${channel}:key`, onHookKey);
   _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
 }
 

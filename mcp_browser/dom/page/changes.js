@@ -179,6 +179,8 @@ function untold(lines, changes) {
 
 /** @param {Wish} wish */
 function observe(wish) {
+  // Held still where a dialog came between.
+  if (keysHeld) releaseKeys();
   seenPart = wish.seen;
   turnLooks(wish.base === lastReading);
   const kept = wish.searched ? searched : null;

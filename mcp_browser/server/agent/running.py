@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.browser.own_task import begin
 from mcp_browser.errors import ActionError
 from mcp_browser.server.agent.saved import Claim
 from mcp_browser.server.ask import Mailbox
@@ -31,7 +32,8 @@ class Run:
 
     `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
     calls attend, which `attended` counts. `claim` keeps other servers from the run's folder. `handle` is the
-    name of its session; `told` goes with results. `turn` is how often it has begun, or gone on.
+    name of its session, which is `passing` where it is
+    there for the run only; `told` goes with results. `turn` is how often it has begun, or gone on.
     """
 
     agent: TaskRun
@@ -40,6 +42,7 @@ class Run:
     claim: Claim
     asks_client: bool = False
     handle: str | None = None
+    passing: bool = False
     told: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -76,6 +79,7 @@ class Run:
         self.turn += 1
         self._writing = None
         self._task = asyncio.create_task(self._work(place))
+        self._task.add_done_callback(lambda _: self._let_go())
 
     async def _work(self, place: SessionEntry) -> None:
         try:
@@ -98,6 +102,11 @@ class Run:
             if self.status.is_final:
                 self.claim.release()
             self.tell()
+
+    def _let_go(self) -> None:
+        """Close the tabs that were there for the run only; should it go on, it opens its page again."""
+        if self.passing and self.status.is_final:
+            begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
 
     def _write_up(self) -> asyncio.Task[None]:
         self._writing = asyncio.create_task(self.agent.write_up())

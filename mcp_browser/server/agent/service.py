@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import mcp_types as types
@@ -34,7 +35,7 @@ from mcp_browser.server.agent.tools import (
 )
 from mcp_browser.server.agent.turns import Turns
 from mcp_browser.server.ask import is_modern
-from mcp_browser.server.calls import Answer, Call, NeedInput, SessionSource
+from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, SessionSource
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.extension import takes_tasks
 from mcp_browser.server.tasks.long_calls import handle_of
@@ -169,9 +170,16 @@ class AgentRuns:
         async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
             if params.if_busy == "refuse":
                 self._turns.check_free(lease.session)
-            run = self._maker.new(call, lease, params, model)
+            run = self._maker.new(call, await self._place_of(call, params, lease), params, model)
             self._begin(call, run)
         return run
+
+    async def _place_of(self, call: Call, params: RunTaskParams, lease: Lease) -> Lease:
+        """Where a new run works: in the session of the call, or beside it where that is wanted."""
+        if params.if_busy != "own_tabs" or not self._turns.is_busy(lease.session):
+            return lease
+        beside = await self._sessions.beside(call.principal, lease.session)
+        return replace(beside, told=(IN_OWN_TABS, *beside.told))
 
     async def _take_up(
         self,
@@ -250,6 +258,9 @@ class AgentRuns:
             self._sessions.lease(call.request, run.principal, run.handle),
             self._turns.take(run),
         ):
+            session = run.agent.session
+            if run.passing and run.turn > 1 and session.open_context is None and isinstance(run.agent, Agent):
+                run.agent.taken_up = True
             yield
 
     def _working(self, call: Call, params: TaskParams) -> Run:
@@ -285,6 +296,9 @@ class AgentRuns:
         return await answer(run)
 
 
+IN_OWN_TABS = (
+    "Another task works in the session: this one works in tabs of its own, with a copy of its logins."
+)
 RESULT = "get_task tells its result."
 LEAST_PROGRESS = 0.001  # By how many steps progress rises where something is told and no step was taken
 GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id

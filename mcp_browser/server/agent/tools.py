@@ -29,33 +29,35 @@ class Params(BaseModel):
 class RunTaskParams(Params):
     task: str = Field(min_length=1, description="what is to be done, and what to report")
     task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
-    start_url: str | None = None
-    context: str | None = None
+    start_url: str | None = Field(None, description="opened first")
+    context: str | None = Field(None, description="what to know beyond the task")
     max_steps: int | None = Field(None, ge=1)
-    max_seconds: float | None = Field(None, gt=0)
-    max_tokens: int | None = Field(None, gt=0)
+    max_seconds: float | None = Field(None, gt=0, description="working time")
+    max_tokens: int | None = Field(None, gt=0, description="of the model, both ways")
     max_cost: float | None = Field(None, gt=0, description="US dollars")
-    vision: bool | None = None
-    style: Literal["structured", "gui"] = "structured"
+    vision: bool | None = Field(None, description="show the model pictures")
+    style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures and coordinates")
     model: str | None = Field(None, description="provider:name")
     allowed_domains: list[str] = Field([], description="globs of hosts")
-    allowed_actions: list[str] = []
+    allowed_actions: list[str] = Field([], description="names; default: all")
     secrets: list[str] = Field([], description="names of those it may use")
     output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
     judge: bool | None = Field(None, description="false: check the result by rules only")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
-    if_busy: Literal["wait", "refuse"] = Field("wait", description="where another task works in the session")
+    if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
+        "wait", description="where another task works in the session"
+    )
 
 
 class TaskParams(Params):
     """Arguments of tools about one task."""
 
-    task_id: str
+    task_id: str = Field(description="from run_task")
 
 
 class GetTaskParams(TaskParams):
-    wait_seconds: float = Field(0, ge=0, le=600)
+    wait_seconds: float = Field(0, ge=0, le=600, description="for its end, at most")
 
 
 class InstructParams(TaskParams):
@@ -65,10 +67,10 @@ class InstructParams(TaskParams):
 
 
 class ReplayTaskParams(Params):
-    task_id: str | None = None
+    task_id: str | None = Field(None, description="which to do again")
     history: str | None = Field(None, description="or its history.json: path, browser:// or data: URI")
     variables: dict[str, str] = Field({}, description="new values by field or old value")
-    secrets: list[str] = []
+    secrets: list[str] = Field([], description="names of those it types")
     element_seconds: float = Field(10, ge=0, le=120, description="for an element to appear")
     wait: bool = Field(True, description="false: only start it")
 

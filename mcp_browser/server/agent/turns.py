@@ -27,6 +27,11 @@ class Turns:
     def __init__(self) -> None:
         self._turns: WeakKeyDictionary[BrowserSession, _Turn] = WeakKeyDictionary()
 
+    def is_busy(self, session: BrowserSession) -> bool:
+        """Whether a run works in the session."""
+        turn = self._turns.get(session)
+        return turn is not None and turn.holder is not None
+
     def check_free(self, session: BrowserSession) -> None:
         """Refuse where a run works in the session.
 
@@ -37,7 +42,8 @@ class Turns:
         if turn is not None and turn.holder is not None:
             raise NotActionable(
                 f"Task {turn.holder} works in this session.",
-                hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits.",
+                hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
+                "if_busy='own_tabs' works beside it.",
             )
 
     @asynccontextmanager

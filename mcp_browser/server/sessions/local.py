@@ -15,7 +15,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
-from mcp_browser.server.calls import Call, Lease, ServerTool, server_tool
+from mcp_browser.server.calls import Call, Lease, ServerTool, logins_of, server_tool
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.sessions.store import HeldSession
 from mcp_browser.server.sessions.tools import (
@@ -62,6 +62,12 @@ class LocalSessions:
         finally:
             held.calls -= 1
             held.used = time.monotonic()
+
+    async def beside(self, _principal: Principal, session: BrowserSession, /) -> Lease:
+        """A session with a handle of its own; see `SessionSource`."""
+        held = await self.open(isolated=True, options=await logins_of(session))
+        told = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return Lease(session=held.session, handle=held.handle, is_new=True, told=(told,))
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /

@@ -25,7 +25,7 @@ from mcp_browser.browser.own_task import finish
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
-from mcp_browser.server.calls import Lease, NeedInput
+from mcp_browser.server.calls import Lease, NeedInput, logins_of
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.settings import SessionSettings
@@ -145,6 +145,12 @@ class Sessions:
             self._count(held, -1)
             held.used = time.monotonic()
             held.unsaved = True
+
+    async def beside(self, principal: Principal, session: BrowserSession, /) -> Lease:
+        """A session with a handle of its own; see `SessionSource`."""
+        held = await self.open(principal, context_options=await logins_of(session))
+        told = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return Lease(session=held.session, handle=held.handle, is_new=True, told=(told,))
 
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /

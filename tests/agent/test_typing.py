@@ -1,0 +1,167 @@
+"""What is typed without an index goes where it was looked when that was decided, or nowhere."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcp_browser.actions import default_registry
+from mcp_browser.agent.decision import ActionCall
+from mcp_browser.agent.record.history import ActionRecord
+from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.dom.models import ElementQuery
+from mcp_browser.errors import ActionError
+from mcp_browser.settings import Settings
+from tests.agent.conftest import done, make_agent
+from tests.support.site import Site
+
+if TYPE_CHECKING:
+    from mcp_browser.agent.executor import ActionOutcome
+
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
+
+VALUE = "corr3ct-horse"
+PLACE = "<secret>login</secret>"
+
+# A field that the model means, and others that the page would rather have filled in.
+FIELDS = (
+    "<input id=word aria-label=Word autofocus><input id=other aria-label=Other><input id=pw type=password>"
+)
+HEARD = "<script>heard = []; addEventListener('keydown', e => heard.push(e.key), true)</script>"
+
+MOVES = {
+    "keydown": "word.addEventListener('keydown', () => {target}.focus())",
+    "keydown at the window, first": (
+        "addEventListener('keydown', e => {{ {target}.focus(); e.stopImmediatePropagation() }}, true);"
+        "for (const name of ['keypress', 'beforeinput'])"
+        "  addEventListener(name, e => e.stopImmediatePropagation(), true)"
+    ),
+    "the third character": "word.oninput = () => word.value.length === 3 && {target}.focus()",
+    "beforeinput": "word.addEventListener('beforeinput', () => {target}.focus())",
+    "a timer": "setInterval(() => {target}.focus(), 1)",
+}
+
+
+def page(move: str, *, target: str) -> str:
+    return f"{FIELDS}<script>{MOVES[move].format(target=target)}</script>"
+
+
+async def typed(session: BrowserSession) -> dict[str, str]:
+    """What each field of the page holds."""
+    script = "() => Object.fromEntries([...document.querySelectorAll('input')].map(f => [f.id, f.value]))"
+    return await session.current_tab.page.evaluate(script)
+
+
+async def act(
+    session: BrowserSession, start: str, name: str, arguments: dict[str, Any], secrets: Secrets | None = None
+) -> ActionRecord:
+    """What an agent records of one action on a page that has just been opened; its index may be a name."""
+    agent = make_agent("Type.", [done()], session, secrets=secrets)
+    await agent.executor.open(start)
+    if "index" in arguments:
+        found = await session.current_tab.dom.find(ElementQuery(name=arguments["index"]), limit=1)
+        arguments = {**arguments, "index": found.nodes[0].index}
+    outcomes: list[ActionOutcome] = []
+    await agent.executor.act([ActionCall(name=name, arguments=arguments)], outcomes)
+    return outcomes[0].record
+
+
+@pytest.mark.parametrize("move", list(MOVES))
+async def test_a_text_does_not_follow_the_focus_into_a_password_field(
+    session: BrowserSession, site: Site, move: str
+) -> None:
+    start = site.page(page(move, target="pw"))
+    for name, arguments in (
+        ("type_text", {"text": "plain words"}),
+        ("send_keys", {"keys": "plain words"}),
+        ("browser_action", {"action": "type", "text": "plain words"}),
+    ):
+        record = await act(session, start, name, arguments)
+        held = await typed(session)
+        if move == "a timer":
+            # The page was there first, and a password field was looked at: its text is none to keep.
+            assert "plain words" not in record.model_dump_json()
+            continue
+        assert held["pw"] == ""
+        assert "plain words".startswith(held["word"])
+        # Amid an insertion the browser itself takes the focus back.
+        assert move == "beforeinput" or "focus moved" in (record.error or ""), held
+
+
+@pytest.mark.parametrize("move", ["keydown", "keydown at the window, first", "the third character"])
+async def test_keys_do_not_follow_the_focus_into_a_frame(
+    session: BrowserSession, site: Site, move: str
+) -> None:
+    inner = site.page(f"<input id=thief>{HEARD}").replace(site.url, site.other)
+    html = f"<iframe src='{inner}'></iframe>{page(move, target='document.querySelector(`iframe`)')}"
+    record = await act(session, site.page(html), "type_text", {"text": "plain words"})
+    thief = session.current_tab.page.frames[1]
+    assert "focus moved" in (record.error or "")
+    assert await thief.evaluate("[thief.value, heard]") == ["", []]
+
+
+async def test_a_secret_is_heard_nowhere_but_in_its_document(session: BrowserSession, site: Site) -> None:
+    inner = site.page(f"<input id=thief>{HEARD}").replace(site.url, site.other)
+    moves = (
+        "for (const name of ['keydown', 'beforeinput', 'input', 'focusin'])"
+        "  addEventListener(name, () => document.querySelector('iframe').focus(), true)"
+    )
+    start = site.page(f"<iframe src='{inner}'></iframe>{FIELDS}<script>{moves}</script>")
+    secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": ["127.0.0.1"]})})
+
+    calls: dict[str, dict[str, Any]] = {
+        "type_text": {"text": PLACE},
+        "send_keys": {"keys": PLACE},
+        "input_text": {"index": "Other", "text": PLACE},
+    }
+    for name, arguments in calls.items():
+        record = await act(session, start, name, arguments, secrets)
+        assert VALUE not in record.model_dump_json()
+        thief = session.current_tab.page.frames[1]
+        assert await thief.evaluate("[thief.value, heard]") == ["", []]
+
+
+async def test_boxes_that_pass_the_focus_on_are_filled(session: BrowserSession, site: Site) -> None:
+    boxes = "".join(f"<input id=b{n} maxlength=1 {'autofocus' if not n else ''}>" for n in range(6))
+    hop = "addEventListener('input', e => e.target.nextElementSibling?.focus?.())"
+    secrets = Secrets({"login": Secret.model_validate({"value": "813", "domains": ["127.0.0.1"]})})
+    start = site.page(f"{boxes}<script>{hop}</script>")
+    for name, arguments in (("type_text", {"text": "246"}), ("type_text", {"text": PLACE})):
+        record = await act(session, start, name, arguments, secrets)
+        assert record.error is None
+        wanted = "246" if arguments["text"] == "246" else "813"
+        assert "".join((await typed(session)).values()) == wanted
+
+
+async def test_texts_are_typed_as_they_are(session: BrowserSession, site: Site) -> None:
+    text = "Grüße, 日本 🙂 “quoted”\tand a line of more than twenty keys\nsecond"
+    start = site.page("<textarea id=word autofocus></textarea>")
+    record = await act(session, start, "type_text", {"text": text})
+    assert record.error is None
+    held = await session.current_tab.page.input_value("#word")
+    assert held == text
+
+
+@pytest.mark.parametrize("move", ["keydown", "keydown at the window, first"])
+async def test_what_a_policy_forbids_gets_no_key_by_a_move_of_the_focus(
+    session: BrowserSession, site: Site, tmp_path: Path, move: str
+) -> None:
+    rules = tmp_path / "policy.toml"
+    rules.write_text('[[rule]]\nnames = ["Delete"]\ndecision = "deny"\n')
+    delete = "<button id=del onclick='document.title = `deleted`'>Delete all</button>"
+    await session.ensure_open()
+    await session.current_tab.goto(site.page(f"{delete}{page(move, target='del')}"))
+    settings = Settings.model_validate({"tools": {"policy": str(rules)}})
+    controller = Controller(default_registry(), settings)
+    for name, arguments in (
+        ("send_keys", {"keys": "Enter"}),
+        ("send_keys", {"keys": "Space"}),
+        ("type_text", {"text": "word\n"}),
+        ("hotkey", {"keys": "enter"}),
+    ):
+        await session.current_tab.page.evaluate("document.getElementById('word').focus()")
+        with pytest.raises(ActionError):
+            await controller.execute(name, arguments, session)
+    assert await session.current_tab.page.title() != "deleted"
