@@ -23,6 +23,7 @@ LONGEST_KEPT = 4_000  # How much of a message is kept, in characters
 FRAMES = 12  # How many frames of a stack are kept
 NOT_LOADED = "Failed to load resource: "
 MOST_AT_ONCE = 1_000  # How many messages a tab may write at once, with all its frames and workers
+VALUES = 4  # How many values count as one more message
 A_SECOND = 200  # How many more each second
 PAUSE = 1.0  # How long a tab is not listened to that has written more, seconds
 LEFT_OUT = "Messages were left out: the page writes too many."
@@ -95,8 +96,10 @@ class Console:
         self._page.on("console", self._on_console)
         self._page.on("pageerror", self._on_page_error)
 
-    def _count(self) -> bool:
+    def _count(self, values: int = 0) -> bool:
         """Count one more message; False where it is left out, and so are those of the next moment.
+
+        `values` is how many it consists of: each of them takes time, too.
 
         The limits inside the page cannot be in all that writes: not in a worker that loops from its
         beginning. Where nobody listens, the driver throws away what comes; what still goes on is stopped.
@@ -105,13 +108,13 @@ class Console:
         self._left = min(MOST_AT_ONCE, self._left + (now - self._counted_at) * A_SECOND)
         self._counted_at = now
         if self._left >= 1:
-            self._left -= 1
+            self._left -= 1 + values // VALUES
             return True
         goes_on = now - self._paused_at < 2 * PAUSE
         self._paused_at = now
         self._page.remove_listener("console", self._on_console)
         self._page.remove_listener("pageerror", self._on_page_error)
-        asyncio.get_running_loop().call_later(PAUSE, self._listen)
+        asyncio.get_running_loop().call_later(max(PAUSE, -self._left / A_SECOND), self._listen)
         self._keep("warning", STOPPED if goes_on else LEFT_OUT, None)
         self._add("warning", STOPPED if goes_on else LEFT_OUT)
         if goes_on:
@@ -148,7 +151,7 @@ class Console:
         return f"Console: {total} {what}{'s' if total > 1 else ''}: {said}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if not self._count():
+        if not self._count(len(message.args)):
             return
         text, location = message.text, message.location
         where = location["url"]

@@ -84,7 +84,8 @@ SCRIPTS = {
 FLOODS = {
     "a kept function": "const write = console.error; for (let i = 0; i < 1e5; i++) write(i)",
     "a console of its own": "const own = console.context('own'); for (let i = 0; i < 1e5; i++) own.log(i)",
-    "workers": "for (let i = 0; i < 2; i++) new Worker('/noise.js')",
+    "a worker": "new Worker('/noise.js')",
+    "many values": "for (let i = 0; i < 100; i++) console.log(...Array(5000).fill(i))",
     "a worker's worker": "new Worker('/outer.js')",
     "a worker of another site's frame": "frame.src = origin.replace('127.0.0.1', 'localhost') + '/noisy'",
     "a worker of a window": "window.open('/noisy')",
@@ -94,6 +95,8 @@ FLOODS = {
         for (let i = 0; i < 500; i++) log.error(i);
         inner.remove();
     }""",
+    "addresses": "for (let i = 0; i < 1e5; i++) location.hash = i",
+    "steps of the history": "for (let i = 0; i < 1e5; i++) history.pushState(i, '', `?${i}`)",
     "a paint worklet": "CSS.paintWorklet.addModule('/long.js')",
 }
 
@@ -101,7 +104,7 @@ FLOODS = {
 @pytest.mark.slow
 @pytest.mark.fresh
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_whatever_writes_without_end_others_in_its_browser_go_on(
+async def test_whatever_a_page_does_without_end_others_in_its_browser_go_on(
     manager: BrowserManager, hand: Hand, site: Site, flood: str
 ) -> None:
     for path, script in SCRIPTS.items():

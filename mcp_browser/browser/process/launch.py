@@ -356,6 +356,8 @@ def launch_options(
         sandbox = uses_sandbox(settings)
         options["chromium_sandbox"] = sandbox
         options["args"] = chromium_args(settings)
+        # Else Playwright lifts Chromium's limit on how often a page may change its address.
+        options["ignore_default_args"] = ["--disable-ipc-flooding-protection"]
         if isolated and not options["headless"] and sys.platform == "linux":
             options["args"].insert(0, NO_SELECTION_PASTE)
         if not sandbox and not options["headless"]:
