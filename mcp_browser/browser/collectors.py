@@ -87,14 +87,29 @@ class Console:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
+        self._stopped = self._listening = False
         self._left = float(MOST_AT_ONCE)
         self._paused_at = float("-inf")
         self._listen()
 
+    def stop(self) -> None:
+        """Listen no more: the session ends, and nobody waits for what its pages still write."""
+        self._stopped = True
+        if self._listening:
+            self._unlisten()
+
     def _listen(self) -> None:
+        if self._stopped:
+            return
+        self._listening = True
         self._counted_at = time.monotonic()
         self._page.on("console", self._on_console)
         self._page.on("pageerror", self._on_page_error)
+
+    def _unlisten(self) -> None:
+        self._listening = False
+        self._page.remove_listener("console", self._on_console)
+        self._page.remove_listener("pageerror", self._on_page_error)
 
     def _count(self, values: int = 0) -> bool:
         """Count one more message; False where it is left out, and so are those of the next moment.
@@ -112,8 +127,7 @@ class Console:
             return True
         goes_on = now - self._paused_at < 2 * PAUSE
         self._paused_at = now
-        self._page.remove_listener("console", self._on_console)
-        self._page.remove_listener("pageerror", self._on_page_error)
+        self._unlisten()
         asyncio.get_running_loop().call_later(max(PAUSE, -self._left / A_SECOND), self._listen)
         self._keep("warning", STOPPED if goes_on else LEFT_OUT, None)
         self._add("warning", STOPPED if goes_on else LEFT_OUT)

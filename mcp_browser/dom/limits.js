@@ -63,12 +63,15 @@
   }
 
   const nothing = () => undefined;
+  const { setPrototypeOf } = Object;
+  /** Without a prototype, by which a page could add a trap that is given the native function. @param {ProxyHandler<any>} handler */
+  const bare = (handler) => setPrototypeOf(handler, null);
   // A function of ours would stand in the place of the script that is told with a message: only its choice is ours.
-  const told = {
+  const told = bare({
     get apply() {
       return mayComplain() ? apply : nothing;
     },
-  };
+  });
   /** @param {Record<string, any>} log */
   function bound(log) {
     for (const name of Object.keys(log)) {
@@ -76,7 +79,7 @@
       if (typeof native !== "function") continue;
       log[name] = new Proxy(
         native,
-        name === "context" ? { apply: (target, self, args) => bound(apply(target, self, args)) } : told,
+        name === "context" ? bare({ apply: (target, self, args) => bound(apply(target, self, args)) }) : told,
       );
     }
     return log;
@@ -100,17 +103,17 @@
   if (!isPage) return;
 
   // document.open() takes every listener off the document and its window.
-  Document.prototype.open = new Proxy(Document.prototype.open, {
+  Document.prototype.open = new Proxy(Document.prototype.open, bare({
     apply(target, self, args) {
       const result = apply(target, self, args);
       if (self === document) listen();
       return result;
     },
-  });
+  }));
   const mayOpen = allowing(MOST_WINDOWS, WINDOWS_A_SECOND);
-  globalThis.open = new Proxy(globalThis.open, {
+  globalThis.open = new Proxy(globalThis.open, bare({
     apply: (target, self, args) => (mayOpen() ? apply(target, self, args) : null),
-  });
+  }));
 
   const painting = /** @type {any} */ (CSS).paintWorklet;
   if (!painting) return;
@@ -120,7 +123,7 @@
   /** @type {Promise<void> | undefined} */
   let limited;
   // Where the page allows no script of ours in its worklet, it gets none of its own either.
-  Worklet.prototype.addModule = new Proxy(Worklet.prototype.addModule, {
+  Worklet.prototype.addModule = new Proxy(Worklet.prototype.addModule, bare({
     async apply(target, self, args) {
       if (self === painting) {
         limited ??= apply(target, self, [apply(createObjectURL, URL, [new Source([script], { type: "text/javascript" })])]);
@@ -128,5 +131,5 @@
       }
       return apply(target, self, args);
     },
-  });
+  }));
 })

@@ -83,6 +83,11 @@ SCRIPTS = {
 }
 FLOODS = {
     "a kept function": "const write = console.error; for (let i = 0; i < 1e5; i++) write(i)",
+    "a stolen function": """let stolen = console.log;
+        Object.prototype.get = (target) => (stolen = target);
+        console.log.name;
+        delete Object.prototype.get;
+        for (let i = 0; i < 1e5; i++) stolen(i)""",
     "a console of its own": "const own = console.context('own'); for (let i = 0; i < 1e5; i++) own.log(i)",
     "a worker": "new Worker('/noise.js')",
     "many values": "for (let i = 0; i < 100; i++) console.log(...Array(5000).fill(i))",
