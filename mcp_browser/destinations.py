@@ -67,7 +67,7 @@ class DestinationPattern:
                 raise _wrong()
             port = int(found[2]) if found[2] else None
             network = _network(found[1].replace("[", "").replace("]", ""))
-            name = _ascii(found[1]) if network is None else None
+            name = ascii_host(found[1]) if network is None else None
         if (separator and scheme.lower() not in _SCHEMES) or (name is not None and "/" in name):
             raise _wrong()
         return cls(text, _SCHEMES.get(scheme.lower()), name, network, port)
@@ -77,17 +77,43 @@ class DestinationPattern:
         if self.port not in (None, destination.port) or self.scheme not in (None, destination.scheme):
             return False
         if self.network is not None:
-            return any(
-                address.version == self.network.version and address in self.network
-                for address in addresses_written(destination.host)
-            )
+            return any(map(self.holds, addresses_written(destination.host)))
         host, name = normal_host(destination.host), self.name or ""
         return fnmatch.fnmatchcase(host, name) or (name.startswith("*.") and host == name[2:])
+
+    def leads_to(self, destination: Destination, address: IpAddress) -> bool:
+        """Whether it names the address that a destination's name leads to, at this port and scheme."""
+        fits = self.port in (None, destination.port) and self.scheme in (None, destination.scheme)
+        return fits and self.holds(address)
+
+    def holds(self, address: IpAddress) -> bool:
+        """Whether an address is, or carries, one in its network."""
+        inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
+        return self.network is not None and any(
+            one.version == self.network.version and one in self.network for one in (address, inner) if one
+        )
 
 
 def normal_host(host: str) -> str:
     """A host in lower case, without the last dot and without brackets."""
     return host.strip("[]").rstrip(".").lower()
+
+
+def ascii_host(host: str) -> str:
+    """A name, or a glob of names, as browsers write it: in lower case, other letters by Punycode (UTS 46)."""
+    host = host.rstrip(".").lower()
+    if host.isascii():
+        return host
+    # Imported late: few names need it, and its tables are large.
+    import idna  # noqa: PLC0415
+
+    try:
+        labels = idna.uts46_remap(host, std3_rules=False, transitional=False).rstrip(".").split(".")
+    except idna.IDNAError:
+        raise _wrong() from None
+    return ".".join(
+        label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels
+    )
 
 
 def address_in(host: str) -> IpAddress | None:
@@ -159,15 +185,6 @@ def _network(text: str) -> IpNetwork | None:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
         return None
-
-
-def _ascii(host: str) -> str:
-    """A name as browsers send it."""
-    host = host.rstrip(".").lower()
-    try:
-        return host if host.isascii() else host.encode("idna").decode()
-    except UnicodeError:
-        raise _wrong() from None
 
 
 def _wrong() -> ValueError:

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import SettingsError
 
 Decision = Literal["allow", "ask", "deny"]
@@ -33,6 +34,7 @@ or what nobody knows, as a script."""
 
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Co", "Cn"})
+_HOST = re.compile(r"(?<=://)[^\[:/]+")
 _ORIGIN = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*)://[^/?#@\s]+|null|file://|\*", re.IGNORECASE)
 
 
@@ -77,7 +79,9 @@ class Rule(BaseModel):
         for value in values:
             if not _ORIGIN.fullmatch(value):
                 raise ValueError(f"{value!r} is no origin such as https://*.example.com, or null")
-        return tuple(_without_port(value.lower()) for value in values)
+        return tuple(
+            _without_port(_HOST.sub(lambda host: ascii_host(host[0]), value.lower())) for value in values
+        )
 
     @model_validator(mode="after")
     def _says_what(self) -> Self:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
+from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import BlockedUrl, NavigationError
 from mcp_browser.settings import Settings
 
@@ -82,10 +83,10 @@ def blocked_page(url: str) -> BlockedUrl:
 
 def is_on(url: str, patterns: Iterable[str]) -> bool:
     """Whether an address is on one of these hosts: globs; `*.example.com` takes example.com in."""
-    host = (urlsplit(url).hostname or "").lower()
+    host = ascii_host(urlsplit(url).hostname or "")
     return any(
         fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
-        for pattern in map(str.lower, patterns)
+        for pattern in map(ascii_host, patterns)
     )
 
 
@@ -110,7 +111,7 @@ class OriginPattern:
         match = _ORIGIN.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(f"{text!r} is no origin, such as https://shop.example.com, nor a host")
-        scheme, host, port = match["scheme"] or "", match["host"].strip("[]"), match["port"]
+        scheme, host, port = match["scheme"] or "", ascii_host(match["host"].strip("[]")), match["port"]
         if port is None and scheme:
             port = str(_PORTS[scheme])
         return cls(scheme, host, port or "")

@@ -1,5 +1,6 @@
 """What a page says in its console, and the errors that nothing in it has caught."""
 
+import asyncio
 import re
 import time
 from collections import Counter, deque
@@ -21,6 +22,12 @@ KEPT = 500  # How many messages of a tab are kept
 LONGEST_KEPT = 4_000  # How much of a message is kept, in characters
 FRAMES = 12  # How many frames of a stack are kept
 NOT_LOADED = "Failed to load resource: "
+MOST_AT_ONCE = 1_000  # How many messages a tab may write at once, with all its frames and workers
+VALUES = 4  # How many values count as one more message
+A_SECOND = 200  # How many more each second
+PAUSE = 1.0  # How long a tab is not listened to that has written more, seconds
+LEFT_OUT = "Messages were left out: the page writes too many."
+STOPPED = "The page goes on writing too many messages: what its workers do now is stopped."
 ANSWERED = "the server responded with a status of "
 
 Level = Literal["error", "warning", "info", "debug"]
@@ -67,16 +74,66 @@ class Console:
         *,
         tell: Literal["errors", "all", "none"] = "errors",
         redactor: Callable[[], Redactor] = Redactor,
+        flooded: Callable[[], None] = lambda: None,
     ) -> None:
-        """Listen to the page from now on; `tell` is what `take` is to tell, `redactor` without what."""
+        """Listen to the page from now on; `tell` is what `take` is to tell, `redactor` without what.
+
+        `flooded` is called when the page does not stop to write so much that it holds up all others.
+        """
         self._page = page
         self._tell = tell
         self._redactor = redactor
         self._news: Counter[tuple[Level, str]] = Counter()
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
-        page.on("console", self._on_console)
-        page.on("pageerror", self._on_page_error)
+        self._flooded = flooded
+        self._stopped = self._listening = False
+        self._left = float(MOST_AT_ONCE)
+        self._paused_at = float("-inf")
+        self._listen()
+
+    def stop(self) -> None:
+        """Listen no more: the session ends, and nobody waits for what its pages still write."""
+        self._stopped = True
+        if self._listening:
+            self._unlisten()
+
+    def _listen(self) -> None:
+        if self._stopped:
+            return
+        self._listening = True
+        self._counted_at = time.monotonic()
+        self._page.on("console", self._on_console)
+        self._page.on("pageerror", self._on_page_error)
+
+    def _unlisten(self) -> None:
+        self._listening = False
+        self._page.remove_listener("console", self._on_console)
+        self._page.remove_listener("pageerror", self._on_page_error)
+
+    def _count(self, values: int = 0) -> bool:
+        """Count one more message; False where it is left out, and so are those of the next moment.
+
+        `values` is how many it consists of: each of them takes time, too.
+
+        The limits inside the page cannot be in all that writes: not in a worker that loops from its
+        beginning. Where nobody listens, the driver throws away what comes; what still goes on is stopped.
+        """
+        now = time.monotonic()
+        self._left = min(MOST_AT_ONCE, self._left + (now - self._counted_at) * A_SECOND)
+        self._counted_at = now
+        if self._left >= 1:
+            self._left -= 1 + values // VALUES
+            return True
+        goes_on = now - self._paused_at < 2 * PAUSE
+        self._paused_at = now
+        self._unlisten()
+        asyncio.get_running_loop().call_later(max(PAUSE, -self._left / A_SECOND), self._listen)
+        self._keep("warning", STOPPED if goes_on else LEFT_OUT, None)
+        self._add("warning", STOPPED if goes_on else LEFT_OUT)
+        if goes_on:
+            self._flooded()
+        return False
 
     def entries(self) -> list[Entry]:
         """The messages that are kept, oldest first."""
@@ -108,6 +165,8 @@ class Console:
         return f"Console: {counted(total, what)}: {said}{more}"
 
     def _on_console(self, message: ConsoleMessage) -> None:
+        if not self._count(len(message.args)):
+            return
         text, location = message.text, message.location
         where = location["url"]
         level = _LEVELS.get(message.type, "info")
@@ -123,6 +182,8 @@ class Console:
         self._add(level, text)
 
     def _on_page_error(self, error: PlaywrightError) -> None:
+        if not self._count():
+            return
         text = f"Uncaught {error.name}: {error.message}" if error.name else f"Uncaught {error.message}"
         stack = tuple(places(error.stack or ""))
         self._keep("error", text, stack[0] if stack else None, stack)

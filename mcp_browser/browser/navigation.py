@@ -224,6 +224,10 @@ class Navigation:
                 f"{url} did not begin to show within {limit:g} s.",
                 hint="The site may be slow or down: try again, or raise --navigation-timeout.",
             )
+        if "invalid URL" in str(error):
+            return NavigationError(
+                f'"{cut_address(url)}" is not a valid address.', hint="Give one such as https://example.com/."
+            )
         if code is None:
             return as_action_error(error, doing=f"opening {cut_address(url)}")
         status = self._tab.activity.answered_status

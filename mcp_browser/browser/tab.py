@@ -17,10 +17,12 @@ from mcp_browser.browser.held_typing import TypingRule
 from mcp_browser.browser.input import Gate, Input
 from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.patience import seconds, within
@@ -86,7 +88,7 @@ class Tab:
         self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.cdp: CDPSession | None = None
         self.activity = Activity(page)
-        self.console = Console(page, tell=settings.console_told, redactor=redactor)
+        self.console = Console(page, tell=settings.console_told, redactor=redactor, flooded=self._on_flood)
         self.dom = DomService(
             page,
             channel=channel,
@@ -105,6 +107,7 @@ class Tab:
         self._notice = notice
         self._on_held = held
         self._hidden = hidden
+        self._workers: Workers | None = None
         self._main_frame: str | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the document that has answered since its DOM was complete
@@ -173,7 +176,8 @@ class Tab:
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
             self.cdp = cdp
             await self.refresh_title()
-            await send(cdp, "Page.enable")
+            self._workers = Workers(cdp)
+            await asyncio.gather(send(cdp, "Page.enable"), self._workers.follow())
         except PlaywrightError:
             # Not Chromium, or gone already.
             return
@@ -399,6 +403,10 @@ class Tab:
     def _held_up(self) -> None:
         self.activity.wake()
         self._on_held(self)
+
+    def _on_flood(self) -> None:
+        if self._workers is not None:
+            begin(self._workers.break_off())
 
     def _on_window_open(self, _event: dict[str, Any]) -> None:
         self.activity.window_opening()

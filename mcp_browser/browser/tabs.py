@@ -149,7 +149,9 @@ class Tabs:
             self._forget(tab)
 
     def stop(self) -> None:
-        """The session ends: connect to no tab any more."""
+        """The session ends: connect to no tab any more, and hear no more of their consoles."""
+        for tab in self._open.values():
+            tab.console.stop()
         for task in self._attaching:
             task.cancel()
 

@@ -31,14 +31,6 @@
   /** How often it is looked whether what has no time of its own has come, milliseconds. */
   const GLANCE = 10;
 
-  /** How many messages and errors a page may write at once, and each second: each holds it and the server up. */
-  const MOST_MESSAGES = 500;
-  const MESSAGES_A_SECOND = 50;
-  /** How many windows; to a page that wants more it is as if popups were blocked. */
-  const MOST_WINDOWS = 100;
-  const WINDOWS_A_SECOND = 5;
-  const MESSAGES_LEFT_OUT = "Further messages of this page are left out: it writes too many.";
-
   const { apply } = Reflect;
   const { stringify } = JSON;
   const { max, min } = Math;
@@ -698,60 +690,7 @@
     }
   }
 
-  /** Asks whether there may be one more: `most` at once, and `rate` more a second. @param {number} most @param {number} rate */
-  function allowing(most, rate) {
-    let left = most;
-    let at = now();
-    return () => {
-      const time = now();
-      left = min(most, left + ((time - at) / 1000) * rate);
-      at = time;
-      if (left < 1) return false;
-      left -= 1;
-      return true;
-    };
-  }
-  const mayWrite = allowing(MOST_MESSAGES, MESSAGES_A_SECOND);
-  const mayOpen = allowing(MOST_WINDOWS, WINDOWS_A_SECOND);
-  let leftOut = false;
-  const log = console;
-  const warn = log.warn;
-
-  /** Whether the page may write one more message; that it may not is told once. */
-  function mayComplain() {
-    if (mayWrite()) return true;
-    if (!leftOut) apply(warn, log, [MESSAGES_LEFT_OUT]);
-    leftOut = true;
-    return false;
-  }
-
-  wrap(globalThis, "open", (native, self, args) => (mayOpen() ? apply(native, self, args) : null));
-
-  // A wrapper would stand in the place of the page's script that is told with a message.
-  for (const name of Object.keys(log)) {
-    const own = Object.getOwnPropertyDescriptor(log, name);
-    if (!own || !own.configurable || typeof own.value !== "function") continue;
-    const native = own.value;
-    const nothing = new Proxy(native, { apply: () => undefined });
-    let current = native;
-    Object.defineProperty(log, name, {
-      configurable: true,
-      enumerable: own.enumerable,
-      get: () => (current !== native || mayComplain() ? current : nothing),
-      set(value) {
-        current = value;
-      },
-    });
-  }
-
-  /** @param {Event} event */
-  function onError(event) {
-    const isScript = event instanceof ErrorEvent || event instanceof PromiseRejectionEvent;
-    if (isScript && !mayComplain()) event.preventDefault();
-  }
-
   function listen() {
-    for (const name of ["error", "unhandledrejection"]) apply(add, globalThis, [name, onError, { capture: true }]);
     // At the window: a popup keeps its window when its blank first document gives way, and runs no script again.
     apply(add, globalThis, [channel, answer, { capture: true }]);
     apply(add, globalThis, ["load", onLoad, { capture: true }]);

@@ -16,7 +16,16 @@ PARTS = tuple(
 
 def hook_script(channel: str) -> str:
     """The script for the page's own world, to run before its own; both scripts know the random `channel`."""
-    return f"{_expression('hooks.js')}({json.dumps(channel)});"
+    return f"{limits_script(f'{channel}:limits')}\n{_expression('hooks.js')}({json.dumps(channel)});"
+
+
+def limits_script(event: str = "") -> str:
+    """The script that bounds what a page or a worker may write, to run before its own.
+
+    `event` is a name that pages do not know, by which the frames of one page share what they may; workers
+    have none.
+    """
+    return f"{_expression('limits.js')}({json.dumps(event)});"
 
 
 def copying_script(binding: str) -> str:

@@ -1,7 +1,12 @@
 """What is told of a page's complaints."""
 
+from contextlib import suppress
+
+import anyio
 import pytest
 
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.errors import DeadlineExceeded
 from tests.browser.conftest import Hand, shown
 from tests.support.site import Site
 
@@ -44,6 +49,7 @@ async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: S
 
 
 @pytest.mark.slow
+@pytest.mark.fresh
 @pytest.mark.parametrize(
     ("count", "complain"),
     [
@@ -68,6 +74,62 @@ async def test_a_page_with_very_many_errors_is_bounded_and_stays_usable(
     assert any("left out: it writes too many" in entry.text for entry in console.entries())
     await hand.do(lambda tab: tab.page.evaluate("out.textContent = 'Still here'"))
     assert "Still here" in shown(await hand.look())
+
+
+SCRIPTS = {
+    "/noise.js": "for (;;) console.error('no')",
+    "/long.js": "for (let i = 0; i < 1e5; i++) console.log(i)",
+    "/outer.js": "new Worker('/noise.js')",
+}
+FLOODS = {
+    "a kept function": "const write = console.error; for (let i = 0; i < 1e5; i++) write(i)",
+    "a stolen function": """let stolen = console.log;
+        Object.prototype.get = (target) => (stolen = target);
+        console.log.name;
+        delete Object.prototype.get;
+        for (let i = 0; i < 1e5; i++) stolen(i)""",
+    "a console of its own": "const own = console.context('own'); for (let i = 0; i < 1e5; i++) own.log(i)",
+    "a worker": "new Worker('/noise.js')",
+    "many values": "for (let i = 0; i < 100; i++) console.log(...Array(5000).fill(i))",
+    "a worker's worker": "new Worker('/outer.js')",
+    "a worker of another site's frame": "frame.src = origin.replace('127.0.0.1', 'localhost') + '/noisy'",
+    "a worker of a window": "window.open('/noisy')",
+    "frames": """for (let k = 0; k < 200; k++) {
+        const inner = document.body.appendChild(document.createElement('iframe'));
+        const log = inner.contentWindow.console;
+        for (let i = 0; i < 500; i++) log.error(i);
+        inner.remove();
+    }""",
+    "addresses": "for (let i = 0; i < 1e5; i++) location.hash = i",
+    "steps of the history": "for (let i = 0; i < 1e5; i++) history.pushState(i, '', `?${i}`)",
+    "a paint worklet": "CSS.paintWorklet.addModule('/long.js')",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.fresh
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_whatever_a_page_does_without_end_others_in_its_browser_go_on(
+    manager: BrowserManager, hand: Hand, site: Site, flood: str
+) -> None:
+    for path, script in SCRIPTS.items():
+        site.publish(script.encode(), path=path, content_type="text/javascript")
+    site.publish(b"<script>new Worker('/noise.js')</script>", path="/noisy")
+    other = Hand(await manager.open_session())
+    try:
+        await other.open(site.page("<p>Other</p>"))
+        await hand.open(
+            site.page(f"<iframe id=frame></iframe><script>function go() {{ {FLOODS[flood]} }}</script>")
+        )
+        await hand.tab.page.evaluate("setTimeout(go)")
+        with anyio.fail_after(60):
+            while True:
+                with suppress(DeadlineExceeded):  # Until it is stopped, where the machine has much else to do
+                    assert "Other" in shown(await other.look())
+                    break
+        assert all(tab.console.dropped < 4_000 for tab in hand.session.tabs.values())
+    finally:
+        await other.session.close()
 
 
 async def test_where_a_message_was_written_is_told_all_the_same(hand: Hand, site: Site) -> None:

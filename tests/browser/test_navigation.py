@@ -61,6 +61,7 @@ async def test_the_status_follows_a_click_too(hand: Hand, site: Site) -> None:
         ("{raw}/garbage", "not (?:valid )?HTTP|broke|without an answer"),
         ("{raw}/empty-error", "HTTP 500"),
         ("{raw}/to-a-file", "redirect"),
+        ("http://[::1%25lo]/", "not a valid address"),
     ],
 )
 async def test_why_an_address_does_not_open_is_told_and_the_next_one_opens(

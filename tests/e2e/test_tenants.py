@@ -17,7 +17,7 @@ from tests.support.load import load
 from tests.support.remote import RemoteBrowser, client_of, connected, serving
 from tests.support.site import Site
 
-TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol")}
+TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol", "dan")}
 WINDOWS = load(40, full=200)
 BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
 
@@ -99,6 +99,7 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
     config.write_text(
         '[principals."*"]\nsecrets = "secrets.toml"\nallowed-models = ["none:*"]\n'
         '[principals.bob]\ntools = ["core", "storage"]\nmax-sessions-per-client = 1\n'
+        "[principals.dan]\nread-only = true\n"
         '[principals.carol]\nrate-limit = 2\naudit-log = "carol.jsonl"\npolicy = "carol.toml"\n'
     )
     (tmp_path / "carol.toml").write_text('[[rule]]\nnames = ["Pay"]\ndecision = "deny"\n')
@@ -108,6 +109,7 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         client_of(server.url, era, headers=bearer("alice")) as alice,
         client_of(server.url, era, headers=bearer("bob")) as bob,
         client_of(server.url, era, headers=bearer("carol")) as carol,
+        client_of(server.url, era, headers=bearer("dan")) as dan,
     ):
         names = [{tool.name for tool in (await client.list_tools()).tools} for client in (alice, bob)]
         assert names[1] - names[0] == {
@@ -136,6 +138,19 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
                 (await browser.call("click_element", index=browser.find("button", "Pay"))).is_error
             )
         assert payments == [False, True]
+        reading = RemoteBrowser(dan)
+        url = site.page("<button onclick=\"document.title = 'Changed'\">Change</button>")
+        index = (await reading.open(url), reading.find("button", "Change"))[1]
+        offered = {tool.name for tool in (await dan.list_tools()).tools}
+        assert offered.isdisjoint(
+            {"click_element", "input_text", "evaluate_script", "handle_dialog", "replay_task"}
+        )
+        with pytest.raises(Exception, match="Unknown tool"):
+            await dan.call_tool("click_element", {"index": index})
+        desk.follow(output({"click_element": {"index": index}}), done("Clicked."))
+        tried = await dan.call_tool("run_task", {"task": "Click.", "start_url": url})
+        assert "no action was carried out" in text(tried)
+        assert "Changed" not in await reading.snapshot()
         audit = (tmp_path / "carol.jsonl").read_text()
         assert {json.loads(line)["principal"] for line in audit.splitlines()} == {"carol"}
         statuses = {

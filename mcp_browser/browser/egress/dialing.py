@@ -125,6 +125,8 @@ class Dialer:
         found = [written] if written is not None else await self.resolve(to.host)
         if not found:
             raise socket.gaierror
+        if refusal := policy.refusal_of(to, found):
+            raise Refused(refusal)
         allowed = policy.public(found) if checks else found
         if not allowed:
             raise Refused(policy.leads_to(to, found))

@@ -86,6 +86,14 @@ class EgressPolicy:
             return self.private_refusal(to, f"{to.host} {'leads to' if is_name else 'is'} {kind}")
         return None
 
+    def refusal_of(self, to: Destination, addresses: Iterable[IpAddress]) -> Refusal | None:
+        """Why a destination is not connected to although its name passed: where the name leads."""
+        for address in addresses:
+            if blocking := next((one for one in self.block if one.leads_to(to, address)), None):
+                why = f"{to} leads to an address on the list ({blocking.text})"
+                return Refusal("--block-domains", to, why, "Go elsewhere.")
+        return None
+
     def checks_addresses(self, to: Destination) -> bool:
         """Whether the addresses behind a destination have to be public."""
         return self.block_private and not any(pattern.matches(to) for pattern in self.allow_private)

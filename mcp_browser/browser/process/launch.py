@@ -19,6 +19,12 @@ from mcp_browser.settings import BrowserSettings
 Engine = Literal["chromium", "firefox", "webkit"]
 Origin = Literal["setting", "playwright", "system"]
 
+NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
+"""Edits as on Windows, where the middle button pastes nothing.
+
+On X11 it pastes what was selected last by anybody on the display, in other contexts and browsers too.
+"""
+
 QUIET_ARGS = (
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
@@ -316,7 +322,11 @@ def uses_sandbox(settings: BrowserSettings) -> bool:
 
 
 def launch_options(
-    choice: BrowserChoice, *, settings: BrowserSettings | None = None, headless: bool | None = None
+    choice: BrowserChoice,
+    *,
+    settings: BrowserSettings | None = None,
+    headless: bool | None = None,
+    isolated: bool = False,
 ) -> dict[str, Any]:
     """Keyword arguments for Playwright's `launch` and `launch_persistent_context`.
 
@@ -324,6 +334,7 @@ def launch_options(
         choice: the browser to start.
         settings: the settings in force; the defaults when left out.
         headless: overrides what the settings say.
+        isolated: it is for clean contexts, which may be different clients'.
     """
     settings = settings or BrowserSettings()
     headless = runs_headless(settings) if headless is None else headless
@@ -343,6 +354,10 @@ def launch_options(
         sandbox = uses_sandbox(settings)
         options["chromium_sandbox"] = sandbox
         options["args"] = chromium_args(settings)
+        # Else Playwright lifts Chromium's limit on how often a page may change its address.
+        options["ignore_default_args"] = ["--disable-ipc-flooding-protection"]
+        if isolated and not options["headless"] and sys.platform == "linux":
+            options["args"].insert(0, NO_SELECTION_PASTE)
         if not sandbox and not options["headless"]:
             # Without it a bar at the top of each window warns of --no-sandbox.
             options["args"].insert(0, "--test-type")

@@ -78,7 +78,7 @@ class Launcher:
             return await engine.connect(settings.browser_endpoint, timeout=seconds)
         else:
             choice = find_browser(settings, isolated=True)
-            name, options = choice.engine, await self._launch_options(choice)
+            name, options = choice.engine, await self._launch_options(choice, isolated=True)
         engine = getattr(await self.driver(), name)
         # A driver that is stuck keeps no time.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
@@ -109,8 +109,8 @@ class Launcher:
         engine: BrowserType = getattr(await self.driver(), choice.engine)
         return await engine.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
 
-    async def _launch_options(self, choice: BrowserChoice) -> dict[str, Any]:
-        options = launch_options(choice, settings=self._settings)
+    async def _launch_options(self, choice: BrowserChoice, *, isolated: bool = False) -> dict[str, Any]:
+        options = launch_options(choice, settings=self._settings, isolated=isolated)
         tell_of_sandbox(options)
         if self.egress is not None:
             options["proxy"] = await self.egress.browser_proxy()

@@ -74,6 +74,43 @@ const ways = {
     part(`<iframe name=saved></iframe>`);
     part(`<a download=x target=saved href="${url}">x</a>`).click();
   },
+  icon: (url) => void document.head.append(make('link', { rel: 'icon', href: url })),
+  module_preload: (url) => loaded(make('link', { rel: 'modulepreload' }), 'href', url),
+  embed: (url) => loaded(make('embed'), 'src', url),
+  image_button: (url) => loaded(make('input', { type: 'image' }), 'src', url),
+  image_set: (url) => loaded(make('img'), 'srcset', `${url} 1x`),
+  poster: (url) => part(`<video poster="${url}"></video>`),
+  track: (url) => part(`<video src="${url}/v"><track default kind=captions src="${url}"></video>`),
+  style_import: (url) => void document.head.append(make('style', { textContent: `@import '${url}'` })),
+  cursor: (url) => part(`<p style="content: url('${url}')">x</p>`),
+  shape: (url) => part(`<svg><use href="${url}#a" /><feImage href="${url}" /></svg>`),
+  data_frame: (url) => loaded(make('iframe'), 'src', `data:text/html,<img src="${url}">`),
+  blob_frame: (url) =>
+    loaded(make('iframe'), 'src', URL.createObjectURL(new Blob([`<img src="${url}">`], { type: 'text/html' }))),
+  sandboxed_frame: (url) =>
+    loaded(make('iframe', { sandbox: 'allow-scripts' }), 'srcdoc', `<script>fetch('${url}')<\/script>`),
+  named_frame: (url) => loaded(make('iframe'), 'src', url.replace('://', '://user:password@')),
+  frame_replaced: (url) => {
+    const frame = part('<iframe></iframe>');
+    frame.contentWindow.location.replace(url);
+  },
+  kept_alive: (url) => fetch(url, { mode: 'no-cors', keepalive: true }),
+  asked_first: (url) => fetch(url, { method: 'PUT', headers: { 'X-A': 'b' } }),
+  // The answer's headers name the address.
+  violation: () => loaded(make('iframe'), 'src', '/reporting'),
+  speculation: (url) =>
+    void document.head.append(
+      make('script', {
+        type: 'speculationrules',
+        textContent: JSON.stringify({
+          prefetch: [{ urls: [url], eagerness: 'immediate' }],
+          prerender: [{ urls: [url], eagerness: 'immediate' }],
+        }),
+      }),
+    ),
+  names_looked_up: (url) => void document.head.append(make('link', { rel: 'dns-prefetch', href: url })),
+  manifest: (url) => void document.head.append(make('link', { rel: 'manifest', href: url })),
+  later: (url) => globalThis.fetchLater?.(url, { activateAfter: 0 }),
 };
 
 const gathered = (servers) => {

@@ -96,6 +96,28 @@ def test_a_pattern_may_name_a_scheme_a_port_and_a_network() -> None:
     assert why("http://a.test:81/", block_domains="a.test:80") == ""
 
 
+@pytest.mark.parametrize(
+    ("pattern", "host"),
+    [
+        ("10.0.0.0/8", "[::ffff:10.2.3.4]"),
+        ("203.0.113.5", "[::ffff:cb00:7105]"),
+        ("203.0.113.5", "[64:ff9b::203.0.113.5]"),
+        ("203.0.113.5", "0xcb.0.0x7105"),
+        ("203.0.113.5", "203.0.113.5."),
+        ("straße.test", "xn--strae-oqa.test"),
+        ("*.bücher.test", "a.xn--bcher-kva.test"),
+        ("a。test", "a.test"),
+        ("i❤.test", "xn--i-7iq.test"),
+        ("A.TEST.", "a.test"),
+        ("a.test", "A.TEST."),
+        ("[fe80::]/10", "[fe80::1%25eth0]"),
+    ],
+)
+def test_what_is_blocked_is_so_in_every_notation(pattern: str, host: str) -> None:
+    assert "blocked by --block-domains" in why(f"http://{host}/", block_domains=pattern)
+    assert why(f"http://{host}/", allow_domains=pattern) == ""
+
+
 def test_an_exception_is_for_what_it_names() -> None:
     exceptions: dict[str, Any] = {
         "block_private": True,

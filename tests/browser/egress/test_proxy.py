@@ -124,6 +124,26 @@ async def test_what_was_checked_is_what_is_connected_to() -> None:
         assert admitted.notices() == ()
 
 
+async def test_a_name_does_not_lead_into_a_blocked_network() -> None:
+    dialed: list[str] = []
+
+    async def resolve(host: str) -> list[IpAddress]:
+        return [ip_address("93.184.215.14" if host == "blocked.example" else "1.1.1.1")]
+
+    async def dial(host: str, _port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        dialed.append(host)
+        raise ConnectionRefusedError
+
+    async with proxy_of(block_domains="93.184.0.0/16:443, a.example") as admitted:
+        admitted.proxy.dialer.resolve, admitted.proxy.dialer.dial = resolve, dial
+        for place in ("blocked.example:443", "blocked.example:80", "other.example:443"):
+            await ask(admitted, f"CONNECT {place} HTTP/1.1\nHost: x")
+        assert dialed == ["93.184.215.14", "1.1.1.1"]
+        assert any(
+            "leads to an address on the list (93.184.0.0/16:443)" in told for told in admitted.notices()
+        )
+
+
 async def test_a_name_is_looked_up_once_for_all_who_want_it() -> None:
     asked: list[str] = []
 
