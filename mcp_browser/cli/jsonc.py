@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_COMMENT = r"//[^\n]*+|/\*(?:(?!\*/).)*+\*/"
-_PARTS = re.compile(rf'"(?:\\.|[^"\\\n])*+"|{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[}}\]])', re.DOTALL)
+# Without possessive groups: before 3.11.5 Python matches those wrongly.
+_COMMENT = r"//[^\n]*(?:\n|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
+_PARTS = re.compile(rf'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|{_COMMENT}|,(?=(?:\s|{_COMMENT})*[}}\]])', re.DOTALL)
 _SPACES = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
 
