@@ -89,7 +89,7 @@ class TerminalWatcher:
         """What the person types, shown to nobody; None where there is no terminal."""
         if not self._asks:
             return None
-        text = Text(f"? {clean_text(question)} (for {site}; not shown, and read by no model) ", "bold yellow")
+        text = Text(f"? {clean_text(question)} (for {site}; not shown, and read by no model)", "bold yellow")
         value = await self._read(text, hidden=True)
         return SecretStr(value) if value else None
 
@@ -98,7 +98,8 @@ class TerminalWatcher:
         self._status.stop()
         try:
             self._console.print(question, end="")
-            read = (lambda: getpass.getpass("")) if hidden else input
+            # What is typed before this prompt is thrown away by the terminal, lest it be shown.
+            read = (lambda: getpass.getpass(" > ")) if hidden else input
             return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
         except EOFError:
             return None

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import sys
 import termios
@@ -15,6 +16,7 @@ from pathlib import Path
 from tests.support.agents import Desk, done, output
 from tests.support.site import Site
 
+LONGEST = 120  # Seconds that a command may show nothing, on the busiest machine
 SHOP = "<h1>Teas</h1><button>Red tea, 3.50</button>"
 
 
@@ -30,7 +32,9 @@ class Screen:
         """Read until a text is shown; None reads to the end."""
         while text is None or text not in self.shown:
             try:
-                read = await asyncio.to_thread(os.read, self._master, 4096)
+                ready, _, _ = await asyncio.to_thread(select.select, [self._master], [], [], LONGEST)
+                assert ready, f"nothing more is shown after {self.shown!r}"
+                read = os.read(self._master, 4096)
             except OSError:  # On Linux the end of a terminal is an error.
                 read = b""
             if not read:
@@ -190,7 +194,7 @@ async def test_a_person_answers_at_the_terminal_and_a_secret_is_not_shown(site: 
         screen.type("blue\n")
         await screen.until("choose one of: red, green")
         screen.type("Red\n")
-        await screen.until("not shown, and read by no model)")
+        await screen.until("not shown, and read by no model)\x1b[0m > ")
         screen.type("hunter22\n")
         await screen.until(None)
         assert await screen.process.wait() == 0, screen.shown
