@@ -2,6 +2,8 @@
 
 const FRAME_FALLBACK = 60;
 const LONGEST_RESTLESS = 300;
+/** So long it is looked whether what has begun goes on, milliseconds: timers that animate beat at each 13. */
+const SHORTEST_STIRRED = 30;
 const LONGEST_ANIMATION = 700;
 /** Longest wait for frames of a page that has just come, milliseconds: one in a process of its own is late. */
 const LONGEST_FRAMES = 2500;
@@ -97,7 +99,7 @@ async function settle(limit, came = false) {
   let state = { quiet: true, timers: 0, animations: false, mutations: false, waited: 0, unanswered: 0 };
   try {
     let restless = start;
-    let stirred = came;
+    let stirred = came || isStirred();
     let late = came ? MOST_LATE_FRAMES : 0;
     for (;;) {
       mutations = 0;
@@ -125,8 +127,8 @@ async function settle(limit, came = false) {
       }
       if (framesComing() || (isLate && late-- > 0)) continue;
       if (stirred) {
-        // What a component has drawn in one frame it often begins to animate in the next.
-        stirred = false;
+        // What a component has drawn in one frame it often begins to animate in the next, or at a timer's next beat.
+        stirred = waited < SHORTEST_STIRRED;
         continue;
       }
       state.quiet = !mutations;
