@@ -181,7 +181,7 @@ async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytes
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
     await manager.warm()
     session = await manager.default_session()
-    with pytest.raises(BrowserNotFound, match="playwright install firefox"):
+    with pytest.raises(BrowserNotFound, match="mcp-browser install --browser firefox"):
         await session.ensure_open()
     with pytest.raises(BrowserNotFound):
         await manager.start()
