@@ -122,7 +122,7 @@ def markdown_table(table: list[list[str]]) -> str:
 
 
 def _version(name: str) -> str:
-    return __version__ if name == OURS else servers.PEERS[name][1]
+    return __version__.partition("+")[0] if name == OURS else servers.PEERS[name][1]
 
 
 def machine(chromium: str) -> str:

@@ -218,7 +218,7 @@ async def _peer() -> AsyncGenerator[Running]:
 
 
 def _section(measured: dict[str, Figures], clients: int, rounds: int, loads: list[float]) -> str:
-    versions = {OURS: __version__, PEER: servers.PEERS[PEER][1]}
+    versions = {OURS: __version__.partition("+")[0], PEER: servers.PEERS[PEER][1]}
     rows = [["", *(f"{name} {versions[name]}" for name in measured)]]
 
     def row(label: str, *cells: str) -> None:
