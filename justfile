@@ -62,11 +62,11 @@ slow *arguments:
 nightly *arguments:
     TEST_LOAD=full pytest -n 3 --dist loadfile --durations=25 -m slow {{ arguments }}
 
-# `test` and `slow` with branch coverage, which must be high enough.
+# `test` and `nightly` with branch coverage, which must be high enough.
 coverage:
     coverage erase
     PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0" just test
-    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0 --cov-config=.ci/slow.coveragerc" just slow
+    PYTEST_ADDOPTS="--cov --cov-append --cov-report= --cov-fail-under=0 --cov-config=.ci/slow.coveragerc" just nightly
     coverage report
 
 # Write the generated parts of README.md and docs/.

@@ -372,7 +372,7 @@ async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
             if not opening.cancelled():
                 opening.exception()
 
-    await asyncio.gather(*map(live, range(load(60, full=500))))
+    await asyncio.gather(*map(live, range(load(40, full=500))))
     assert busy_manager.pool.contexts == contexts(busy_manager) == 0
     assert busy_manager.sessions == ()
     await busy_manager.close()

@@ -10,7 +10,7 @@ from tests.support.visitors import crowd
 
 pytestmark = pytest.mark.slow
 
-SESSIONS = load(12, full=24)
+SESSIONS = load(6, full=24)
 """`just remote replicas` does it with two hundred."""
 
 

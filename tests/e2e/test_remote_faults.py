@@ -31,7 +31,7 @@ pytestmark = [
 
 logger = logging.getLogger(__name__)
 
-FAULTS = load(7, full=24)
+FAULTS = load(4, full=24)
 SEED = int(os.environ.get("BROWSER_TEST_SEED", "4"))
 
 

@@ -154,12 +154,15 @@ async def test_what_a_page_does_without_end_holds_no_click(hand: Hand, what: str
     page = f"<p id=n>0</p><script>{ENDLESS[what]}</script>{FRAMES}" + (
         "<p id=out></p><button onclick=\"out.textContent = 'done'; window.first = frames\">Go</button>"
     )
-    told = words_of(await hand.do("go_to_url", url=hand.site.page(page)))
-    assert 'button "Go"' in told
-    view = await hand.look()
-    assert "done" in words_of(await hand.click(view.index("Go")))
-    # A wait for the cap would be about 190 ticks; the rest is for a busy machine.
-    assert await hand.script("frames - first") < 100
+    # A wait for the cap would be about 190 ticks each time; a busy machine may come near that once.
+    for _ in range(3):
+        assert 'button "Go"' in words_of(await hand.do("go_to_url", url=hand.site.page(page)))
+        view = await hand.look()
+        assert "done" in words_of(await hand.click(view.index("Go")))
+        waited = await hand.script("frames - first")
+        if waited < 100:
+            break
+    assert waited < 100
 
 
 @pytest.mark.parametrize("what", ENDLESS)
