@@ -1,8 +1,11 @@
 """How a run goes, told in a terminal as it goes, on standard error."""
 
+import contextlib
 import getpass
 import sys
+from collections.abc import Generator
 
+import anyio
 import anyio.to_thread
 from pydantic import SecretStr
 from rich.console import Console
@@ -98,13 +101,39 @@ class TerminalWatcher:
         self._status.stop()
         try:
             self._console.print(question, end="")
-            # What is typed before this prompt is thrown away by the terminal, lest it be shown.
-            read = (lambda: getpass.getpass(" > ")) if hidden else input
-            return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
-        except EOFError:
-            return None
+            line = await _line(hidden=hidden)
         finally:
             self._status.start()
+        return line.rstrip("\n") if line else None
+
+
+async def _line(*, hidden: bool) -> str:
+    """A line from the terminal, "" at its end. Whoever waits can be cancelled: no thread is left reading."""
+    if sys.platform == "win32":  # Only sockets can be waited for there.
+        read = (lambda: getpass.getpass(" > ") + "\n") if hidden else sys.stdin.readline
+        return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
+    with _unseen() if hidden else contextlib.nullcontext():
+        await anyio.wait_readable(sys.stdin)
+        return sys.stdin.readline()
+
+
+if sys.platform != "win32":
+
+    @contextlib.contextmanager
+    def _unseen() -> Generator[None]:
+        """Show nothing of what is typed; what was typed before is thrown away, lest it be shown."""
+        import termios  # noqa: PLC0415 - Windows has none
+
+        before = termios.tcgetattr(sys.stdin)
+        silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, silent)
+        try:
+            sys.stderr.write(" > ")
+            sys.stderr.flush()
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
+            sys.stderr.write("\n")
 
 
 def tell_outcome(console: Console, outcome: TaskOutcome) -> None:

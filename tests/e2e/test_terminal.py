@@ -13,6 +13,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.support.agents import Desk, done, output
 from tests.support.site import Site
 
@@ -44,6 +46,10 @@ class Screen:
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
+
+    def echoes(self) -> bool:
+        """Whether what is typed is shown."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
 
 class Terminal:
@@ -205,13 +211,21 @@ async def test_a_person_answers_at_the_terminal_and_a_secret_is_not_shown(site: 
     assert "The person answered: red" in (folder / "state.json").read_text()
 
 
-async def test_ctrl_c_at_a_question_ends_and_says_how_to_go_on(site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["Ctrl+C", "SIGTERM"])
+@pytest.mark.parametrize("question", ["Which tea?", "What is your password?"])
+async def test_a_run_is_ended_at_a_question_and_says_how_to_go_on(
+    site: Site, tmp_path: Path, question: str, how: str
+) -> None:
     terminal = Terminal(tmp_path)
-    terminal.desk.follow(output({"call_user": {"question": "Which tea?"}}))
+    terminal.desk.follow(output({"call_user": {"question": question}}))
     async with terminal.screen("run", "Buy tea", "--start-url", site.page(SHOP)) as screen:
-        await screen.until("Which tea?")
-        screen.type("\x03")
+        await screen.until("Which tea?" if "tea" in question else "\x1b[0m > ")
+        if how == "Ctrl+C":
+            screen.type("\x03")
+        else:
+            screen.process.terminate()
         await screen.until("mcp-browser tasks resume")
+        assert screen.echoes()
         await screen.until(None)
         assert await screen.process.wait() == 130
 
