@@ -86,7 +86,7 @@ class Hand:
         activity = self.tab.activity
         mark = activity.mark()
         await self.tab.goto(url)
-        with anyio.move_on_after(3):
+        with anyio.move_on_after(15):
             while any(request.kind == "document" for request in activity.in_flight(mark)):
                 await activity.change(limit=0.5)
         return await self.look()

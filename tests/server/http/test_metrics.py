@@ -62,13 +62,14 @@ async def test_memory_counts_the_processes_that_were_started() -> None:
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
-        "held = b'x' * 50_000_000; print(flush=True); input()",
+        "held = b'x' * 400_000_000; print(flush=True); input()",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
     assert child.stdout is not None
     await child.stdout.readline()
-    assert process_memory()["children"] - before > 50_000_000
+    # A browser of other tests may give some back meanwhile.
+    assert process_memory()["children"] - before > 200_000_000
     # Many scrapes do not measure more often than every few seconds.
     assert (await shown(metrics))["mcp_browser_memory_bytes children"] == before
     await child.communicate(b"\n")
