@@ -3,6 +3,7 @@
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import cached_property, partial
 from typing import Any, cast
 
 import anyio
@@ -15,6 +16,7 @@ from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.audit import audit_log_of
+from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
@@ -38,6 +40,10 @@ class _Rules:
         self.audit = audit_log_of(settings)
         path = settings.tools.policy
         self.policy = load_policy(path) if path is not None else None
+
+    @cached_property
+    def paths(self) -> ServerPaths:
+        return ServerPaths(self.settings)
 
 
 class Controller:
@@ -95,12 +101,21 @@ class Controller:
         if self._follows_sessions and self._rules.settings is not session.settings:
             self._rules = _Rules(session.settings)
         rules = self._rules
-        with (
-            rules.audit.of_action(name, action.param_model, arguments, session, consented=bool(granted))
-            if rules.audit is not None
-            else contextlib.nullcontext()
-        ):
-            return await self._execute(action, arguments, session, rules, prepare=prepare, granted=granted)
+        # A client on another machine is not told where this one has its files.
+        hide = partial(rules.paths.hide, known=repr(arguments)) if session.artifacts.remote else str
+        try:
+            with (
+                rules.audit.of_action(name, action.param_model, arguments, session, consented=bool(granted))
+                if rules.audit is not None
+                else contextlib.nullcontext()
+            ):
+                result = await self._execute(
+                    action, arguments, session, rules, prepare=prepare, granted=granted
+                )
+        except ActionError as error:
+            error.reword(hide)
+            raise
+        return result.model_copy(update={"error": hide(result.error)}) if result.error else result
 
     async def _execute(  # noqa: PLR0913 - what a call is made of
         self,

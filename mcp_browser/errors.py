@@ -29,6 +29,8 @@ McpBrowserError
         └── ProfileInUse
 """
 
+from collections.abc import Callable
+
 
 class McpBrowserError(Exception):
     """Anything that this package raises on purpose."""
@@ -96,6 +98,12 @@ class ActionError(McpBrowserError):
         self.message = message
         self.hint = hint
         self.notices: tuple[str, ...] = ()
+
+    def reword(self, change: Callable[[str], str]) -> None:
+        """Change all that it tells, its notices too."""
+        self.message, self.hint = change(self.message), change(self.hint)
+        self.notices = tuple(map(change, self.notices))
+        self.args = (f"{self.message} {self.hint}".rstrip(),)
 
 
 class InvalidArguments(ActionError):

@@ -5,6 +5,7 @@ sentences by `quoted`, as lines of its own by `plain_lines`. The frame around it
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
@@ -50,16 +51,26 @@ def clean_text(text: str) -> str:
     return text.translate(told) if told else text
 
 
-def clean_data(value: Any) -> Any:
-    """A value of JSON with all texts in it cleaned, keys included."""
+def escape_unseen(json: str) -> str:
+    """The same JSON, in which what nobody sees is written as escapes."""
+    return _UNSEEN.sub(lambda found: _escapes(found[0]), json)
+
+
+def _escapes(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def in_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A value of JSON with all texts in it changed, keys included."""
     match value:
         case str():
-            return clean_text(value)
+            return change(value)
         case list() | tuple():
-            return [clean_data(part) for part in cast("list[Any]", value)]
+            return [in_texts(part, change) for part in cast("list[Any]", value)]
         case dict():
             items = cast("dict[str, Any]", value).items()
-            return {clean_text(str(key)): clean_data(part) for key, part in items}
+            return {change(str(key)): in_texts(part, change) for key, part in items}
         case _:
             return value
 

@@ -154,7 +154,7 @@ class TaskRun(ABC):
 
     def _downloaded(self) -> tuple[str, ...]:
         own = self.session.downloads[self._downloads_before :]
-        return tuple(str(download.path) for download in own if download.path)
+        return tuple(download.place for download in own if download.place)
 
     def _picture(self, step: int, look: Look | None) -> str | None:
         shown = (look.shot or next(iter(look.images), None)) if look is not None else None

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from mcp_browser.actions.result import ActionResult
@@ -30,7 +30,16 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_snapshot
 from mcp_browser.settings import Settings
-from mcp_browser.text import CHARACTERS_A_TOKEN, SURROGATES, clean_text, cut, one_line, plain_lines, quoted
+from mcp_browser.text import (
+    CHARACTERS_A_TOKEN,
+    SURROGATES,
+    clean_text,
+    cut,
+    in_texts,
+    one_line,
+    plain_lines,
+    quoted,
+)
 
 LONGEST_URL = 300
 LONGEST_TITLE = 120
@@ -232,16 +241,7 @@ def hide(text: str, secrets: Mapping[str, str]) -> str:
 
 def hide_in(value: Any, secrets: Mapping[str, str]) -> Any:
     """A value of JSON with secrets hidden in all texts in it, keys included."""
-    match value:
-        case str():
-            return hide(value, secrets)
-        case list() | tuple():
-            return [hide_in(part, secrets) for part in cast("list[Any]", value)]
-        case dict():
-            items = cast("dict[str, Any]", value).items()
-            return {hide(key, secrets): hide_in(part, secrets) for key, part in items}
-        case _:
-            return value
+    return in_texts(value, lambda text: hide(text, secrets))
 
 
 @functools.lru_cache(maxsize=32)

@@ -12,7 +12,7 @@ import mcp_types as types
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.pictures import make_picture
-from mcp_browser.text import clean_data, clean_text, cut
+from mcp_browser.text import clean_text, cut, in_texts
 
 LONGEST_RESULT = 900_000  # Characters of JSON: the SDK's own client refuses more than a megabyte
 LONGEST_TEXT = 500_000  # How much of that texts may take together
@@ -52,7 +52,7 @@ def _cleaned(result: types.CallToolResult) -> types.CallToolResult:
         else block
         for block in result.content
     ]
-    data = clean_data(result.structured_content)
+    data = in_texts(result.structured_content, clean_text)
     return result.model_copy(update={"content": content, "structured_content": data})
 
 

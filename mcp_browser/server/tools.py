@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
@@ -19,6 +19,7 @@ from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arg
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
+from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
@@ -45,10 +46,10 @@ from mcp_browser.server.ask import (
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
-from mcp_browser.server.paths import ServerPaths
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.tasks.long_calls import TaskHandle
 from mcp_browser.settings import Settings
+from mcp_browser.text import in_texts
 
 logger = logging.getLogger(__name__)
 
@@ -155,14 +156,13 @@ class Tools:
         """An error for a client on another machine, which must not learn where the server has its files."""
         if self._paths is None or not isinstance(answer, types.CallToolResult) or not answer.is_error:
             return answer
-        said = repr(call.params.arguments)
+        hide = partial(self._paths.hide, known=repr(call.params.arguments))
         content: list[types.ContentBlock] = [
-            part.model_copy(update={"text": self._paths.hide(part.text, known=said)})
-            if isinstance(part, types.TextContent)
-            else part
+            part.model_copy(update={"text": hide(part.text)}) if isinstance(part, types.TextContent) else part
             for part in answer.content
         ]
-        return answer.model_copy(update={"content": content})
+        data = in_texts(answer.structured_content, hide)
+        return answer.model_copy(update={"content": content, "structured_content": data})
 
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)

@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp import Client
 
+from mcp_browser.text import clean_text
+from tests.e2e.test_one_channel import assert_pathless
 from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
@@ -97,6 +101,51 @@ async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
         assert "New browser session" in extension.states[0]["statusMessage"]
         state = await client.call_tool("get_state", named(result))
         assert "Count 0" in text(state)
+
+
+async def files_of(client: Client, result: types.CallToolResult) -> list[str]:
+    """What the files hold that a task's result links to."""
+    links = [block.uri for block in result.content if isinstance(block, types.ResourceLink)]
+    assert links
+    read = [(await client.read_resource(uri)).contents[0] for uri in links]
+    return [content.text for content in read if isinstance(content, types.TextResourceContents)]
+
+
+async def test_no_task_tells_where_the_server_has_its_files_or_what_nobody_sees(
+    server: RemoteServer, desk: Desk, site: Site, tmp_path: Path
+) -> None:
+    desk.follow(output({"click_element": {"index": 1}}), done("Got it."))
+    async with client_of(server.url, "legacy") as client:
+        unseen = "\U000e0041\u202e"
+        link = f"<a id='a{unseen}' title='{unseen}' href='/download/a.txt?text=mine'>Fi{unseen}le</a>"
+        url = site.page(link, title=f"Files{unseen}")
+        result = await client.call_tool("run_task", {"task": "Get the file.", "start_url": url})
+        (address,) = data(result)["files"]
+        assert address.startswith("browser://")
+        for told in (result.model_dump_json(), *await files_of(client, result)):
+            assert_pathless(told)
+            assert clean_text(told) == told
+
+    program = tmp_path / "browser"
+    program.touch(0o700)
+    async with (
+        serving("--http", "--executable", str(program), "--max-failures", "1", *desk.flags) as browserless,
+        client_of(browserless.url, "legacy") as client,
+        client_of(browserless.url, extensions=[(extension := LongCallsExtension())]) as modern,
+    ):
+        program.unlink()
+        result = await client.call_tool("run_task", {"task": "Look."})
+        assert "There is no browser at (a file of the server)" in text(result)
+        again = await client.call_tool("get_task", {"task_id": data(result)["task_id"]})
+        await modern.list_tools()
+        await modern.call_tool("run_task", {"task": "Look."})
+        states = str(extension.states)
+        assert "There is no browser" in states
+        for told in (
+            *(result.model_dump_json(), again.model_dump_json(), states),
+            *await files_of(client, result),
+        ):
+            assert_pathless(told)
 
 
 SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})

@@ -15,6 +15,7 @@ from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import NotFound
 from mcp_browser.llm.messages import Frozen, Usage
+from mcp_browser.text import escape_unseen
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
@@ -140,7 +141,8 @@ class TaskFolder:
 
     def save_history(self, history: AgentHistory) -> None:
         """Write the history."""
-        self.write(HISTORY_FILE, history.model_dump_json(indent=1).encode())
+        # Clients and models read it, too.
+        self.write(HISTORY_FILE, escape_unseen(history.model_dump_json(indent=1)).encode())
 
     def save_state(self, state: BaseModel) -> None:
         """Write what is needed to go on."""

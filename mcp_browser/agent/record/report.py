@@ -14,6 +14,7 @@ from mcp_browser.agent.record.history import JUDGED, AgentHistory
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.llm.messages import Usage
+from mcp_browser.text import clean_text
 
 REPORT_FILE = "report.html"
 
@@ -45,7 +46,7 @@ def render_report(history: AgentHistory, folder: Path) -> str:
     style = _part("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     share = min(LARGEST_PICTURE, MOST_PICTURES // (len(history.steps) + 1))
-    return (
+    report = (
         _environment()
         .from_string(_part("report.html"))
         .render(
@@ -62,6 +63,7 @@ def render_report(history: AgentHistory, folder: Path) -> str:
             digest=digest,
         )
     )
+    return clean_text(report)
 
 
 def _said(history: AgentHistory) -> str:
