@@ -93,6 +93,7 @@ class Sessions:
         self.turns = FairSemaphore(self._settings.max_calls, crowds={ANONYMOUS.id})
         self.profiles = Profiles(self._settings.profiles) if self._settings.profiles else None
         self._held: dict[str, HeldSession] = {}
+        self._closing: set[HeldSession] = set()
         self._defaults: dict[str, HeldSession] = {}
         self._disks: WeakValueDictionary[str, ClientDisk] = WeakValueDictionary()
         self._ended: dict[str, str] = {}
@@ -156,11 +157,13 @@ class Sessions:
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
     ) -> bool:
         """Whether the caller is known to have this session; see `of`."""
-        return any(held.session is session for held in self.of(principal, connection_of(request)))
+        held = self._holder_of(session)
+        return held is not None and _is_of(held, principal, connection_of(request))
 
     def may_read(self, principal: Principal, session: BrowserSession, /) -> bool:
         """Whether the session is the caller's. Anonymous callers read what they know the address of."""
-        return any(held.session is session and held.owner.id == principal.id for held in self._held.values())
+        held = self._holder_of(session)
+        return held is not None and held.owner.id == principal.id
 
     def how_to_use(self, held: HeldSession) -> str:
         """A sentence that tells the handle of a new session."""
@@ -260,13 +263,7 @@ class Sessions:
 
     def of(self, principal: Principal, connection: str | None) -> list[HeldSession]:
         """The sessions of a caller, oldest first; of an anonymous one, those of its connection only."""
-        if principal == ANONYMOUS:
-            return [
-                held
-                for held in self._held.values()
-                if connection is not None and held.connection == connection
-            ]
-        return [held for held in self._held.values() if held.owner.id == principal.id]
+        return [held for held in self._held.values() if _is_of(held, principal, connection)]
 
     def __len__(self) -> int:
         return len(self._held)
@@ -302,6 +299,11 @@ class Sessions:
         )
 
     # -- inside
+
+    def _holder_of(self, session: BrowserSession) -> HeldSession | None:
+        """Who has a session. One that is being closed, too: its files go only now, and that is told."""
+        known = (*self._held.values(), *self._closing)
+        return next((held for held in known if held.session is session), None)
 
     async def _own_of(self, connection: str, principal: Principal) -> tuple[HeldSession, tuple[str, ...]]:
         held = self._defaults.get(connection)
@@ -422,12 +424,16 @@ class Sessions:
         return ""
 
     async def _close(self, held: HeldSession) -> None:
+        self._closing.add(held)
         try:
             await self._keep_state(held)
         finally:
             if held.profile is not None:
                 held.profile.release()
-            await held.session.close()
+            try:
+                await held.session.close()
+            finally:
+                self._closing.discard(held)
 
     async def _keep_state(self, held: HeldSession) -> None:
         if held.profile is not None:
@@ -443,6 +449,13 @@ class Sessions:
                 logger.error("A session could not be looked after", exc_info=error)
 
         task.add_done_callback(done)
+
+
+def _is_of(held: HeldSession, principal: Principal, connection: str | None) -> bool:
+    """Whether a session is a caller's; one of an anonymous caller is known by its connection."""
+    if principal == ANONYMOUS:
+        return connection is not None and held.connection == connection
+    return held.owner.id == principal.id
 
 
 def connection_of(request: ServerRequestContext[Any, Any]) -> str | None:
