@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from mcp_browser.server.agent.saved import LOCK_FILE, RECORD_FILE, Claim, SavedRuns
+from mcp_browser.server.agent.saved import LOCK_FILE, RECORD_FILE, Claim, RunRecord, SavedRuns
 
 DAY = 86_400
 
@@ -15,12 +15,13 @@ def age(file: Path, *, days: float) -> None:
     os.utime(file, (written, written))
 
 
-def folder(tasks: Path, name: str, *, days: float, kilobytes: int = 1) -> Path:
+def folder(tasks: Path, name: str, *, days: float, kilobytes: int = 1, owner: str = "alice") -> Path:
     """The folder of a run that was written so many days ago."""
     path = tasks / name
     path.mkdir()
-    for file, size in ((RECORD_FILE, 1), ("history.json", kilobytes * 1000)):
-        (path / file).write_bytes(b"x" * size)
+    record = RunRecord(owner=owner).model_dump_json().encode()
+    for file, content in ((RECORD_FILE, record), ("history.json", b"x" * kilobytes * 1000)):
+        (path / file).write_bytes(content)
         age(path / file, days=days)
     return path
 
@@ -39,6 +40,14 @@ def test_the_oldest_folders_go_beyond_a_size_and_fresh_ones_stay(tmp_path: Path)
     assert SavedRuns(tmp_path).prune(days=90, megabytes=0.9) == ["task-number-0", "task-number-1"]
     assert SavedRuns(tmp_path).prune(days=90, megabytes=0.1) == ["task-number-2"]
     assert [path.name for path in tmp_path.iterdir()] == ["task-number-3"]
+
+
+def test_who_has_most_makes_room(tmp_path: Path) -> None:
+    folder(tmp_path, "bobs-only-one", days=9, kilobytes=400, owner="bob")
+    for number in range(4):
+        folder(tmp_path, f"task-number-{number}", days=8 - number, kilobytes=300)
+    deleted = SavedRuns(tmp_path).prune(days=90, megabytes=1.02)
+    assert deleted == ["task-number-0", "task-number-1"]
 
 
 def test_the_folder_of_a_run_that_is_held_stays(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import hashlib
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,11 +59,15 @@ class SavedRun:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """The folder of a run: when a file in it was last written, seconds since 1970, and its size in bytes."""
+    """The folder of a run: when a file in it was last written, seconds since 1970, and its size in bytes.
+
+    `owner` is the digest of whose it is, None where that cannot be read.
+    """
 
     path: Path
     changed: float
     size: int
+    owner: str | None
 
 
 class SavedRuns:
@@ -125,18 +130,22 @@ class SavedRuns:
         return self._of_owner(identifier, principal)[0]
 
     def prune(self, *, days: float, megabytes: float) -> list[str]:
-        """Delete the folders of runs that are too old, and the oldest of those that are too large together.
+        """Delete the folders of runs that are too old; where all are too large, the oldest of who has most.
 
         Those in use are left alone, as are those of the last hour. Returns what was deleted, by identifier.
         """
         folders = sorted(self._ended(), key=lambda found: found.changed)
-        left = sum(found.size for found in folders)
-        now, deleted = time.time(), list[str]()
+        left: Counter[str | None] = Counter()
         for found in folders:
-            if now - found.changed < YOUNGEST_SECONDS:
+            left[found.owner] += found.size
+        now, deleted = time.time(), list[str]()
+        spare = [found for found in folders if now - found.changed >= YOUNGEST_SECONDS]
+        while spare:
+            too_old = now - spare[0].changed > days * 86_400
+            if not too_old and left.total() <= megabytes * 1_000_000:
                 break
-            if now - found.changed <= days * 86_400 and left <= megabytes * 1_000_000:
-                break
+            found = spare[0] if too_old else max(spare, key=lambda one: left[one.owner])
+            spare.remove(found)
             claim = Claim(found.path)
             try:
                 claim.take()
@@ -145,7 +154,7 @@ class SavedRuns:
             # Held while it goes, so that no other server takes the run up.
             shutil.rmtree(found.path, ignore_errors=True)
             claim.release()
-            left -= found.size
+            left[found.owner] -= found.size
             deleted.append(found.path.name)
         return deleted
 
@@ -153,21 +162,24 @@ class SavedRuns:
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
             with contextlib.suppress(OSError):
                 if IDENTIFIER.fullmatch(path.name) and (path / RECORD_FILE).is_file():
-                    files = [file.stat() for file in path.iterdir()]
+                    files, record = [file.stat() for file in path.iterdir()], _record_in(path)
                     changed = max(file.st_mtime for file in files)
-                    yield _Folder(path, changed, sum(file.st_size for file in files))
+                    yield _Folder(path, changed, sum(file.st_size for file in files), record and record.owner)
 
     def _of_owner(self, identifier: str, principal: Principal) -> tuple[Path, RunRecord]:
         path = self.folder_of(identifier)
         if IDENTIFIER.fullmatch(identifier) and path.is_dir():
-            try:
-                record = RunRecord.model_validate_json((path / RECORD_FILE).read_bytes())
-            except (OSError, ValidationError):
-                # A folder that is not whole is as good as none.
-                raise not_found(identifier) from None
-            if record.owner == owner_of(principal):
+            # A folder that is not whole is as good as none.
+            record = _record_in(path)
+            if record is not None and record.owner == owner_of(principal):
                 return path, record
         raise not_found(identifier)
+
+
+def _record_in(folder: Path) -> RunRecord | None:
+    with contextlib.suppress(OSError, ValidationError):
+        return RunRecord.model_validate_json((folder / RECORD_FILE).read_bytes())
+    return None
 
 
 class Claim:
