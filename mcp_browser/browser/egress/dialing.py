@@ -122,9 +122,16 @@ class Dialer:
         if self._upstream is not None and not checks:
             return [to.host]
         written = address_in(to.host)
-        found = [written] if written is not None else await self.resolve(to.host)
-        if not found:
-            raise socket.gaierror
+        try:
+            found = [written] if written is not None else await self.resolve(to.host)
+            if not found:
+                raise socket.gaierror
+        except socket.gaierror:
+            if self._upstream is None:
+                raise
+            # Whoever is asked for the name itself would lead it anywhere.
+            why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
+            raise Refused(policy.private_refusal(to, why)) from None
         if refusal := policy.refusal_of(to, found):
             raise Refused(refusal)
         allowed = policy.public(found) if checks else found

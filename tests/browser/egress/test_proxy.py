@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
@@ -239,6 +240,28 @@ async def test_a_socks_proxy_before_us_gets_the_password_and_the_checked_address
         it.proxy.dialer.resolve = _public
         assert b"the end" in await ask(it, get("http://site.example/page"))
     assert asked == [b"me", b"s@c", bytes([93, 184, 215, 14]) if checked else b"site.example"]
+
+
+async def test_a_name_that_only_the_proxy_before_us_knows_has_to_be_allowed() -> None:
+    asked: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nthe end")
+        await writer.drain()
+
+    async def unknown(host: str) -> list[IpAddress]:
+        raise socket.gaierror(host)
+
+    exception = {"block_private": True, "allow_private": "wiki.corp"}
+    async with upstream(handle) as port, proxy_of(f"127.0.0.1:{port}", **exception) as admitted:
+        admitted.proxy.dialer.resolve = unknown
+        assert b"the end" in await ask(admitted, get("http://wiki.corp/"))
+        assert b" 403 " in await ask(admitted, "CONNECT other.corp:443 HTTP/1.1\nHost: x")
+        assert len(asked) == 1
+        told = str(admitted.why_failed("https://other.corp/", since=0))
+        assert "blocked by --block-private: other.corp is not known here" in told
+        assert "--allow-private other.corp lifts the rule" in told
 
 
 async def test_an_upstream_proxy_that_refuses_or_is_not_there_is_told_apart() -> None:
