@@ -15,6 +15,8 @@ ROOT = Path(__file__).parent.parent
 NONE: list[object] = []
 VULNERABLE = {"id": "X-1", "fix_versions": ["2"]}
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+LOCKED = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_each_promise_names_a_test_that_there_is() -> None:
@@ -29,14 +31,41 @@ def test_each_promise_names_a_test_that_there_is() -> None:
     assert named - there == set()
 
 
+PRIVATE_PARTS = {
+    "mcp": {
+        "server/http/events.py": ("super()._admit_session(", "super()._discard_session("),
+        "server/resources/catalog.py": ("ctx.session._connection",),
+    },
+    "playwright": {
+        "browser/files/downloads.py": ("_impl_obj._artifact._initializer",),
+        "browser/process/early_driver.py": ("playwright._impl.transport",),
+        "browser/process/launcher.py": ("_impl_obj._connection",),
+    },
+    "uvicorn": {"server/http/middleware/connection_limits.py": ("uvicorn.protocols.http.h11_impl",)},
+}
+"""What is used of libraries that they do not call public."""
+
+
+def test_a_library_whose_private_parts_are_used_has_an_upper_bound() -> None:
+    package, listed = ROOT / "mcp_browser", {path for uses in PRIVATE_PARTS.values() for path in uses}
+    for path in package.rglob("*.py"):
+        name, text = path.relative_to(package).as_posix(), path.read_text("utf-8")
+        assert name in listed or not re.search(r"_impl\b|_impl_obj|reportPrivateUsage", text), name
+    declared = {one.name: one for one in map(Requirement, PROJECT["dependencies"])}
+    for library, uses in PRIVATE_PARTS.items():
+        for path, parts in uses.items():
+            assert all(part in (package / path).read_text("utf-8") for part in parts), path
+        major, minor, *_ = LOCKED[library].split(".")
+        assert LOCKED[library] in declared[library].specifier
+        assert f"{major}.{int(minor) + 1}" not in declared[library].specifier, library
+
+
 def test_the_lock_has_all_that_is_declared_with_hashes_and_no_index() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [one for listed in project["optional-dependencies"].values() for one in listed]
-    locked = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", LOCK, re.MULTILINE))
-    for text in [*project["dependencies"], *extras]:
+    extras = [one for listed in PROJECT["optional-dependencies"].values() for one in listed]
+    for text in [*PROJECT["dependencies"], *extras]:
         wanted = Requirement(text)
         if wanted.name != "mcp-browser-server":
-            assert locked[wanted.name.lower()] in wanted.specifier, text
+            assert LOCKED[wanted.name.lower()] in wanted.specifier, text
     assert "://" not in LOCK
     assert "--index" not in LOCK
     for entry in re.split(r"\n(?=[^\s])", LOCK.strip()):

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
+import re
 import stat
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -45,6 +45,10 @@ async def test_files_lie_in_a_folder_of_the_clients_own_that_nobody_else_reads(
         for name in ("alice", "bob"):
             async with connected(server.url, headers=bearer(name)) as browser:
                 await browser.open(page)
+                for file in ("logins.json", *re.findall(r"browser://\S+\.json", "".join(told))):
+                    refused = await browser.call("load_storage_state", file=file)
+                    assert refused.is_error
+                    assert "logins" not in refused.text.replace(file, "")
                 told.append(await browser.click("link", "Mine"))
                 told.append(await browser.do("save_storage_state", name="logins"))
     assert str(tmp_path) not in "".join(told)
@@ -99,6 +103,7 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
     config.write_text(
         '[principals."*"]\nsecrets = "secrets.toml"\nallowed-models = ["none:*"]\n'
         '[principals.bob]\ntools = ["core", "storage"]\nmax-sessions-per-client = 1\n'
+        'block-domains = ["localhost"]\n'
         "[principals.dan]\nread-only = true\n"
         '[principals.carol]\nrate-limit = 2\naudit-log = "carol.jsonl"\npolicy = "carol.toml"\n'
     )
@@ -126,14 +131,16 @@ async def test_what_a_principal_may_use_is_its_own(site: Site, tmp_path: Path, e
         assert "may not be used here" in text(refused)
         with pytest.raises(Exception, match="Unknown tool"):
             await alice.call_tool("get_cookies", {})
-        opened = [await bob.call_tool("new_session", {}) for _ in range(2)]
-        assert isinstance(opened[-1], types.CallToolResult)
+        bobs = RemoteBrowser(bob)
+        opened = [await bobs.call("new_session") for _ in range(2)]
         assert opened[-1].is_error
-        assert "as many as one client may have" in text(opened[-1])
+        assert "as many as one client may have" in opened[-1].text
+        blocked = await bobs.call("go_to_url", url=site.page("Here").replace(site.url, site.other))
+        assert "blocked by --block-domains" in blocked.text
         payments: list[bool | None] = []
         for client in (alice, carol):
             browser = RemoteBrowser(client)
-            await browser.open(site.page("<button>Pay</button>"))
+            await browser.open(site.page("<button>Pay</button>").replace(site.url, site.other))
             payments.append(
                 (await browser.call("click_element", index=browser.find("button", "Pay"))).is_error
             )
@@ -233,18 +240,34 @@ async def test_nobody_pastes_what_another_anonymous_client_has_copied(site: Site
         assert "shared with other clients" in refused.text
 
 
+PAYING = "<h1>Again</h1><textarea aria-label=Text></textarea>" + "".join(
+    f"<button>Pay {name}</button>" for name in TOKENS
+)
+TYPING = "<input oninput=\"fetch('/typed?by={name}&value=' + this.value)\">"
+
+
 async def test_many_clients_of_three_principals_see_nothing_of_each_other(site: Site, tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
-    desk.follow(done("Seen."))
-    config = tmp_path / "server.toml"
-    config.write_text(
-        '[principals."*"]\ntools = ["core", "agent"]\n[principals.bob]\ntools = ["core", "agent", "files"]\n'
-    )
+    desk, config = Desk(tmp_path), tmp_path / "server.toml"
+    typing = ({"send_keys": {"keys": keys}} for keys in ("Tab", "<secret>word</secret>"))
+    desk.follow(output(*typing), done("Typed."))
+    principals = [*TOKENS][:3]
+    tables = [
+        '[principals."*"]\ntools = ["core", "agent"]',
+        '[principals.bob]\ntools = ["core", "agent", "files"]',
+    ]
+    for name in principals:
+        # One name, and another value and rule for each.
+        secrets, policy = tmp_path / f"{name}.secrets", tmp_path / f"{name}.policy"
+        secrets.touch(0o600)
+        secrets.write_text(f'[word]\nvalue = "word-of-{name}"\norigins = ["{site.url}"]\n')
+        policy.write_text(f'[[rule]]\nnames = ["Pay {name}"]\ndecision = "deny"\n')
+        tables.append(f'[principals."{name}*"]\nsecrets = "{secrets.name}"\npolicy = "{policy.name}"')
+    config.write_text("\n".join(tables))
     flags = ("--http", "--config", str(config), *desk.flags, "--output-dir", str(tmp_path / "out"))
-    flags = (*flags, "--max-sessions-per-client", "16")
+    flags = (*flags, "--max-sessions-per-client", "16", "--rate-limit", "0")
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(serving(*flags, environment=BEARERS))
-        owners = [list(TOKENS)[number % 3] for number in range(load(9, full=32))]
+        owners = [principals[number % 3] for number in range(load(9, full=32))]
         clients = [
             await stack.enter_async_context(connected(server.url, headers=bearer(owner))) for owner in owners
         ]
@@ -258,18 +281,37 @@ async def test_many_clients_of_three_principals_see_nothing_of_each_other(site: 
             return f"browser://{told.partition('browser://')[2].partition('.txt')[0]}.txt"
 
         async def paste(browser: RemoteBrowser, name: str, owner: str, other: str) -> None:
-            page = await browser.open(site.page("<h1>Again</h1><textarea aria-label=Text></textarea>"))
+            await browser.open(site.page(PAYING))
             await browser.do("send_keys", index=browser.find("textbox", "Text"), keys="Control+V")
-            page = await browser.snapshot()
-            assert not [one for one in names if one in page and not one.startswith(owner)], page
-            assert owner in page
+            (pasted,) = [element.value() for element in browser.all("textbox", "Text")]
+            assert pasted in names
+            assert pasted.startswith(owner)
+            for payer in (owner, principals[principals.index(owner) - 1]):
+                index = browser.find("button", f"Pay {payer}")
+                assert (await browser.call("click_element", index=index)).is_error is (payer == owner)
             assert f"was {name}who={name}" in await browser.open(site.page(MINE.replace("{name}", name)))
             with pytest.raises(MCPError, match="There is no file"):
                 await browser.client.read_resource(other)
 
+        async def work(browser: RemoteBrowser, name: str) -> tuple[str, str]:
+            start = site.page(TYPING.replace("{name}", name))
+            task = await browser.call("run_task", task="Type.", start_url=start, secrets=["word"])
+            assert not task.is_error, task.text
+            assert not any(f"word-of-{one}" in str(task) for one in principals)
+            return str(task.structured["task_id"]), str(task.structured["history"])
+
         files = await asyncio.gather(*map(copy, clients, names))
         await asyncio.gather(*map(paste, clients, names, owners, [*files[1:], files[0]]))
-        task = await clients[0].call("run_task", task="Look.")
-        asked = {"task_id": str(task.structured["task_id"])}
-        known = [await clients[number].client.call_tool("get_task", asked) for number in (3, 1, 2)]
-        assert [getattr(one, "is_error", True) for one in known] == [False, True, True]
+        working = range(load(3, full=32))
+        tasks = await asyncio.gather(*(work(clients[number], names[number]) for number in working))
+        typed = {request for request in site.requests if request.startswith("GET /typed?")}
+        assert typed == {
+            f"GET /typed?by={names[number]}&value=word-of-{owners[number]}" for number in working
+        }
+        for (task, history), owner in zip(tasks, owners, strict=False):
+            for number, reader in enumerate(principals):
+                known = await clients[number].client.call_tool("get_task", {"task_id": task})
+                assert getattr(known, "is_error", True) is (reader != owner)
+                if reader != owner:
+                    with pytest.raises(MCPError, match="There is no file"):
+                        await clients[number].client.read_resource(history)
