@@ -20,7 +20,7 @@ from mcp_browser.browser.process.launch import (
     runs_headless,
     uses_sandbox,
 )
-from mcp_browser.browser.process.launcher import tell_of_sandbox
+from mcp_browser.browser.process.launcher import Launcher
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Viewport
 
@@ -183,11 +183,14 @@ def test_the_sandbox_is_off_only_for_root(monkeypatch: pytest.MonkeyPatch, user:
     assert uses_sandbox(BrowserSettings(sandbox=not sandbox)) is not sandbox
 
 
-def test_a_browser_without_its_sandbox_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
-    tell_of_sandbox({"chromium_sandbox": True})
-    assert caplog.text == ""
-    tell_of_sandbox({"chromium_sandbox": False})
-    assert "runs without its process sandbox" in caplog.text
+@posix_only
+@pytest.mark.parametrize("sandbox", [True, False])
+async def test_a_browser_without_its_sandbox_is_told_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sandbox: bool
+) -> None:
+    settings = BrowserSettings(executable=program(tmp_path / "my-browser"), sandbox=sandbox)
+    await Launcher(settings)._launch_options(find_browser(settings))
+    assert ("runs without its process sandbox" in caplog.text) is not sandbox
 
 
 @linux_only

@@ -3,6 +3,7 @@ import logging
 
 import pytest
 
+from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.quiet_logs import _WithoutFloods
 from tests.server.http.conftest import Serve, Served
 
@@ -210,6 +211,19 @@ async def test_idle_streams_of_one_client_leave_room_for_others(serve: Serve) ->
             ).status_code != 200:
                 await asyncio.sleep(0.01)
         writers[1].transport.abort()
+
+
+@pytest.mark.parametrize(("most", "room"), [(1000, 50), (20, 20)])
+def test_connections_leave_files_for_all_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, most: int, room: int
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (100, 100))
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, _limits: None)
+    connections = Connections(most=most, seconds=1, on_refusal=lambda _reason: None)
+    connections.protocol()
+    assert connections._most == room
+    assert ("50 connections at a time, not 1000" in caplog.text) is (room < most)
 
 
 def test_running_out_of_files_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
