@@ -1,15 +1,23 @@
-"""Any request over HTTP: an answer that is no fault of the server's, and tells nothing of its inside."""
+"""Any request over HTTP: an answer that is no fault of the server's, and tells nothing of its inside.
+
+First anything at all, of which little gets past the doors; then messages that do, with any parameters.
+"""
 
 import contextlib
 import json
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from mcp.shared.inbound import encode_header_value
 
+from mcp_browser.server.tasks.extension import EXTENSION
+from tests.e2e.test_remote_doors import INITIALIZE
+from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process
 
 SECONDS = 20.0
@@ -122,13 +130,103 @@ def answer_to(port: int, request: bytes) -> bytes:
 def test_any_request_gets_an_answer_that_is_no_fault_of_the_servers(
     server: RemoteServer, method: str, path: str, headers: list[tuple[str, str]], body: bytes
 ) -> None:
+    status, _ = ask(server, method, path, headers, body)
+    assert status < 500 or (path == "/readyz" and status == 503), (path, headers, body)
+
+
+def ask(
+    server: RemoteServer, method: str, path: str, headers: Iterable[tuple[str, str]], body: bytes
+) -> tuple[int, bytes]:
+    """The status and the whole of an answer, which tells nothing of the inside and harms nothing."""
     usual = {"Host": f"127.0.0.1:{server.port}", "Content-Length": str(len(body)), "Connection": "close"}
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in [*usual.items(), *headers])]
     answer = answer_to(server.port, "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
     status = answer.split(b" ", 2)[1:2]
     assert status, (lines, body)
-    assert int(status[0]) < 500 or (path == "/readyz" and status[0] == b"503"), (lines, body, answer[:500])
     for leak in (b"Traceback", b'File "', b"site-packages"):
         assert leak not in answer, (lines, body, answer[:500])
     assert server.process.poll() is None
     assert not [line for line in server.stderr if "Traceback" in line], server.stderr[-40:]
+    return int(status[0]), answer
+
+
+names_of_things = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from(
+        [
+            *(
+                "browser://tasks/../x",
+                "browser://tasks/aaaaaaaa/history.json?offset=-1",
+                "browser://x/files/1",
+            ),
+            *("browser://x/files/1/a?length=x", "file:///etc/passwd", "data:,x", "-1", "9" * 30, "\x00"),
+        ]
+    ),
+)
+# Those that open no browser.
+tools = st.sampled_from(["list_sessions", "close_session", "get_task", "stop_task", "add_instructions", "x"])
+arguments = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("session", "task_id", "text", "wait_seconds"), names_of_things | trees)
+)
+PARAMS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "tools/call": {"name": tools, "arguments": arguments},
+    "resources/read": {"uri": names_of_things},
+    **{key: {"uri": names_of_things} for key in ("resources/subscribe", "resources/unsubscribe")},
+    **{key: {"cursor": names_of_things} for key in ("tools/list", "resources/list", "prompts/list")},
+    "prompts/get": {"name": names_of_things, "arguments": arguments},
+    "completion/complete": {"ref": trees, "argument": trees},
+    "tasks/get": {"taskId": names_of_things},
+    "tasks/update": {"taskId": names_of_things, "inputResponses": trees},
+    "subscriptions/listen": {"notifications": trees},
+    "logging/setLevel": {"level": names_of_things},
+    "notifications/cancelled": {"requestId": leaves, "reason": names_of_things},
+}
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}, "elicitation": {}},
+}
+ACCEPTED = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def legacy(server: RemoteServer) -> dict[str, str]:
+    """The headers of a client of the older era, once it has begun."""
+    _, answer = ask(server, "POST", "/mcp", ACCEPTED.items(), json.dumps(INITIALIZE).encode())
+    (session,) = re.findall(rb"(?im)^mcp-session-id: (\S+)", answer)
+    return {"MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session.decode()}
+
+
+def modern(method: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """The headers that the newer era wants with a message."""
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+    names = [params[key] for key in ("name", "uri", "taskId") if key in params]
+    given: dict[str, Any] = params.get("arguments", {})
+    mirrored = {"Mcp-Name": names[0] if names else None, "Mcp-Param-Session": given.get("session")}
+    told = {key: encode_header_value(value) for key, value in mirrored.items() if isinstance(value, str)}
+    return headers | told
+
+
+@settings(
+    max_examples=load(60, full=1000),
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data(), method=st.sampled_from(sorted(PARAMS)), is_modern=st.booleans())
+def test_any_parameters_get_an_answer_that_is_no_fault_of_the_servers(
+    server: RemoteServer, legacy: dict[str, str], data: st.DataObject, method: str, is_modern: bool
+) -> None:
+    params: dict[str, Any] = data.draw(st.fixed_dictionaries({}, optional=PARAMS[method]))
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+    if method.startswith("notifications/"):
+        del message["id"]
+    headers = legacy
+    if is_modern:
+        headers, message["params"] = modern(method, params), params | {"_meta": META}
+    status, answer = ask(
+        server, "POST", "/mcp", [*ACCEPTED.items(), *headers.items()], json.dumps(message).encode()
+    )
+    assert status < 500, (message, answer)
+    assert b"-32603" not in answer, (message, answer)
+    assert b"Internal error" not in answer, (message, answer)

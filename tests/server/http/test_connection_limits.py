@@ -217,9 +217,13 @@ async def test_idle_streams_of_one_client_leave_room_for_others(serve: Serve) ->
 def test_connections_leave_files_for_all_else(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, most: int, room: int
 ) -> None:
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (100, 100))
-    monkeypatch.setattr(resource, "setrlimit", lambda _kind, _limits: None)
+    pytest.importorskip("resource")
+
+    def limits(*_what: object) -> tuple[int, int]:
+        return 100, 100
+
+    monkeypatch.setattr("resource.getrlimit", limits)
+    monkeypatch.setattr("resource.setrlimit", limits)
     connections = Connections(most=most, seconds=1, on_refusal=lambda _reason: None)
     connections.protocol()
     assert connections._most == room
