@@ -68,10 +68,10 @@ def describe(exchange: Exchange, told: ToldExchange, *, body: bytes | None, limi
     return "\n".join(_lines(exchange, told, body, limit))
 
 
-def body_name(exchange: Exchange) -> str:
-    """A name for the file of a response's body, after its address and type."""
-    name = unquote(urlsplit(exchange.url).path).rstrip("/").rpartition("/")[2] or "body"
-    kind = exchange.mime_type.partition(";")[0].strip()
+def body_name(url: str, mime_type: str) -> str:
+    """A name for the file of a response's body, after its address, as that may be told, and its type."""
+    name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2] or "body"
+    kind = mime_type.partition(";")[0].strip()
     suffix = mimetypes.guess_extension(kind) or ""
     return name if "." in name else f"{name}{suffix}"
 

@@ -133,7 +133,9 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
     attachments: list[Attachment] = []
     if body and (told.response_body is None or len(told.response_body) > limit):
         content = told.response_body.encode() if told.response_body is not None else body
-        attachments.append(await _kept(ctx, content, body_name(exchange), exchange.mime_type))
+        attachments.append(
+            await _kept(ctx, content, body_name(told.url, exchange.mime_type), exchange.mime_type)
+        )
     return ActionResult(
         extracted_content=f"Request {exchange.id}:",
         page_content=describe(exchange, told, body=body, limit=limit),
@@ -187,7 +189,8 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
         told.append((exchange, tell(exchange, exchange.response_body, ctx.session.redactor())))
     browser = ctx.session.context.browser
     version = f"{browser.browser_type.name}/{browser.version}" if browser else "chromium/unknown"
-    titles = {tab.id: tab.title for tab in ctx.session.tabs.values() if tab.title}
+    redactor = ctx.session.redactor()
+    titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
     archive = make_har(told, browser=version, titles=titles)
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
     file = await _kept(ctx, content, params.name or "network", "application/json", suffix=".har")

@@ -335,8 +335,10 @@ async def test_an_archive_of_some_addresses_has_only_those(listening: Hand) -> N
 def _planted(site: Site, sockets: str) -> str:
     """A page full of secrets: in headers, cookies, addresses, bodies, messages, storage and the console."""
 
-    def answer(_request: Request) -> Reply:
-        body = json.dumps({"access_token": SECRETS["answer"], "note": f"you sent {SECRETS['header']}"})
+    def answer(request: Request) -> Reply:
+        # What is long is kept in a file, which is called by its path.
+        more = "x" * 50_000 if SECRETS["header"] in request.path else f"you sent {SECRETS['header']}"
+        body = json.dumps({"access_token": SECRETS["answer"], "note": more})
         cookie = {
             "Set-Cookie": f"sid={SECRETS['cookie']}; Path=/; HttpOnly",
             "X-Auth-Token": SECRETS["answer"],
@@ -375,6 +377,7 @@ async def test_no_secret_is_in_any_result_or_file(listening: Hand, site: Site, s
         told.append(await listening.do("get_network_request", id=number))
         files += [file.path or "" for file in listening.result.attachments]
     told.append(await listening.do("wait_for_response", url="/login", method="POST"))
+    await listening.js(f"document.title = 'Welcome, {SECRETS['header']}'")
     told.append(await listening.do("export_har"))
     files += [file.path or "" for file in listening.result.attachments]
     told.append(await listening.do("get_console_messages"))
