@@ -124,7 +124,7 @@ def serving_process(*flags: str, environment: Mapping[str, str] | None = None) -
         yield server
         server.processes.seen(server.process.pid)
         if server.process.poll() is None:
-            server.stop()
+            assert server.stop() == 0, server.stderr
         left_over = server.processes.left_over(server.process.pid, seconds=10)
         assert not left_over, f"left over: {left_over}"
     finally:
