@@ -71,9 +71,11 @@ class Reader:
         self.home = home
         self.session: dict[str, str] = {}
         self.tools = {tool.name for tool in listed}
+        self.called: set[str] = set()
         self.in_session = {tool.name for tool in listed if "session" in tool.input_schema["properties"]}
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        self.called.add(tool)
         session = self.session if tool in self.in_session else {}
         result = await self.client.call_tool(tool, {**arguments, **session})
         assert isinstance(result, types.CallToolResult)
@@ -178,6 +180,7 @@ async def test_either_channel_tells_the_whole_result(reader: Reader, desk: Desk,
         for read in reads:
             assert all(fact in read for fact in FACTS.get(name, ())), f"{name}: {read}"
     await do_tasks(reader, desk, site.page(COUNTER))
+    assert not first or reader.tools - reader.called == UNREACHABLE
 
 
 async def do_tasks(reader: Reader, desk: Desk, page: str) -> None:
@@ -211,8 +214,8 @@ async def do_tasks(reader: Reader, desk: Desk, page: str) -> None:
     if reader.way != "stdio":
         (handle,) = reader.session.values()
         reader.session = {}
-        if reader.way == "sse" or reader.client.mode == "legacy":
-            assert all(handle in read for read in told(await reader.call("list_sessions", {})))
+        listed = await reader.call("list_sessions", {"session": handle})
+        assert all(handle in read for read in told(listed))
         for resource in (await reader.client.list_resources()).resources:
             await reader.reads_no_path(resource.uri)
         assert "Closed" in texts(await reader.call("close_session", {"session": handle}))
