@@ -12,7 +12,7 @@ default:
 check: static test
 
 # All that needs no browser: style, types, layers, dependencies, page scripts, generated documents.
-static: lint types layers scripts docs-check workflows
+static: lint types layers scripts docs-check workflows manifests
 
 # Style and form.
 lint:
@@ -45,6 +45,14 @@ workflows:
     check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
     check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/wish.yml
     check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+
+# The files of Docker Compose against its schema, which is shipped with the checker.
+manifests:
+    check-jsonschema --builtin-schema vendor.compose-spec manifests/container/compose*.yaml
+
+# What kustomize makes of manifests/kubernetes/, into tests/rendered/.
+rendered:
+    python -m tests.support.kubernetes
 
 # The tests, in three processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
@@ -80,6 +88,10 @@ docs-check:
 # A fresh Debian in a chroot, in which a user without rights installs the wheel, configures a client and reads a page.
 fresh-machine *folder:
     scripts/fresh_machine.sh {{ folder }}
+
+# The steps of the Dockerfile in a Debian of its own; what comes of it serves clients with its sandbox on. Needs root, debootstrap, crun.
+container-chroot *arguments:
+    python scripts/container_chroot.py {{ arguments }}
 
 # Measure, side by side with other servers; see benchmarks/README.md.
 bench *arguments:

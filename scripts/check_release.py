@@ -4,6 +4,7 @@ python scripts/check_release.py v0.1.0    exit with 1 where they are not
 """
 
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -22,6 +23,9 @@ def main() -> int:
         "manifests/server.json": server["version"],
         "manifests/mcpb/manifest.json": bundle["version"],
     }
+    for overlay in sorted((ROOT / "manifests" / "kubernetes" / "overlays").glob("*/kustomization.yaml")):
+        found = re.findall(r"newTag: (\S+?)(?:-server)?$", overlay.read_text("utf-8"), re.M)
+        named |= {str(overlay.relative_to(ROOT)): one for one in found}
     wrong = [f"{file} names {found}, not {version}" for file, found in named.items() if found != version]
     if f"## [{version}]" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
         wrong.append(f"CHANGELOG.md has no section [{version}]")

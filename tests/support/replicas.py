@@ -1,4 +1,4 @@
-"""Several servers behind a real nginx, with the configuration that the manifests have.
+"""Several servers behind a real nginx, with one of the configurations that the manifests have.
 
 async with replicated(folder) as site:
     async with connected(site.url) as browser:
@@ -8,10 +8,14 @@ async with replicated(folder) as site:
 import contextlib
 import re
 import shutil
-from collections.abc import AsyncGenerator, Generator
+import socketserver
+import struct
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socket import inet_aton
 
 import pytest
 
@@ -19,12 +23,15 @@ from tests.support.apps import free_port, running
 from tests.support.packages import debian_package
 from tests.support.remote import RemoteServer, serving
 
-CONFIGURATION = Path(__file__).parents[2] / "manifests" / "nginx.conf"
+MANIFESTS = Path(__file__).parents[2] / "manifests"
+CONFIGURATION = MANIFESTS / "nginx.conf"
+ROUTER = MANIFESTS / "kubernetes" / "overlays" / "many-replicas" / "router.conf"
 
 PORTS = {"a": 8601, "b": 8602, "c": 8603}
 """The replicas in the configuration, and where they listen."""
 
-LISTENS = "listen 8600;"
+PODS = {"mcp-browser-0": "127.0.0.2", "mcp-browser-1": "127.0.0.3", "mcp-browser-2": "127.0.0.4"}
+"""The servers of a cluster as the router knows them, and the addresses that they have here."""
 
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
@@ -49,7 +56,7 @@ class Replicas:
 
 @asynccontextmanager
 async def replicated(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
-    """Three replicas and nginx, on free ports.
+    """Three replicas and nginx with `manifests/nginx.conf`, on free ports.
 
     Args:
         folder: for nginx' own files.
@@ -62,20 +69,57 @@ async def replicated(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
             name: await stack.enter_async_context(serving("--replica", name, "--port", str(port), *trust))
             for name, port in ports.items()
         }
-        base = stack.enter_context(nginx(folder, ports))
+        here = {rf"127\.0\.0\.1:{written}\b": f"127.0.0.1:{ports[name]}" for name, written in PORTS.items()}
+        base = stack.enter_context(nginx(folder, CONFIGURATION, here))
         yield Replicas(base=base, servers=servers)
 
 
+@asynccontextmanager
+async def clustered(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
+    """Three servers and a router as in the overlay `many-replicas`: all at one port, each by its name.
+
+    What stands for the cluster's names knows those whose process runs.
+
+    Args:
+        folder: for nginx' own files.
+        flags: more settings for each server.
+    """
+    port = str(free_port())
+    trust = ("--http", "--sse", "--trusted-proxies", "127.0.0.0/8", *flags)
+    async with contextlib.AsyncExitStack() as stack:
+        servers = {
+            name: await stack.enter_async_context(
+                serving("--replica", name, "--host", address, "--port", port, *trust)
+            )
+            for name, address in PODS.items()
+        }
+
+        def addresses(asked: str) -> list[str]:
+            name, _, rest = asked.partition(".")
+            running = {one: PODS[one] for one in PODS if servers[one].process.poll() is None}
+            if rest == "mcp-browser-servers.mcp-browser.svc.cluster.local":
+                return [running[name]] if name in running else []
+            return list(running.values()) if asked == "mcp-browser.mcp-browser.svc.cluster.local" else []
+
+        names = stack.enter_context(name_server(addresses))
+        here = {r"kube-dns\.kube-system\.svc\.cluster\.local": names, r"\b8585\b": port}
+        yield Replicas(base=stack.enter_context(nginx(folder, ROUTER, here)), servers=servers)
+
+
 @contextmanager
-def nginx(folder: Path, ports: dict[str, int]) -> Generator[str]:
-    """nginx as the manifest configures it, with other ports; its address."""
+def nginx(folder: Path, configuration: Path, here: dict[str, str]) -> Generator[str]:
+    """nginx as a manifest configures it; its address.
+
+    Args:
+        folder: for its own files.
+        configuration: of a server.
+        here: what stands in the place of what the configuration says, by regular expressions for that.
+    """
     port = free_port()
-    text = CONFIGURATION.read_text("utf-8")
-    assert LISTENS in text
-    text = text.replace(LISTENS, f"listen 127.0.0.1:{port};")
-    for name, written in PORTS.items():
-        text, count = re.subn(rf"127\.0\.0\.1:{written}\b", f"127.0.0.1:{ports[name]}", text)
-        assert count, f"{CONFIGURATION} does not have the replica {name} at {written}"
+    text = configuration.read_text("utf-8")
+    for written, instead in {r"listen \d+;": f"listen 127.0.0.1:{port};", **here}.items():
+        text, count = re.subn(written, instead, text)
+        assert count, f"{configuration} does not say {written}"
     (folder / "mcp-browser.conf").write_text(text, "utf-8")
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in _TEMPORARY)
     (folder / "nginx.conf").write_text(
@@ -96,3 +140,33 @@ def executable() -> Path:
         return debian_package("nginx") / "usr" / "sbin" / "nginx"
     except RuntimeError as error:
         pytest.skip(f"there is no nginx here, and it cannot be had: {error}")
+
+
+@contextmanager
+def name_server(addresses: Callable[[str], list[str]]) -> Generator[str]:
+    """A name server (DNS, over UDP); its address and port.
+
+    Args:
+        addresses: those of a name; none where there is no such name.
+    """
+
+    class Answer(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            query, socket = self.request
+            end = query.index(b"\0", 12)
+            labels: list[str] = []
+            at = 12
+            while at < end:
+                labels.append(query[at + 1 : at + 1 + query[at]].decode())
+                at += 1 + query[at]
+            found = addresses(".".join(labels))
+            head = query[:2] + struct.pack(">5H", 0x8180 if found else 0x8183, 1, len(found), 0, 0)
+            records = (b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 1, 4) + inet_aton(one) for one in found)
+            socket.sendto(head + query[12 : end + 5] + b"".join(records), self.client_address)
+
+    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()

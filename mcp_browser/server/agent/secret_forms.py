@@ -35,14 +35,19 @@ class SecretForm:
 
 
 class SecretForms:
-    """The forms that are open now, by the secret part of their addresses."""
+    """The forms that are open now, by the secret part of their addresses.
 
-    def __init__(self) -> None:
+    That starts with the `replica`, the server's name among several, so that a proxy can tell.
+    """
+
+    def __init__(self, replica: str | None = None) -> None:
+        self._replica = f"{replica}." if replica else ""
         self._forms: dict[str, SecretForm] = {}
 
     def open(self, question: str, site: str, task: str) -> SecretForm:
         """A new form."""
         form = SecretForm(question, site, task)
+        form.token = self._replica + form.token
         self._forms[form.token] = form
         return form
 

@@ -94,3 +94,13 @@ async def test_a_form_ends_with_its_time_and_with_its_question(place: Place) -> 
     place.forms.close(other)
     assert (await place.client.get(f"/browser/ask/{other.token}")).status_code == 410
     assert other.answer.cancelled()
+
+
+async def test_an_address_begins_with_the_name_of_its_replica() -> None:
+    """A proxy before several servers routes by it."""
+    forms = HostedForms(Settings(server=ServerSettings(http=True, replica="b")))
+    form = forms.open("Code?", "shop.example", "Buy tea.")
+
+    assert form.token.startswith("b.")
+    assert forms.find(form.token) is form
+    forms.close(form)

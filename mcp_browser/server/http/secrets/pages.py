@@ -95,7 +95,7 @@ class HostedForms(SecretForms):
     """Forms on the server itself, at the address by which its clients reach it."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__()
+        super().__init__(settings.server.replica)
         self._access = settings.access
         self._prefix = settings.server.path_prefix
 

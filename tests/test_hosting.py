@@ -1,0 +1,388 @@
+"""The manifests for operators: valid, of one piece, and true to the server's settings and figures."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from ruamel.yaml import YAML
+from starlette.requests import Request
+
+from mcp_browser.cli.arguments import parse_arguments
+from mcp_browser.cli.sources import load_settings
+from mcp_browser.server.http.metrics import Metrics, Numbers
+from mcp_browser.server.http.middleware.refusals import Reason
+from mcp_browser.server.observer import Outcome
+from mcp_browser.server.startup import CLOSING_SECONDS
+from mcp_browser.settings import Settings
+from scripts.dockerfile_steps import stages
+from tests.support.kubernetes import FOLDERS, RENDERED, problems, render, rendered
+from tests.support.packages import debian_package
+from tests.test_manifests import version
+
+ROOT = Path(__file__).parent.parent
+MANIFESTS = ROOT / "manifests"
+DOCKERFILE = (MANIFESTS / "container" / "Dockerfile").read_text("utf-8")
+
+
+def parsed(path: str) -> Any:
+    return cast("Any", YAML(typ="safe")).load(MANIFESTS / path)
+
+
+def settings_of(variables: dict[str, str]) -> Settings:
+    """The settings that a server has with these variables, except for the path of its browser."""
+    given = {name: value for name, value in variables.items() if name.startswith("MCP_BROWSER_")}
+    given.pop("MCP_BROWSER_EXECUTABLE", None)
+    return load_settings({}, environment=given).settings
+
+
+def of_the_image(target: str = "") -> dict[str, str]:
+    """What a stage of the Dockerfile sets, with those before it."""
+    found: dict[str, str] = {}
+    for stage in stages(DOCKERFILE, {}):
+        for word, rest in stage.steps:
+            if word == "ENV":
+                found |= dict(re.findall(r"(\w+)=(\S+)", rest))
+        if target == stage.name:
+            break
+    return found
+
+
+def composed(*files: str) -> dict[str, Any]:
+    """The service of the server, with what later files change of it."""
+    service: dict[str, Any] = {}
+    for file in files:
+        own = parsed(f"container/{file}")["services"]["mcp-browser"]
+        environment = {**service.get("environment", {}), **own.get("environment", {})}
+        service = {**service, **own, "environment": environment}
+    return service
+
+
+def test_the_image_runs_as_nobody_in_particular_and_reaps_what_is_left() -> None:
+    last = stages(DOCKERFILE, {})[-1]
+
+    assert [rest for word, rest in last.steps if word == "USER"][-1] == "10001:10001"
+    server = stages(DOCKERFILE, {})[1].steps
+    (entry,) = (json.loads(rest) for word, rest in server if word == "ENTRYPOINT")
+    assert entry == ["/usr/bin/tini", "--", "mcp-browser"]
+    (health,) = (rest for word, rest in server if word == "HEALTHCHECK")
+    compile(json.loads(health.partition("CMD ")[2])[-1], "health", "exec")
+    assert settings_of(of_the_image()).browser.sandbox is True
+
+
+@pytest.mark.parametrize("variant", [[], ["compose.browserless.yaml"], ["compose.selenium.yaml"]])
+def test_the_services_settings_are_the_servers(variant: list[str]) -> None:
+    service = composed("compose.yaml", *variant)
+    image = of_the_image(service["build"].get("target", ""))
+    said = {name: re.sub(r"\$\{.*?\}", "x", value) for name, value in service["environment"].items()}
+
+    settings = settings_of(image | said)
+
+    assert settings.server.http
+    assert settings.access.tokens == Path("/run/secrets/tokens")
+    assert settings.browser.starts_chromium == (not variant)
+    assert "MCP_BROWSER_EXECUTABLE" not in image or not variant
+    ends_within = settings.server.shutdown_timeout + CLOSING_SECONDS
+    assert int(service["stop_grace_period"].removesuffix("s")) > ends_within
+
+
+CLOSED = """acct add_key bpf clone3 create_module delete_module fanotify_init finit_module fsopen init_module
+io_uring_setup ioperm iopl kexec_file_load kexec_load keyctl mount mount_setattr move_mount nfsservctl
+open_by_handle_at open_tree perf_event_open pivot_root process_vm_readv process_vm_writev ptrace quotactl
+reboot request_key setns settimeofday swapoff swapon sysfs umount2 userfaultfd uselib vhangup"""
+"""What no browser needs and an intruder would use."""
+
+
+def test_the_seccomp_profile_allows_what_the_sandbox_needs_and_little_else() -> None:
+    profile = json.loads((MANIFESTS / "seccomp" / "profile.json").read_text("utf-8"))
+    allowed: dict[str, list[Any]] = {}
+    for rule in profile["syscalls"]:
+        if rule["action"] == "SCMP_ACT_ALLOW":
+            for name in rule["names"]:
+                allowed.setdefault(name, []).append(rule.get("args"))
+
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert allowed["chroot"] == [None]
+    for name in ("clone", "unshare"):
+        ((argument,),) = allowed[name]
+        namespaces = {"mnt": 0x20000, "cgroup": 0x2000000, "uts": 0x4000000, "ipc": 0x8000000}
+        assert argument["value"] == sum(namespaces.values())
+        assert (argument["op"], argument["valueTwo"]) == ("SCMP_CMP_MASKED_EQ", 0)
+    assert not allowed.keys() & set(CLOSED.split())
+
+
+def of_kind(folder: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The specifications of a kind in what a folder renders to, by name."""
+    return {one["metadata"]["name"]: one["spec"] for one in rendered(folder) if one["kind"] == kind}
+
+
+def templates(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The templates of pods, each with the name of what makes them."""
+    for one in rendered(folder):
+        spec = one.get("spec", {})
+        if template := spec.get("template") or spec.get("jobTargetRef", {}).get("template"):
+            yield one["metadata"]["name"], template
+
+
+def test_no_pod_has_more_rights_than_it_needs() -> None:
+    for where, (name, template) in ((folder, one) for folder in FOLDERS for one in templates(folder)):
+        pod = template["spec"]
+        assert pod["enableServiceLinks"] is False, name
+        assert pod["automountServiceAccountToken"] is False, name
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            own = {**pod.get("securityContext", {}), **container["securityContext"]}
+            assert own["allowPrivilegeEscalation"] is False, name
+            assert own["capabilities"] == {"drop": ["ALL"]}, name
+            assert own["seccompProfile"]["type"] in {"RuntimeDefault", "Localhost"}, name
+            assert own.get("runAsNonRoot") is True or where == "seccomp", name
+            assert "memory" in container["resources"]["limits"], name
+
+
+OVERLAYS = [folder for folder in FOLDERS if folder != "seccomp"]
+
+
+def server_of(folder: str) -> tuple[dict[str, Any], Settings]:
+    """The pod of the server in an overlay, and the settings that it has."""
+    pod = dict(templates(folder))["mcp-browser"]["spec"]
+    (container,) = pod["containers"]
+    (source,) = container["envFrom"]
+    (config,) = (
+        one["data"] for one in rendered(folder) if one["metadata"]["name"] == source["configMapRef"]["name"]
+    )
+    image = of_the_image("server" if container["image"].endswith("-server") else "")
+    env = {one["name"]: one.get("value", "mcp-browser-0") for one in container.get("env", [])}
+    return pod, settings_of(image | config | env)
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_a_pods_settings_are_the_servers_and_it_has_time_to_end(folder: str) -> None:
+    pod, settings = server_of(folder)
+    (container,) = pod["containers"]
+
+    waits = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert pod["terminationGracePeriodSeconds"] > waits + settings.server.shutdown_timeout + CLOSING_SECONDS
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"] == 10001
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert settings.access.tokens is not None
+    assert {"/data", "/tmp", "/home/browser", str(settings.access.tokens.parent)} <= mounts
+    (secret,) = (volume["secret"] for volume in pod["volumes"] if "secret" in volume)
+    # The group may read it, as the server lets it where a file holds hashes.
+    assert secret["defaultMode"] == 0o440
+    assert bool(settings.server.replica) == (folder != "one-replica")
+    assert bool(settings.sessions.profiles) == (folder == "one-replica")
+    profile = pod["securityContext"]["seccompProfile"]
+    assert (profile["type"] == "Localhost") == settings.browser.starts_chromium
+    assert settings.browser.starts_chromium == (folder != "selenium-grid")
+
+
+def test_the_autoscaler_leaves_room_in_each_server() -> None:
+    (scaler,) = (one for one in rendered("many-replicas") if one["kind"] == "HorizontalPodAutoscaler")
+    (metric,) = scaler["spec"]["metrics"]
+    _, settings = server_of("many-replicas")
+
+    assert metric["pods"]["metric"]["name"] in figures()
+    assert int(metric["pods"]["target"]["averageValue"]) < settings.sessions.max_sessions
+    (servers,) = of_kind("many-replicas", "StatefulSet").values()
+    assert "replicas" not in servers, "two would say how many"
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_what_is_named_is_there(folder: str) -> None:
+    parts = rendered(folder)
+    names = {(one["kind"], one["metadata"]["name"]) for one in parts}
+    labels: list[Any] = [template["metadata"]["labels"] for _, template in templates(folder)]
+    for one in parts:
+        kind: str = one["kind"]
+        spec: Any = one.get("spec", {})
+        rules: list[Any] = spec["rules"] if kind == "HTTPRoute" else []
+        for rule in rules:
+            assert all(("Service", backend["name"]) in names for backend in rule["backendRefs"])
+        if kind in {"Service", "PodMonitor", "PodDisruptionBudget"}:
+            wanted = spec["selector"].get("matchLabels", spec["selector"])
+            assert any(wanted.items() <= label.items() for label in labels), one["metadata"]["name"]
+        if target := spec.get("scaleTargetRef"):
+            assert (target["kind"], target["name"]) in names
+        assert kind == "Namespace" or one["metadata"]["namespace"] == "mcp-browser"
+    # Nothing is reached but by a rule.
+    assert ("NetworkPolicy", "nothing-else") in names
+
+
+def test_the_router_knows_the_overlays_names() -> None:
+    rules = (MANIFESTS / "kubernetes/overlays/many-replicas/router.conf").read_text("utf-8")
+    ((name, servers),) = of_kind("many-replicas", "StatefulSet").items()
+    services = of_kind("many-replicas", "Service")
+
+    assert services[servers["serviceName"]]["clusterIP"] == "None"
+    assert f"$named_server.{servers['serviceName']}.mcp-browser.svc.cluster.local:8585;" in rules
+    assert f"set $any {name}.mcp-browser.svc.cluster.local:8585;" in rules
+    assert services[name]["ports"][0]["port"] == 8585
+    patterns = re.findall(r"\(\?<\w+>(.*?)\)", rules)
+    assert len(patterns) == 5
+    assert all(re.fullmatch(one, f"{name}-12") for one in patterns)
+
+
+def test_the_images_are_of_this_version() -> None:
+    for folder in OVERLAYS:
+        (container,) = dict(templates(folder))["mcp-browser"]["spec"]["containers"]
+        assert container["image"].partition(":")[2].removesuffix("-server") == version()
+
+
+@pytest.mark.apps
+def test_kustomize_renders_what_is_kept() -> None:
+    for folder in FOLDERS:
+        # `just rendered` writes them anew.
+        assert render(folder) == (RENDERED / f"{folder}.yaml").read_text("utf-8")
+
+
+@pytest.mark.apps
+def test_what_is_rendered_follows_the_schemas() -> None:
+    assert problems() == ""
+
+
+def figures() -> dict[str, set[str]]:
+    """The samples that /metrics shows once each has happened, with the names of their labels."""
+    metrics = Metrics(Numbers(sessions=lambda: 1, connections=lambda: 1, restarts=lambda: 1))
+    metrics.called("click_element", "ok", 1)
+    metrics.refused("rate")
+    answer = asyncio.run(metrics.show(Request({"type": "http", "method": "GET", "headers": []})))
+    families = text_string_to_metric_families(bytes(answer.body).decode())
+    return {sample.name: set(sample.labels) for family in families for sample in family.samples}
+
+
+def queries() -> Iterator[str]:
+    """Each query of the alerts and of the dashboard."""
+    for group in parsed("prometheus/alerts.yaml")["groups"]:
+        yield from (rule["expr"] for rule in group["rules"])
+    dashboard = json.loads((MANIFESTS / "grafana" / "dashboard.json").read_text("utf-8"))
+    for panel in dashboard["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["query"]["query"]
+
+
+def test_alerts_and_dashboard_ask_for_figures_that_there_are() -> None:
+    known = figures()
+    values = {
+        "outcome": set(get_args(Outcome)),
+        "reason": set(get_args(Reason)),
+        "process": {"server", "children"},
+    }
+    added = {"job", "instance"}  # By Prometheus
+    asked: set[str] = set()
+    for query in queries():
+        names = re.findall(r"\b(?:mcp_browser|process)_\w+", query)
+        asked.update(names)
+        for name in names or ["up"]:
+            assert name == "up" or name in known, query
+        labels = {label for name in names for label in known.get(name, added)} | added
+        for label, _, value in re.findall(r'(\w+)(=~|!=|=)"([^"]*)"', query):
+            assert label in labels, query
+            assert label not in values or set(value.split("|")) <= values[label], query
+        for by in re.findall(r"by \((.*?)\)", query):
+            assert set(by.split(", ")) <= labels, query
+
+    own = {name for name in known if name.startswith("mcp_browser_") and not name.endswith("_created")}
+    assert asked >= own, "each figure of the server's is shown somewhere"
+
+
+def test_the_panels_of_the_dashboard_stand_beside_each_other() -> None:
+    dashboard = json.loads((MANIFESTS / "grafana" / "dashboard.json").read_text("utf-8"))
+    places = [panel["gridPos"] for panel in dashboard["panels"]]
+
+    cells = [
+        (x, y)
+        for place in places
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in dashboard["panels"]}) == len(places)
+
+
+@pytest.mark.apps
+def test_the_alerts_fire_when_they_should_and_each_query_is_one(tmp_path: Path) -> None:
+    promtool = shutil.which("promtool") or str(debian_package("prometheus") / "usr/bin/promtool")
+
+    def check(*words: str, folder: Path) -> None:
+        done = subprocess.run([promtool, *words], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    check("check", "rules", "alerts.yaml", folder=MANIFESTS / "prometheus")
+    check("test", "rules", "alerts.test.yaml", folder=MANIFESTS / "prometheus")
+    shutil.copy(MANIFESTS / "prometheus" / "alerts.yaml", tmp_path)
+    shutil.copy(MANIFESTS / "container" / "prometheus.yaml", tmp_path)
+    check("check", "config", "prometheus.yaml", folder=tmp_path)
+    rules = [
+        {"record": f"query:{number}", "expr": query.replace("$__rate_interval", "1m")}
+        for number, query in enumerate(queries())
+        if not query.startswith("label_values")
+    ]
+    (tmp_path / "queries.yaml").write_text(json.dumps({"groups": [{"name": "queries", "rules": rules}]}))
+    check("check", "rules", "queries.yaml", folder=tmp_path)
+
+
+UNIT = MANIFESTS / "systemd" / "mcp-browser.service"
+
+
+def test_the_service_ends_and_starts_again_as_the_servers_exit_codes_say() -> None:
+    lines = re.sub(r"\\\n\s*", "", UNIT.read_text("utf-8")).splitlines()
+    unit = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    command = unit["ExecStart"].split()
+    arguments = parse_arguments(command[1:])
+
+    assert arguments.command == "serve"
+    settings = load_settings(arguments.flags, environment={}).settings
+    assert int(unit["TimeoutStopSec"]) > settings.server.shutdown_timeout + CLOSING_SECONDS
+    assert (unit["Restart"], unit["RestartPreventExitStatus"]) == ("on-failure", "2")
+    assert (unit["SuccessExitStatus"], unit["KillMode"]) == ("143", "mixed")
+    assert unit["RestrictNamespaces"] == "user pid net"
+    state = "/var/lib/" + unit["StateDirectory"]
+    assert settings.files.output_dir is not None
+    assert str(settings.files.output_dir).startswith(state)
+
+
+@pytest.mark.slow
+def test_systemd_takes_the_service_and_finds_it_closed(tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("there is no systemd-analyze here")
+    text = UNIT.read_text("utf-8")
+    program = tmp_path / "mcp-browser"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    unit = tmp_path / UNIT.name
+    # verify looks for the program and the user, which are only where it is installed.
+    text = text.replace("/opt/mcp-browser/bin/mcp-browser --http", f"{program} --http")
+    unit.write_text(re.sub(r"^(User|Group)=.*", r"\1=root", text, flags=re.M), "utf-8")
+
+    verified = subprocess.run(
+        [analyze, "verify", "--man=no", unit], capture_output=True, text=True, check=False
+    )
+    assert verified.returncode == 0, verified.stderr
+    assert UNIT.name not in verified.stderr, verified.stderr
+    unit.write_text(UNIT.read_text("utf-8"), "utf-8")
+    options = ["security", "--offline=yes", "--threshold=25", "--no-pager"]
+    judged = subprocess.run([analyze, *options, unit], capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stdout[-3000:] + judged.stderr
+
+
+@pytest.mark.apps
+def test_the_proxy_of_compose_takes_its_configuration(tmp_path: Path) -> None:
+    caddy = shutil.which("caddy") or str(debian_package("caddy") / "usr/bin/caddy")
+    command = [caddy, "adapt", "--validate", "--config", str(MANIFESTS / "container" / "Caddyfile")]
+
+    home = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=home)
+
+    assert done.returncode == 0, done.stderr
+    assert "mcp-browser:8585" in done.stdout
+    assert "not formatted" not in done.stderr
