@@ -70,7 +70,7 @@ async def _nodes(pages: SessionPages, caller: Caller, session: BrowserSession) -
         return ActionResult()
 
     try:
-        await pages.controller(caller).look("get_state", {}, look, session)
+        await pages.look(caller, session, "get_state", look, method="completion/complete")
     except ActionError:
         return ()
     return nodes

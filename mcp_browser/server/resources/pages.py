@@ -2,17 +2,19 @@
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from weakref import WeakKeyDictionary
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.audit import CALLER, name_of
 from mcp_browser.audit import Caller as AuditedCaller
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
+from mcp_browser.controller import Controller, Look
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.rendering.result import ImagePart, render_error, render_result
 from mcp_browser.server.ask import client_of
@@ -94,12 +96,7 @@ class SessionPages:
             session = lease.session
             if session.tab_in_use is None:
                 raise NotFound(_NOTHING_OPEN, hint="go_to_url opens one.")
-            CALLER.set(
-                AuditedCaller(
-                    caller.principal.name, client_of(caller.request), "resources/read", name_of(session)
-                )
-            )
-            return await self._look(view, part, session, caller.principal, uri)
+            return await self._contents(view, part, session, caller, uri)
 
     def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
         """Tell when an action was carried out in the caller's sessions, and when one opens or ends."""
@@ -119,6 +116,7 @@ class SessionPages:
             for view in views:
                 for name in names:
                     changed(f"browser://{name}/{view.name}", listed)
+                    listed = False
 
         offered = [*self._offered(caller.principal)]
         ends = (
@@ -140,12 +138,18 @@ class SessionPages:
 
     def session(self, caller: Caller, name: str | None) -> BrowserSession | None:
         """The caller's session of that name, by default the current one, where something is open in it."""
-        session = dict(self._named(caller)).get(name or CURRENT)
-        return session if session is not None and session.tab_in_use is not None else None
+        for session in self._manager.sessions:
+            mine = session.tab_in_use is not None and self._may_see(caller, session)
+            if mine and (name or CURRENT) in self._names_of(caller, session):
+                return session
+        return None
 
-    def controller(self, caller: Caller) -> Controller:
-        """The controller of the caller."""
-        return self._controller_of(caller.principal)
+    async def look(
+        self, caller: Caller, session: BrowserSession, action: str, look: Look, *, method: str
+    ) -> ActionResult:
+        """What the caller sees of its session, as `Controller.look`; `method` is what it has asked for."""
+        CALLER.set(AuditedCaller(caller.principal.name, client_of(caller.request), method, name_of(session)))
+        return await self._controller_of(caller.principal).look(action, {}, look, session)
 
     # -- inside
 
@@ -198,18 +202,21 @@ class SessionPages:
             if pictures and view.action not in settings.tools.exclude_actions:
                 yield view
 
-    async def _look(
-        self, view: View, part: int, session: BrowserSession, principal: Principal, uri: str
+    async def _contents(
+        self, view: View, part: int, session: BrowserSession, caller: Caller, uri: str
     ) -> Contents:
-        controller = self._controller_of(principal)
+        def look(ctx: ActionContext) -> Awaitable[ActionResult]:
+            return view.look(ctx, part)
+
         try:
-            result = await controller.look(view.action, {}, lambda ctx: view.look(ctx, part), session)
+            result = await self.look(caller, session, view.action, look, method="resources/read")
         except ActionError as error:
             text = render_error(error, secrets=session.hidden)
             if self._paths is not None:
                 text = self._paths.hide(text, known=uri)
             raise MCPError(types.INVALID_PARAMS, text, {"uri": uri}) from error
-        text, *others = render_result(result, settings=controller.settings, secrets=session.hidden)
+        settings = self._controller_of(caller.principal).settings
+        text, *others = render_result(result, settings=settings, secrets=session.hidden)
         block: types.ContentBlock = types.TextContent(text=str(text))
         if others and isinstance(picture := others[0], ImagePart):
             block = types.ImageContent(
