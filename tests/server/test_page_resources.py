@@ -2,9 +2,11 @@
 
 import asyncio
 import base64
+import json
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -23,7 +25,7 @@ from mcp_browser.server.app import BrowserServer, create_server
 from mcp_browser.server.calls import OneSession
 from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.views import VIEWS
-from mcp_browser.settings import ScreenshotSettings, Settings, ToolSettings
+from mcp_browser.settings import ScreenshotSettings, ServerSettings, Settings, ToolSettings
 from tests.server.test_app import text_of
 from tests.server.test_resources import Inbox
 from tests.support.site import Site
@@ -198,3 +200,24 @@ async def test_who_watches_a_page_is_told_of_each_action_in_it(room: Callable[..
         assert (updated.params.uri, rest) == (uri, [])
     await other.close()
     assert here.manager._page_listeners == []
+
+
+async def test_a_policy_holds_for_what_is_looked_at_and_the_audit_log_tells_of_it(
+    room: Callable[..., Any], site: Site, tmp_path: Path
+) -> None:
+    policy, log = tmp_path / "policy.toml", tmp_path / "audit.log"
+    policy.write_text(
+        '[[rule]]\nactions = ["extract_content"]\ndecision = "deny"\nreason = "Not to be read."\n'
+    )
+    settings = Settings(tools=ToolSettings(policy=policy), server=ServerSettings(audit_log=log))
+    here: Room = await room(settings)
+    async with Client(here.server) as client:
+        await client.call_tool("go_to_url", {"url": site.page("<h1>Private</h1>")})
+        assert "Not to be read" in await refused(client, "browser://current/page")
+        assert "Private" in await read(client, "snapshot")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    reads = [line for line in lines if line.get("tool") == "resources/read"]
+    assert [(line["action"], line["outcome"]) for line in reads] == [
+        ("extract_content", "refused"),
+        ("get_state", "ok"),
+    ]
