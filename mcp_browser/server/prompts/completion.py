@@ -46,7 +46,8 @@ async def values_for(completed: str, pages: SessionPages, caller: Caller, name: 
         found = {"forms": _forms, "tables": _tables, "elements": _elements}[completed](nodes)
     else:
         found = []
-    lines = (hide(one_line(value, LONGEST_VALUE), session.hidden) for value in found)
+    # Hidden before it is cut, so that no part of a secret is left.
+    lines = (one_line(hide(clean_text(value), session.hidden), LONGEST_VALUE) for value in found)
     return [line for line in dict.fromkeys(lines) if line]
 
 

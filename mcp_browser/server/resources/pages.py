@@ -2,7 +2,8 @@
 
 import base64
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import mcp_types as types
@@ -23,9 +24,11 @@ from mcp_browser.server.limits import fit
 from mcp_browser.server.paths import ServerPaths
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
-from mcp_browser.server.resources.views import VIEWS, View
 
-URI = re.compile(rf"browser://(?P<session>[\w.-]+)/(?P<view>{'|'.join(VIEWS)})(?:\?(?P<query>.*))?")
+if TYPE_CHECKING:
+    from mcp_browser.server.resources.views import View
+
+URI = re.compile(r"browser://(?P<session>[\w.-]+)/(?P<view>[a-z]+)(?:\?(?P<query>.*))?")
 _PART = re.compile(r"part=([1-9][0-9]{0,5})")
 _NOTHING_OPEN = "No page is open in this session."
 
@@ -58,7 +61,7 @@ class SessionPages:
                 description=f"{view.description} {_MEANT}",
                 mime_type=_mime_type(view),
             )
-            for view in VIEWS.values()
+            for view in _views().values()
         )
 
     def listed(self, caller: Caller) -> list[types.Resource]:
@@ -85,9 +88,9 @@ class SessionPages:
             MCPError: it cannot be seen now.
         """
         match = URI.fullmatch(uri)
-        if match is None:
+        view = _views().get(match["view"]) if match is not None else None
+        if match is None or view is None:
             return None
-        view = VIEWS[match["view"]]
         if view not in self._offered(caller.principal):
             raise NotFound(f"The resource {view.name} is switched off by the server's settings.")
         part = _part_of(view, match["query"])
@@ -105,7 +108,7 @@ class SessionPages:
             if names := tuple(self._names_of(caller, session)) if self._may_see(caller, session) else ():
                 known[session] = names
 
-        def tell(session: BrowserSession, views: Iterable[View]) -> None:
+        def tell(session: BrowserSession, only: str | None = None) -> None:
             listed = session not in known
             if session.closed:
                 names, listed = known.pop(session, ()), True
@@ -113,15 +116,15 @@ class SessionPages:
                 known[session] = names = tuple(self._names_of(caller, session))
             else:
                 return
+            views = [view for view in self._offered(caller.principal) if only in (None, view.name)]
             for view in views:
                 for name in names:
                     changed(f"browser://{name}/{view.name}", listed)
                     listed = False
 
-        offered = [*self._offered(caller.principal)]
         ends = (
-            self._manager.listen_to_pages(lambda session: tell(session, offered)),
-            self._manager.listen_to_files(lambda session, _uri: tell(session, _about_files(offered))),
+            self._manager.listen_to_pages(tell),
+            self._manager.listen_to_files(lambda session, _uri: tell(session, "downloads")),
         )
 
         def end() -> None:
@@ -195,15 +198,15 @@ class SessionPages:
             raise NotFound(_NOTHING_OPEN, hint="go_to_url opens one.")
         return None
 
-    def _offered(self, principal: Principal) -> Iterator[View]:
+    def _offered(self, principal: Principal) -> "Iterator[View]":
         settings = self._controller_of(principal).settings
-        for view in VIEWS.values():
+        for view in _views().values():
             pictures = settings.screenshots.screenshots != "never" or view.action != "screenshot"
             if pictures and view.action not in settings.tools.exclude_actions:
                 yield view
 
     async def _contents(
-        self, view: View, part: int, session: BrowserSession, caller: Caller, uri: str
+        self, view: "View", part: int, session: BrowserSession, caller: Caller, uri: str
     ) -> Contents:
         def look(ctx: ActionContext) -> Awaitable[ActionResult]:
             return view.look(ctx, part)
@@ -234,16 +237,19 @@ class SessionPages:
 _MEANT = f"`session` is the handle that a result told, or `{CURRENT}`."
 
 
-def _about_files(views: Iterable[View]) -> Iterator[View]:
-    return (view for view in views if view.name == "downloads")
+def _views() -> "Mapping[str, View]":
+    # Imported late: no client asks before it has the tools.
+    from mcp_browser.server.resources.views import VIEWS  # noqa: PLC0415
+
+    return VIEWS
 
 
-def _mime_type(view: View) -> str | None:
+def _mime_type(view: "View") -> str | None:
     # Of a picture it is known once it was taken.
     return None if "*" in view.mime_type else view.mime_type
 
 
-def _part_of(view: View, query: str | None) -> int:
+def _part_of(view: "View", query: str | None) -> int:
     if query is None:
         return 1
     found = _PART.fullmatch(query)
