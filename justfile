@@ -117,6 +117,10 @@ remote *arguments:
 small-model *arguments:
     python -m benchmarks.agent {{ arguments }}
 
+# Whether a model picks the right tool from this server's list, and from playwright-mcp's; see benchmarks/README.md.
+tool-choice *arguments:
+    python -m benchmarks.tool_choice {{ arguments }}
+
 # Write requirements.lock anew, by uv: each package that is declared, with hashes, for every platform.
 lock:
     uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \

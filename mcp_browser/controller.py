@@ -29,6 +29,7 @@ from mcp_browser.text import cut_address
 
 logger = logging.getLogger(__name__)
 
+Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
 Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
 
 
@@ -147,6 +148,51 @@ class Controller:
             + ("." if doing == name else f": it spent them {doing}."),
             hint="The session goes on: look with get_state, or reload the page.",
         )
+
+    async def look(
+        self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
+    ) -> ActionResult:
+        """What `look` sees of a session where the action of that name could be carried out now.
+
+        It is bound as that action is, by the policy and the time limit among others, and told to the audit
+        log. Nothing of it counts as told: the next result says all that it would have said without it.
+
+        Args:
+            name: an action of the package, offered or not, that only reads.
+            arguments: those that the action would have.
+            look: what is done instead of it.
+            session: where; it is opened if need be.
+
+        Raises:
+            ActionError: it cannot be seen; the message says why and what to try.
+        """
+        action = default_registry()[name]
+        with (
+            self._rules.audit.of_action(name, action.param_model, arguments, session, consented=False)
+            if self._rules.audit is not None
+            else contextlib.nullcontext()
+        ):
+            return await self._look(action, arguments, look, session)
+
+    async def _look(
+        self, action: RegisteredAction, arguments: Mapping[str, Any], look: Look, session: BrowserSession
+    ) -> ActionResult:
+        rules = self._rules
+        limit = rules.settings.limits.call_timeout
+        with anyio.move_on_after(limit):
+            async with session.action("read") as scope:
+                self._guard(action, session)
+                if rules.policy is not None:
+                    session.gate = PolicyGate(rules.policy, action, session, None)
+                    session.gate.begin(arguments)
+                await session.refuse_blocked()
+                try:
+                    result = await scope.run(look(ActionContext(session=session, settings=rules.settings)))
+                except (PlaywrightError, FrameGone) as error:
+                    raise _as_action_error(error, doing="reading the page") from error
+                await session.refuse_blocked()
+                return result
+        raise DeadlineExceeded(f"Nothing could be read within {limit:g} s.", hint="Try again later.")
 
     async def _carry_out(
         self, action: RegisteredAction, params: BaseModel, ctx: ActionContext, scope: ActionScope

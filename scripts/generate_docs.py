@@ -1,6 +1,6 @@
 """Write what the documents say about tools and settings, from the registry and the settings themselves.
 
-python scripts/generate_docs.py            write README.md, tools.md, settings.md, the history's schema
+python scripts/generate_docs.py            write README.md, the documents, the history's schema
 python scripts/generate_docs.py --check    exit with 1 where they are out of date
 """
 
@@ -19,6 +19,8 @@ from mcp_browser.agent.record.history import history_schema
 from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
+from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.resources.views import VIEWS
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import Settings
 
@@ -33,6 +35,7 @@ def main() -> int:
     wanted = {
         ROOT / "README.md": _readme(),
         ROOT / "docs" / "tools.md": _tools(),
+        ROOT / "docs" / "prompts.md": _prompts(),
         ROOT / "docs" / "settings.md": _settings(),
         ROOT / "docs" / "agent-history.schema.json": json.dumps(history_schema(), indent=1) + "\n",
     }
@@ -51,11 +54,44 @@ def main() -> int:
 
 
 def _readme() -> str:
-    text = (ROOT / "README.md").read_text("utf-8")
-    pattern = r"(<!-- generated: tools -->\n).*?(<!-- end: tools -->)"
-    if not re.search(pattern, text, re.DOTALL):
-        raise SystemExit("README.md has no place for the generated tools")
-    return re.sub(pattern, lambda found: found[1] + _tool_table() + found[2], text, flags=re.DOTALL)
+    return _filled(ROOT / "README.md", tools=_tool_table())
+
+
+def _prompts() -> str:
+    return _filled(ROOT / "docs" / "prompts.md", prompts=_prompt_table(), resources=_resource_table())
+
+
+def _filled(path: Path, **parts: str) -> str:
+    """A document with its generated parts, each between two comments that name it."""
+    text = path.read_text("utf-8")
+    for name, part in parts.items():
+        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
+        if not re.search(pattern, text, re.DOTALL):
+            raise SystemExit(f"{path.name} has no place for the generated {name}")
+        text = re.sub(pattern, lambda found, part=part: found[1] + part + found[2], text, flags=re.DOTALL)
+    return text
+
+
+def _prompt_table() -> str:
+    lines = ["| Prompt | What it is for | Arguments | Offered with |", "|---|---|---|---|"]
+    for prompt in PROMPTS.values():
+        arguments = "<br>".join(
+            (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description)}"
+            for one in prompt.arguments
+        )
+        needs = ", ".join(f"[`{name}`](tools.md#{name})" for name in prompt.needs)
+        lines.append(f"| `{prompt.name}` | {prompt.description} | {arguments} | {needs} |")
+    return "\n".join(lines) + "\n\nArguments in *italics* are optional.\n"
+
+
+def _resource_table() -> str:
+    lines = ["| Resource | What it shows | As the tool |", "|---|---|---|"]
+    lines += [
+        f"| `browser://SESSION/{view.name}` | {_cell(view.description)} "
+        f"| [`{view.action}`](tools.md#{view.action}) |"
+        for view in VIEWS.values()
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _tool_table() -> str:

@@ -6,7 +6,7 @@ import functools
 import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 
@@ -24,6 +24,10 @@ logger = logging.getLogger(__name__)
 
 FileListener = Callable[["BrowserSession", str], None]
 """Told the address of a file that has come or gone, and the session that it belongs to."""
+
+PageListener = Callable[["BrowserSession"], None]
+
+ListenerT = TypeVar("ListenerT")
 
 
 class BrowserManager:
@@ -44,6 +48,7 @@ class BrowserManager:
         self._default: BrowserSession | None = None
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
+        self._page_listeners: list[PageListener] = []
 
     @property
     def restarts(self) -> int:
@@ -82,6 +87,11 @@ class BrowserManager:
             BrowserNotFound: there is none.
         """
         await self._browsers.start()
+
+    @property
+    def default(self) -> "BrowserSession | None":
+        """The session that `default_session` has made, if there is one now."""
+        return self._default
 
     async def default_session(self) -> "BrowserSession":
         """The one session of a server with one client; opened by its `ensure_open`."""
@@ -125,6 +135,7 @@ class BrowserManager:
             context_options=context_options,
             limits=limits,
             egress=self._browsers.admit(settings),
+            on_action=self._page_changed,
             on_close=self._forget,
         )
         self._sessions[session] = None
@@ -137,13 +148,14 @@ class BrowserManager:
 
     def listen_to_files(self, listener: "FileListener") -> Callable[[], None]:
         """Have files of any session that come and go told to `listener`; the function returned ends it."""
-        self._file_listeners.append(listener)
+        return _added(self._file_listeners, listener)
 
-        def end() -> None:
-            with contextlib.suppress(ValueError):
-                self._file_listeners.remove(listener)
+    def listen_to_pages(self, listener: "PageListener") -> Callable[[], None]:
+        """Have sessions in which an action was carried out, or that have ended, told to `listener`.
 
-        return end
+        The function returned ends it.
+        """
+        return _added(self._page_listeners, listener)
 
     async def close(self) -> None:
         """Close every session, browser and the driver; a browser that others started goes on."""
@@ -161,7 +173,23 @@ class BrowserManager:
         self._sessions.pop(session, None)
         if self._default is session:
             self._default = None
+        self._page_changed(session)
+
+    def _page_changed(self, session: "BrowserSession") -> None:
+        for listener in list(self._page_listeners):
+            listener(session)
 
     def _file_changed(self, session: "BrowserSession", uri: str) -> None:
         for listener in list(self._file_listeners):
             listener(session, uri)
+
+
+def _added(listeners: list[ListenerT], listener: ListenerT) -> Callable[[], None]:
+    """Have a listener told from now on; the function returned ends it."""
+    listeners.append(listener)
+
+    def end() -> None:
+        with contextlib.suppress(ValueError):
+            listeners.remove(listener)
+
+    return end

@@ -80,6 +80,7 @@ class BrowserSession:
         context_options: Mapping[str, Any] | None = None,
         limits: SessionLimits | None = None,
         egress: "EgressPass | None" = None,
+        on_action: "Callable[[BrowserSession], None]" = lambda _: None,
         on_close: "Callable[[BrowserSession], None]" = lambda _: None,
     ) -> None:
         """A session that is not open yet.
@@ -93,6 +94,7 @@ class BrowserSession:
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others; by default nothing.
             egress: what lets its browser through the egress proxy, where there is one.
+            on_action: called after each action that does more than to read.
             on_close: called once it has given back all that it had.
         """
         settings = settings or Settings()
@@ -117,6 +119,7 @@ class BrowserSession:
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool
+        self._on_action = on_action
         self._on_close = on_close
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""
@@ -571,6 +574,8 @@ class BrowserSession:
                 self._tabs.watch(None)
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()
+                if effect != "read":
+                    self._on_action(self)
 
     def _refuse_another_tab(self) -> None:
         if self._lost_tabs.moved is None:
@@ -600,7 +605,7 @@ class BrowserSession:
                 raise self.current_tab.why_held()
             if self.current_tab.closed:
                 part = await self._return_from(self.current_tab, scope)
-            await self._refuse_blocked(leave=scope.url)
+            await self.refuse_blocked(leave=scope.url)
             return await self._observations.observation(self.current_tab, part)
         finally:
             self._lost_tabs.moved = None
@@ -623,12 +628,25 @@ class BrowserSession:
             BlockedUrl: the page's address is not allowed.
         """
         await self.current_tab.arrive()
-        await self._refuse_blocked(leave=None)
+        await self.refuse_blocked()
         snapshot = None
         if self.current_tab.dialog is None:
             snapshot = await self._settler.read_page(region=region, part=part)
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
+
+    async def glance(self, *, part: int = 1) -> Observation:
+        """The page as `full_observation` has it, of which nothing counts as told.
+
+        Raises: as `full_observation`; to be called within an action.
+        """
+        tab = self.current_tab
+        snapshot = None
+        if tab.dialog is None:
+            snapshot = await self._settler.ask(tab, lambda: tab.dom.glance(part=part))
+            snapshot = snapshot.model_copy(update={"status": tab.status})
+        title = snapshot.title if snapshot is not None else tab.title
+        return Observation(url=tab.url, title=title, snapshot=snapshot, dialog=tab.dialog)
 
     async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
@@ -646,8 +664,12 @@ class BrowserSession:
         """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
         await self._downloads.wait(limit=limit)
 
-    async def _refuse_blocked(self, *, leave: str | None) -> None:
-        """Show nothing of a page whose address is not allowed; where an action has led there, leave it."""
+    async def refuse_blocked(self, *, leave: str | None = None) -> None:
+        """Show nothing of a page whose address is not allowed; where an action has led there, leave it.
+
+        Raises:
+            BlockedUrl: it is not allowed.
+        """
         tab = self.current_tab
         url = tab.url
         if may_show(url, self._settings):

@@ -15,6 +15,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource
 from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.principals import principal_of_request
+from mcp_browser.server.prompts.catalog import Prompts, has_prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.tasks.extension import TaskExtension
 from mcp_browser.server.tasks.long_calls import LongCalls
@@ -60,6 +61,8 @@ class BrowserServer(Server[Any]):
         capabilities = super().get_capabilities(*args, **options)
         if capabilities.tools is not None:
             capabilities.tools.list_changed = False
+        if capabilities.prompts is not None:
+            capabilities.prompts.list_changed = False
         return capabilities
 
 
@@ -69,6 +72,7 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
     *,
+    prompts: Prompts | None = None,
     observer: CallObserver | None = None,
     long_calls: LongCalls | None = None,
 ) -> BrowserServer:
@@ -108,6 +112,8 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     )
     # Not by the constructor, which knows no handles of long calls.
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    if prompts is not None:
+        prompts.install(server, offered.names, has_prompts=has_prompts(offered.all_names))
     if long_calls is not None:
         TaskExtension(long_calls, server.resources.listen).install(server)
     # What a client brings back between the rounds of a call is sealed: it names a run of the agent.

@@ -94,6 +94,11 @@ class Tools:
             # So that an argument which cannot be is told at the start.
             _ = self.listed
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all tools."""
+        return frozenset((*self._own, *(action.name for action in self._controller.registry)))
+
     @cached_property
     def listed(self) -> list[types.Tool]:
         """All tools as clients see them; made when they are first listed, since their schemas take long."""
@@ -263,6 +268,17 @@ class ToolsOf:
     def __call__(self, principal: Principal) -> Tools:
         """Those of a caller."""
         return self._of(self._settings_of(principal))
+
+    def names(self, principal: Principal) -> frozenset[str]:
+        """The names of a caller's tools."""
+        return self(principal).names
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The names of the tools that anybody is offered."""
+        others = self._settings_of.default.variants[1:]
+        everybodys = self._of(self._settings_of.default).names
+        return everybodys.union(*(self._make(settings).names for settings in others))
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""

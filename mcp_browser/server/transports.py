@@ -19,6 +19,8 @@ from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
+from mcp_browser.server.prompts.catalog import Prompts
+from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
@@ -58,11 +60,14 @@ async def serve_stdio(
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
     agent = AgentTools(settings, source, registry, open_form=open_form)
+    controller = Controller(registry, settings)
+    pages = SessionPages(manager, source, lambda _: controller)
     server = create_server(
-        Controller(registry, settings),
+        controller,
         source,
         tools=[*session_tools, *agent.tools()],
-        resources=[SessionFiles(manager, source), agent.files],
+        resources=[SessionFiles(manager, source), agent.files, pages],
+        prompts=Prompts(source, pages, agent.task_ids),
         long_calls=agent,
     )
     try:

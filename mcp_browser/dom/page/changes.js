@@ -195,7 +195,7 @@ function observe(wish) {
   const folding = wish.folded ? fold(lines, groupsRead, null, old) : null;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, unshown: lines.length ? undefined : mayShow(), hosts: hosts.length ? hosts.map(keep) : undefined };
+  const answer = { ...answerOf(lines, number), unshown: lines.length ? undefined : mayShow() };
   if (before && !wish.whole) {
     const changes = compare(before, lines);
     const come = untold(lines, changes);
@@ -207,6 +207,24 @@ function observe(wish) {
     }
   }
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
+}
+
+/**
+ * The document as a snapshot, without a trace: what was told last stays what the next changes are told against.
+ * @param {Wish} wish
+ */
+function glance(wish) {
+  seenPart = wish.seen;
+  const lines = read(null);
+  markCovered(lines);
+  const folding = fold(lines, groupsRead, null, null);
+  release(lines);
+  return { ...answerOf(lines, 0), ...snapshotOf(lines, folding, null, wish.budget, false) };
+}
+
+/** What is told of each reading. @param {Line[]} lines @param {number} number */
+function answerOf(lines, number) {
+  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
 
 /** @param {Line[]} lines */
@@ -252,8 +270,9 @@ function seenOfFrames(lines) {
  * @param {Folding | null} folding
  * @param {Set<number> | null} old ids of the lines that were told before
  * @param {number} budget in characters
+ * @param {boolean} counts whether it is told, so that it is not told again as new
  */
-function snapshotOf(lines, folding, old, budget) {
+function snapshotOf(lines, folding, old, budget, counts = true) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
   const costs = new Int32Array(shown.length);
   let cost = 0;
@@ -262,7 +281,7 @@ function snapshotOf(lines, folding, old, budget) {
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
-    if (line.kind !== "fold") toldOnce.add(line.id);
+    if (counts && line.kind !== "fold") toldOnce.add(line.id);
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
   const where = sidesOf(lines);

@@ -29,6 +29,8 @@ from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, 
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.principals import Principal, SettingsOf
+from mcp_browser.server.prompts.catalog import Prompts
+from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.store import Sessions
 from mcp_browser.server.sessions.tools import session_tools
@@ -103,6 +105,7 @@ class HttpServer:
             own = [*session_tools(self.sessions), *self._agent.tools(settings)]
             return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
 
+        pages = SessionPages(manager, self.sessions, lambda principal: controllers.of(settings_of(principal)))
         try:
             offered = ToolsOf(tools, settings_of)
             for one in settings.variants[1:]:
@@ -111,7 +114,8 @@ class HttpServer:
             self._server = create_server(
                 offered,
                 self.sessions,
-                resources=[SessionFiles(manager, self.sessions), self._agent.files],
+                resources=[SessionFiles(manager, self.sessions), self._agent.files, pages],
+                prompts=Prompts(self.sessions, pages, self._agent.task_ids),
                 long_calls=self._agent,
             )
         except ValueError as error:

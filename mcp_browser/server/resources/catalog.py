@@ -123,6 +123,11 @@ class Resources:
             except OSError as error:
                 logger.exception("A resource could not be read")
                 raise MCPError(types.INTERNAL_ERROR, "The file could not be read.") from error
+            except MCPError:
+                raise
+            except Exception as error:
+                logger.exception("A resource could not be read")
+                raise MCPError(types.INTERNAL_ERROR, "The resource could not be read.") from error
             if contents is not None:
                 return types.ReadResourceResult(contents=[contents])
         raise MCPError(types.INVALID_PARAMS, f"There is no resource {params.uri[:300]}.", {"uri": params.uri})

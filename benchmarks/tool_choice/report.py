@@ -1,0 +1,94 @@
+"""Reads results; writes docs/tool-choice.md."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.tool_choice import lists
+from benchmarks.tool_choice.asking import Asked, brief, digest
+from benchmarks.tool_choice.instructions import INSTRUCTIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "tool-choice.md"
+LONGEST = 120  # Characters of arguments that are shown
+
+
+def read(path: Path) -> list[Asked]:
+    """The results so far; the last one of each kind counts."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    found = [Asked.of_line(line) for line in lines]
+    return [*{(one.model, one.server, one.list, one.says): one for one in found}.values()]
+
+
+def write(results: Sequence[Asked], *, note: str = "") -> None:
+    """Write the page, of the lists as they are now."""
+    current = {lists.OURS: digest(lists.ours()), lists.THEIRS: digest(lists.theirs())}
+    results = [one for one in results if one.list == current[one.server]]
+    lines = [
+        "# Tool choice",
+        "",
+        "Written by `just tool-choice` ([benchmarks/README.md](../benchmarks/README.md)). A model is given "
+        "a server's list of tools, a page as that server would show it, and a short instruction; it "
+        "answers with one call. *Tool*: the name is one of those that are right. *Call*: so are the "
+        "arguments, by the tool's schema and by value. "
+        f"{len(INSTRUCTIONS)} instructions, the same for both servers, of what both offer by default.",
+        "",
+        f"The lists: mcp-browser {_size(lists.ours())}, playwright-mcp {lists.VERSION} "
+        f"{_size(lists.theirs())}, as compact JSON. The instructions were written by those who write "
+        "mcp-browser.",
+    ]
+    for name in dict.fromkeys(one.model for one in results):
+        lines += ["", *_of_model(name, [one for one in results if one.model == name], note)]
+    PAGE.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _of_model(name: str, results: Sequence[Asked], note: str) -> Iterator[str]:
+    both = {one.says for one in results if one.server == lists.OURS} & {
+        one.says for one in results if one.server == lists.THEIRS
+    }
+    days = sorted({one.day for one in results})
+    yield f"## {name}"
+    yield ""
+    yield (
+        f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, one answer each at temperature 0; "
+        f"{len(both)} of {len(INSTRUCTIONS)} instructions were tried with both."
+    )
+    if note:
+        yield ""
+        yield note
+    yield ""
+    yield "| | tried | mcp-browser: tool | call | playwright-mcp: tool | call |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    shared = [one for one in results if one.says in both]
+    for category in dict.fromkeys(instruction.category for instruction in INSTRUCTIONS):
+        within = [one for one in shared if one.category == category]
+        if within:
+            yield _row(category, within)
+    yield _row("**all**", shared)
+    wrong = [one for one in results if not one.arguments_right]
+    if wrong:
+        yield ""
+        yield "What was wrong:"
+        yield ""
+        yield "| Instruction | Server | Answer | Why |"
+        yield "|---|---|---|---|"
+        for one in wrong:
+            answer = (
+                f"`{one.tool} {json.dumps(one.arguments, ensure_ascii=False)[:LONGEST]}`" if one.tool else ""
+            )
+            cells = (one.says, one.server, answer, one.why)
+            yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _size(tools: lists.Listed) -> str:
+    return f"{len(tools)} tools in {len(brief(tools)) - len(brief([])):,} characters"
+
+
+def _row(name: str, results: Sequence[Asked]) -> str:
+    cells = [name, str(len({one.says for one in results}))]
+    for server in (lists.OURS, lists.THEIRS):
+        of_server = [one for one in results if one.server == server]
+        cells += [
+            str(sum(one.tool_right for one in of_server)),
+            str(sum(one.arguments_right for one in of_server)),
+        ]
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,1 @@
+"""MCP prompts: tasks that a client offers its person to begin with."""

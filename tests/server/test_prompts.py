@@ -1,0 +1,58 @@
+"""Which prompts a server has, by its tools."""
+
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from mcp_browser.actions import load_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.controller import Controller
+from mcp_browser.server.app import BrowserServer, create_server
+from mcp_browser.server.calls import OneSession
+from mcp_browser.server.prompts.catalog import ENOUGH, Prompts
+from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.resources.pages import SessionPages
+from mcp_browser.settings import Settings, ToolSettings
+
+
+def server_of(**tools: Any) -> BrowserServer:
+    settings = Settings(tools=ToolSettings(**tools))
+    manager = BrowserManager(settings)
+    source = OneSession(manager)
+    controller = Controller(load_registry(settings.tools), settings)
+    prompts = Prompts(source, SessionPages(manager, source, lambda _: controller), lambda _: ())
+    return create_server(controller, source, prompts=prompts)
+
+
+async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
+    async with Client(server_of(read_only=True)) as client:
+        prompts = [one.name for one in (await client.list_prompts()).prompts]
+        assert prompts == ["test_page", "extract_table"]
+        (message,) = (await client.get_prompt("test_page", {"url": "http://x.test/"})).messages
+        assert isinstance(message.content, types.TextContent)
+        assert "You can only look here" in message.content.text
+        assert "click_element" not in message.content.text
+        with pytest.raises(MCPError, match="There are: test_page, extract_table"):
+            await client.get_prompt("fill_form", {"values": "x"})
+        with pytest.raises(MCPError, match="Nothing of the template"):
+            await client.complete(
+                types.ResourceTemplateReference(uri="browser://{x}"), {"name": "x", "value": ""}
+            )
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_server_without_prompts_declares_none(era: Any) -> None:
+    async with Client(server_of(tools=("browser_action",)), mode=era) as client:
+        declared = client.server_capabilities
+        assert declared is not None
+        assert (declared.prompts, declared.completions) == (None, None)
+        with pytest.raises(MCPError, match="Method not found"):
+            await client.list_prompts()
+
+
+def test_whether_there_are_prompts_is_known_without_what_they_say() -> None:
+    assert all(any(enough <= {*prompt.needs} for enough in ENOUGH) for prompt in PROMPTS.values())
+    assert all(any({*prompt.needs} == enough for prompt in PROMPTS.values()) for enough in ENOUGH)

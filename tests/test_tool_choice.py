@@ -1,0 +1,51 @@
+"""What the benchmark of tool choice takes for right is a call that the server would take."""
+
+import pytest
+
+from benchmarks.tool_choice import lists
+from benchmarks.tool_choice.expected import Expected, first_error, judge
+from benchmarks.tool_choice.instructions import INSTRUCTIONS
+
+
+def test_there_are_sixty_different_instructions() -> None:
+    assert len({(one.says, one.state.url) for one in INSTRUCTIONS}) == len(INSTRUCTIONS) == 60
+
+
+@pytest.mark.parametrize("server", [lists.OURS, lists.THEIRS])
+def test_what_is_expected_validates_against_the_servers_list(server: str) -> None:
+    tools = {tool["name"]: tool for tool in (lists.ours() if server == lists.OURS else lists.theirs())}
+    schemas = {name: tool["inputSchema"] for name, tool in tools.items()}
+    for instruction in INSTRUCTIONS:
+        expected = instruction.ours if server == lists.OURS else instruction.theirs
+        for one in expected:
+            error = first_error(schemas[one.tool], one.example())
+            assert not error, (instruction.says, one.tool, error)
+            unknown = one.arguments.keys() - schemas[one.tool].get("properties", {}).keys()
+            assert not unknown, (instruction.says, one.tool, unknown)
+            assert judge(one.tool, one.example(), expected, schemas).arguments, (instruction.says, one)
+        shown = lists.shown(instruction.state, server)
+        numbers = [str(node.number) for node in instruction.state.nodes if node.number]
+        assert instruction.state.dialog or all(
+            (f"[{number}] " if server == lists.OURS else f"[ref=e{number}]") in shown for number in numbers
+        )
+
+
+def test_another_tool_missing_arguments_and_other_values_are_wrong() -> None:
+    schemas = {tool["name"]: tool["inputSchema"] for tool in lists.ours()}
+    expected = [Expected("click_element", {"index": 12})]
+
+    def score(tool: str, **arguments: object) -> tuple[bool, bool]:
+        found = judge(tool, arguments, expected, schemas)
+        return found.tool, found.arguments
+
+    assert score("click_element", index=12, button="left") == (True, True)
+    assert score("hover_element", index=12) == (False, False)
+    assert score("click_element") == (True, False)
+    assert score("click_element", index="12") == (True, False)
+    assert score("click_element", index=13) == (True, False)
+    assert score("click_element", index=12, double=True) == (True, False)
+    assert score("nothing", index=12) == (False, False)
+
+
+def test_the_recorded_list_is_of_the_version_that_is_compared_with() -> None:
+    assert f'"version": "{lists.VERSION}"' in lists.RECORDED.read_text("utf-8")
