@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.actions import default_registry
-from scripts import examples
+from scripts import examples, generate_docs, server_examples
 from tests.support.client import browsing
 from tests.support.site import Site
 
@@ -26,18 +25,18 @@ def block(marker: str, document: str = README) -> str:
     return found[1]
 
 
-def test_every_action_has_an_example() -> None:
-    kept = examples.kept()
+def test_every_tool_has_an_example() -> None:
+    tools = {name for names in generate_docs.groups().values() for name in names}
 
-    assert [action.name for action in default_registry() if action.name not in examples.EXAMPLES] == []
-    assert {name: one["arguments"] for name, one in kept.items()} == {
-        name: dict(one.arguments) for name, one in examples.EXAMPLES.items()
-    }
+    assert set(examples.all_arguments()) == tools
+    assert {name: one["arguments"] for name, one in examples.kept().items()} == examples.all_arguments()
 
 
 @pytest.mark.slow
 async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> None:
-    assert await examples.capture(list(examples.EXAMPLES)) == examples.kept()
+    told = await examples.capture(list(examples.EXAMPLES)) | await server_examples.capture()
+
+    assert told == examples.kept()
 
 
 @pytest.mark.slow
@@ -72,13 +71,6 @@ def test_the_readme_shows_the_client_configurations_as_they_are(name: str) -> No
     shown = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
 
     assert json.loads((ROOT / "manifests" / name).read_text("utf-8")) in shown
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_files_that_are_there(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), target
 
 
 @pytest.mark.slow
