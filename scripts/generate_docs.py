@@ -62,7 +62,7 @@ def _with_part(page: Path, name: str, part: str) -> str:
     return re.sub(pattern, lambda found: found[1] + part + found[2], text, flags=re.DOTALL)
 
 
-_SYSTEMS = {
+SYSTEMS = {
     "Linux": {"home": "~", "config": "~/.config", "zed": "~/.config/zed", "codex": "~/.codex"},
     "macOS": {
         "home": "~",
@@ -77,7 +77,7 @@ _SYSTEMS = {
         "codex": "%USERPROFILE%/.codex",
     },
 }
-"""Where the folders are that a client's file is named by."""
+"""Where the folders are on each system that a client's file is named by."""
 
 
 def _clients() -> str:
@@ -96,7 +96,7 @@ def _clients() -> str:
 
 def _places(client: Client) -> str:
     """The client's file on each system; said once where it is the same everywhere."""
-    files = {system: client.file.format(**folders) for system, folders in _SYSTEMS.items()}
+    files = {system: client.file.format(**folders) for system, folders in SYSTEMS.items()}
     files["Windows"] = files["Windows"].replace("/", "\\")
     systems: dict[str, list[str]] = {}
     for system, file in files.items():
@@ -188,9 +188,9 @@ def _tools() -> str:
         "# Tools",
         "",
         "A client is offered the group `core` and `run_task`, other groups with `--tools`, such as",
-        "`--tools core,network`, or `--tools all`. Arguments in *italics* are optional. The examples are",
-        "real results, on the page that `mcp-browser try` shows; in those of the agent's tools a script",
-        "stands in the model's place.",
+        "`--tools core,network`; `--tools all` takes all but `sessions`. Arguments in *italics* are",
+        "optional. The examples are real results, on the page that `mcp-browser try` shows; in those of the",
+        "agent's tools a script stands in the model's place.",
     ]
     group = None
     for action in default_registry():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_browser.cli.clients import CLIENTS
 from scripts import examples, generate_docs, server_examples
 from tests.support.client import browsing
 from tests.support.site import Site
@@ -71,6 +72,16 @@ def test_the_readme_shows_the_client_configurations_as_they_are(name: str) -> No
     shown = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
 
     assert json.loads((ROOT / "manifests" / name).read_text("utf-8")) in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="variables stand for its folders")
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_start_names_the_files_that_config_writes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("XDG_CONFIG_HOME", "CODEX_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    folders = generate_docs.SYSTEMS["macOS" if sys.platform == "darwin" else "Linux"]
+
+    assert Path(CLIENTS[name].file.format(**folders)).expanduser() == CLIENTS[name].path(project=False)
 
 
 @pytest.mark.slow
