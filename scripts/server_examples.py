@@ -41,9 +41,9 @@ _PACE = ((re.compile(r"\bStep \d+ of"), "Step … of"), (re.compile(r"\b\d+ step
 """What besides depends on when a task is steered."""
 
 
-def _says(goal: str, action: Mapping[str, Any]) -> dict[str, Any]:
+def _says(goal: str, *actions: Mapping[str, Any]) -> dict[str, Any]:
     thoughts = {"evaluation_previous_goal": "", "memory": "", "next_goal": goal}
-    return {"current_state": thoughts, "action": [action]}
+    return {"current_state": thoughts, "action": actions}
 
 
 _BUYING = [
