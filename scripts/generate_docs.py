@@ -1,6 +1,6 @@
 """Write what the documents say about tools and settings, from the registry and the settings themselves.
 
-python scripts/generate_docs.py            write tools.md, settings.md, the history's schema, parts of others
+python scripts/generate_docs.py            write README.md, the documents, the history's schema
 python scripts/generate_docs.py --check    exit with 1 where they are out of date
 """
 
@@ -33,10 +33,10 @@ def main() -> int:
     """Write or check; the exit code."""
     check = "--check" in sys.argv[1:]
     wanted = {
-        ROOT / "README.md": _with_part(ROOT / "README.md", "tools", _tool_table()),
-        ROOT / "docs" / "start.md": _with_part(ROOT / "docs" / "start.md", "clients", _clients()),
+        ROOT / "README.md": _readme(),
         ROOT / "docs" / "tools.md": _tools(),
         ROOT / "docs" / "settings.md": _settings(),
+        ROOT / "docs" / "start.md": _filled(ROOT / "docs" / "start.md", clients=_clients()),
         ROOT / "docs" / "agent-history.schema.json": json.dumps(history_schema(), indent=1) + "\n",
     }
     stale = {
@@ -53,55 +53,19 @@ def main() -> int:
     return 0
 
 
-def _with_part(page: Path, name: str, part: str) -> str:
-    """The page with this part between the markers of that name."""
-    text = page.read_text("utf-8")
-    pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
-    if not re.search(pattern, text, re.DOTALL):
-        raise SystemExit(f"{page.name} has no place for the generated {name}")
-    return re.sub(pattern, lambda found: found[1] + part + found[2], text, flags=re.DOTALL)
+def _readme() -> str:
+    return _filled(ROOT / "README.md", tools=_tool_table())
 
 
-SYSTEMS = {
-    "Linux": {"home": "~", "config": "~/.config", "zed": "~/.config/zed", "codex": "~/.codex"},
-    "macOS": {
-        "home": "~",
-        "config": "~/Library/Application Support",
-        "zed": "~/.config/zed",
-        "codex": "~/.codex",
-    },
-    "Windows": {
-        "home": "%USERPROFILE%",
-        "config": "%APPDATA%",
-        "zed": "%APPDATA%/Zed",
-        "codex": "%USERPROFILE%/.codex",
-    },
-}
-"""Where the folders are on each system that a client's file is named by."""
-
-
-def _clients() -> str:
-    lines: list[str] = []
-    for name, client in CLIENTS.items():
-        entry = client.entry(Launch(transport="stdio", command="mcp-browser", arguments=("--stdio",)))
-        assert entry is not None
-        lines += ["", f"### {client.title}", "", "```bash", f"mcp-browser config {name} --write", "```", ""]
-        language = "toml" if client.is_toml else "json"
-        lines += [f"Its file is {_places(client)}. There it has:", "", f"```{language}"]
-        lines += [entry_as_text(client, NAME, entry).rstrip(), "```"]
-        if client.project:
-            lines += ["", f"A project's own file is `{client.project}`."]
-    return "\n".join(lines) + "\n\n"
-
-
-def _places(client: Client) -> str:
-    """The client's file on each system; said once where it is the same everywhere."""
-    files = {system: client.file.format(**folders) for system, folders in SYSTEMS.items()}
-    files["Windows"] = files["Windows"].replace("/", "\\")
-    systems: dict[str, list[str]] = {}
-    for system, file in files.items():
-        systems.setdefault(file, []).append(system)
-    return ", ".join(f"`{file}` on {' and '.join(those)}" for file, those in systems.items())
+def _filled(path: Path, **parts: str) -> str:
+    """A document with its generated parts, each between two comments that name it."""
+    text = path.read_text("utf-8")
+    for name, part in parts.items():
+        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end: {name} -->)"
+        if not re.search(pattern, text, re.DOTALL):
+            raise SystemExit(f"{path.name} has no place for the generated {name}")
+        text = re.sub(pattern, lambda found, part=part: found[1] + part + found[2], text, flags=re.DOTALL)
+    return text
 
 
 def _tool_table() -> str:
@@ -179,6 +143,48 @@ def _setting_row(option: Option) -> str:
         flag = f"`{option.flag} {option.placeholder}`"
     default = f"`{option.default}`" if option.default else ""
     return f"| {flag} | {default} | {_cell(option.description)} |"
+
+
+SYSTEMS = {
+    "Linux": {"home": "~", "config": "~/.config", "zed": "~/.config/zed", "codex": "~/.codex"},
+    "macOS": {
+        "home": "~",
+        "config": "~/Library/Application Support",
+        "zed": "~/.config/zed",
+        "codex": "~/.codex",
+    },
+    "Windows": {
+        "home": "%USERPROFILE%",
+        "config": "%APPDATA%",
+        "zed": "%APPDATA%/Zed",
+        "codex": "%USERPROFILE%/.codex",
+    },
+}
+"""Where the folders are on each system that a client's file is named by."""
+
+
+def _clients() -> str:
+    lines: list[str] = []
+    for name, client in CLIENTS.items():
+        entry = client.entry(Launch(transport="stdio", command="mcp-browser", arguments=("--stdio",)))
+        assert entry is not None
+        lines += ["", f"### {client.title}", "", "```bash", f"mcp-browser config {name} --write", "```", ""]
+        language = "toml" if client.is_toml else "json"
+        lines += [f"Its file is {_places(client)}. There it has:", "", f"```{language}"]
+        lines += [entry_as_text(client, NAME, entry).rstrip(), "```"]
+        if client.project:
+            lines += ["", f"A project's own file is `{client.project}`."]
+    return "\n".join(lines) + "\n\n"
+
+
+def _places(client: Client) -> str:
+    """The client's file on each system; said once where it is the same everywhere."""
+    files = {system: client.file.format(**folders) for system, folders in SYSTEMS.items()}
+    files["Windows"] = files["Windows"].replace("/", "\\")
+    systems: dict[str, list[str]] = {}
+    for system, file in files.items():
+        systems.setdefault(file, []).append(system)
+    return ", ".join(f"`{file}` on {' and '.join(those)}" for file, those in systems.items())
 
 
 def _tools() -> str:
