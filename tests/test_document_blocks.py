@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import servers
+from benchmarks.agent import model
 from mcp_browser.cli import arguments
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.options import all_options
@@ -145,6 +147,18 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
 
     assert [name for name in listed if not (docs / name).exists()] == []
     assert set(docs.rglob("*.md")) - {docs / name for name in listed} - linked == set()
+
+
+def test_others_are_compared_at_the_versions_that_are_measured() -> None:
+    comparison = (ROOT / "docs" / "comparison.md").read_text("utf-8").replace("\n", " ")
+    moving = (ROOT / "docs" / "moving-from-playwright-mcp.md").read_text("utf-8")
+    from_its_agent = (ROOT / "docs" / "moving-from-browser-use.md").read_text("utf-8")
+
+    for name, (package, version) in servers.PEERS.items():
+        assert re.search(rf"{name} (\([^)]*\) )?{re.escape(version)}", comparison), name
+        assert name != "playwright-mcp" or f"`{package}` {version}" in moving
+    for page in (comparison, from_its_agent):
+        assert f"browser-use {model.browser_use_version()}" in page
 
 
 PLAYWRIGHT_MCP = """
