@@ -30,6 +30,7 @@ OF_OTHERS = {
 }
 """Flags of other programs that the documents name."""
 
+LINKING = [*PAGES, ROOT / "benchmarks" / "README.md"]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -121,9 +122,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "benchmarks" / "README.md"], ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_heading_that_is_there(page: Path) -> None:
     for target, anchor in re.findall(
         r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", BLOCK.sub("", page.read_text("utf-8"))
@@ -141,7 +140,7 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
     listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     linked = {
         (page.parent / target).resolve()
-        for page in PAGES
+        for page in LINKING
         for target in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text("utf-8"))
     }
 
