@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmarks import servers
 from benchmarks.agent import model
@@ -103,6 +104,8 @@ def test_every_block_can_be_read_in_its_language(page: Path) -> None:
         json.loads(body)
     for body in blocks(page, "toml"):
         tomllib.loads(body)
+    for body in blocks(page, "yaml"):
+        list(yaml.safe_load_all(body))
     for body in blocks(page, "python"):
         compile(body, page.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         for node in ast.walk(ast.parse(body)):
