@@ -11,8 +11,8 @@ default:
 # Everything that CI runs, save the applications and what is slow.
 check: static test
 
-# All that needs no browser: style, types, layers, dependencies, page scripts, generated documents.
-static: lint types layers scripts docs-check workflows manifests
+# All that needs no browser: style, types, layers, dependencies, page scripts, generated documents, manifests, the site.
+static: lint types layers scripts docs-check workflows manifests site
 
 # Style and form.
 lint:
@@ -85,6 +85,15 @@ docs:
 docs-check:
     python scripts/generate_docs.py --check
 
+# Build the documentation's site in site/, strictly: links and their anchors are checked.
+site:
+    zensical build --clean --strict
+
+# Draw the pictures of README.md and docs/ anew.
+pictures:
+    python scripts/draw_snapshot.py
+    python scripts/draw_report.py
+
 # A fresh Debian in a chroot, in which a user without rights installs the wheel, configures a client and reads a page.
 fresh-machine *folder:
     scripts/fresh_machine.sh {{ folder }}
@@ -105,7 +114,7 @@ tasks *arguments:
 egress *arguments:
     python -m benchmarks.egress {{ arguments }}
 
-# Measure what is listed and found of what a person could operate, on pages of packages; writes docs/snapshot.md.
+# Measure what is listed and found of what a person could operate, on pages of packages; writes docs/wholeness.md.
 wholeness *arguments:
     python -m benchmarks.wholeness {{ arguments }}
 

@@ -1,23 +1,18 @@
-"""Draw a run in a terminal, and its report: a run with a scripted model on the shop page that is shipped.
+"""Record a run in a terminal, and draw its report: a scripted model on the shop page that is shipped.
 
     python scripts/draw_report.py [FOLDER]
 
-writes docs/images/run.svg and docs/images/agent-report.jpg, and leaves the run's files in FOLDER where one is
-given.
+writes docs/images/run.svg, whose lines come one after the other, and docs/images/agent-report.jpg; the run's
+files are left in FOLDER where one is given.
 """
 
 import asyncio
-import contextlib
-import functools
-import http.server
 import io
 import logging
 import re
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Generator, Sequence
-from importlib import resources
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +34,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
 from mcp_browser.settings import AgentSettings, BrowserSettings, FileSettings, Settings, Viewport
+from scripts.shop import shop
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -49,6 +45,7 @@ SHOP_VIEW = Viewport(width=1100, height=800)
 REPORT_SIZE = (1100, 1180)
 QUALITY = 78
 COLUMNS = 100
+PACE, PAUSE = 0.45, 6.0  # Seconds from line to line of the recording, and before it begins anew
 FONT_FACES = re.compile(r"\s*@font-face \{.*?\}(?=\n)", re.DOTALL)
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
@@ -78,7 +75,7 @@ async def _draw(folder: Path) -> bytes:
     manager = BrowserManager(settings)
     try:
         session = await manager.default_session()
-        with _shop() as url:
+        with shop() as url:
             task = Task(
                 text=TASK,
                 start_url=url,
@@ -118,24 +115,26 @@ async def _run(agent: Agent) -> None:
     console.print(outcome.answer)
     picture = console.export_svg(title="mcp-browser run", unique_id="run")
     # Fonts from elsewhere are not wanted: whoever looks at it has one.
-    picture = FONT_FACES.sub("", picture)
+    picture = _line_by_line(FONT_FACES.sub("", picture))
     TERMINAL.write_text(ADDRESS.sub("https://shop.example", picture), "utf-8")
 
 
-@contextlib.contextmanager
-def _shop() -> Generator[str]:
-    """The shop's address, while it is served."""
-    with resources.as_file(resources.files("mcp_browser") / "assets") as assets:
-        handler = functools.partial(_Quiet, directory=str(assets))
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield f"http://127.0.0.1:{server.server_port}/try.html"
-            server.shutdown()
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of each request."""
+def _line_by_line(picture: str) -> str:
+    """The picture of a terminal, in which each line appears after the one before, again and again."""
+    numbers = sorted({int(number) for number in re.findall(r"url\(#run-line-(\d+)\)", picture)})
+    lasts = len(numbers) * PACE + PAUSE
+    styles = ["@media (prefers-reduced-motion: no-preference) {"]
+    for number in numbers:
+        appears = f"0% {{ opacity: 0 }} {100 * number * PACE / lasts:.1f}%, 100% {{ opacity: 1 }}"
+        styles.append(f".run-at-{number} {{ animation: run-at-{number} {lasts:g}s step-end infinite }}")
+        styles.append(f"@keyframes run-at-{number} {{ {appears} }}")
+    styles.append("}")
+    picture = picture.replace("</style>", "\n".join((*styles, "</style>")), 1)
+    return re.sub(
+        r'<text class="(run-r\d+)"([^>]*url\(#run-line-(\d+)\))',
+        lambda found: f'<text class="{found[1]} run-at-{found[3]}"{found[2]}',
+        picture,
+    )
 
 
 def _script() -> list[Speaker]:

@@ -4,8 +4,9 @@ python scripts/examples.py          run those that are missing or whose argument
 python scripts/examples.py --all    run all of them again
 
 An action's example is one line in EXAMPLES. Each runs in a session of its own, on the page that comes with
-the package, so that its indexes do not depend on the others. The results are kept in docs/examples.json;
-`just docs` writes the document from there, and a test of the suite runs all examples and compares.
+the package, so that its indexes do not depend on the others; those of the server's own tools are in
+server_examples.py. The results are kept in docs/examples.json; `just docs` writes the document from there,
+and a test of the suite runs all examples and compares.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.rendering.result import ImagePart, TextPart, render_result
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings
+from scripts import server_examples
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "examples.json"
@@ -217,6 +219,12 @@ async def _serve(context: BrowserContext) -> None:
     await context.route("**/*", answer)
 
 
+def all_arguments() -> dict[str, dict[str, Any]]:
+    """The arguments of every example, the server's own tools last."""
+    actions = {name: dict(example.arguments) for name, example in EXAMPLES.items()}
+    return actions | {name: dict(arguments) for name, arguments in server_examples.EXAMPLES.items()}
+
+
 def kept() -> dict[str, dict[str, Any]]:
     """The results as they were captured last."""
     return json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
@@ -225,9 +233,12 @@ def kept() -> dict[str, dict[str, Any]]:
 def main() -> int:
     """Capture what is asked for; the exit code."""
     before = {} if "--all" in sys.argv[1:] else kept()
-    stale = [name for name, one in EXAMPLES.items() if before.get(name, {}).get("arguments") != one.arguments]
-    captured = asyncio.run(capture(stale)) if stale else {}
-    merged = {name: captured.get(name) or before[name] for name in EXAMPLES}
+    arguments = all_arguments()
+    stale = {name for name, given in arguments.items() if before.get(name, {}).get("arguments") != given}
+    captured = asyncio.run(capture([name for name in EXAMPLES if name in stale]))
+    if stale & server_examples.EXAMPLES.keys():
+        captured |= asyncio.run(server_examples.capture())
+    merged = {name: captured.get(name) or before[name] for name in arguments}
     KEPT.write_text(json.dumps(merged, ensure_ascii=False, indent=1) + "\n", "utf-8")
     sys.stdout.write(f"captured: {', '.join(captured) or 'nothing'}\n")
     return 0

@@ -16,6 +16,8 @@ from mcp_browser.actions.catalog import SESSIONS
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
+from mcp_browser.cli.clients import CLIENTS, Client, Launch
+from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
@@ -37,6 +39,7 @@ def main() -> int:
         ROOT / "docs" / "tools.md": _tools(),
         ROOT / "docs" / "prompts.md": _prompts(),
         ROOT / "docs" / "settings.md": _settings(),
+        ROOT / "docs" / "start.md": _filled(ROOT / "docs" / "start.md", clients=_clients()),
         ROOT / "docs" / "agent-history.schema.json": json.dumps(history_schema(), indent=1) + "\n",
     }
     stale = {
@@ -97,7 +100,7 @@ def _resource_table() -> str:
 def _tool_table() -> str:
     rows = [
         f"| `{group}` | {', '.join(f'[`{name}`](docs/tools.md#{name})' for name in names)} |"
-        for group, names in _groups().items()
+        for group, names in groups().items()
     ]
     return "\n".join(["| Group | Tools |", "|---|---|", *rows]) + "\n"
 
@@ -109,12 +112,19 @@ _ABOUT_SESSIONS = (
 )
 
 
-def _groups() -> dict[str, list[str]]:
+def groups() -> dict[str, list[str]]:
     """The tools' names by their groups, the server's own last."""
     groups: dict[str, list[str]] = {}
     for action in default_registry():
         groups.setdefault(action.group, []).append(action.name)
     return groups | {group: [tool.name for tool in tools] for group, tools in _own_tools().items()}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The arguments of every tool by its name, as a JSON schema."""
+    actions = {action.name: action.param_model for action in default_registry()}
+    own = {tool.name: tool.param_model for tools in _own_tools().values() for tool in tools}
+    return {name: tool_schema(model) for name, model in (actions | own).items()}
 
 
 def _own_tools() -> dict[str, list[ServerTool]]:
@@ -127,12 +137,14 @@ def _own_tools() -> dict[str, list[ServerTool]]:
 def _settings() -> str:
     return "\n".join(
         [
+            "<!-- Made by `just docs` from the settings themselves; do not edit. -->",
+            "",
             "# Settings",
             "",
-            "Made by `just docs` from the settings themselves; do not edit. Each is a flag, a variable",
-            "(`--action-timeout` is `MCP_BROWSER_ACTION_TIMEOUT`), or a line of the TOML or JSON file that",
-            "`--config` names (`action-timeout = 5`). A flag wins over a variable, that over the file. A",
-            "wrong setting ends the program with one line that says what is allowed, and exit code 2.",
+            "Each is a flag, a variable (`--action-timeout` is `MCP_BROWSER_ACTION_TIMEOUT`), or a line of",
+            "the TOML or JSON file that `--config` names (`action-timeout = 5`). A flag wins over a",
+            "variable, that over the file. A wrong setting ends the program with one line that says what",
+            "is allowed, and exit code 2.",
             "",
             _settings_table(),
         ]
@@ -143,7 +155,7 @@ def _settings_table() -> str:
     lines: list[str] = []
     options = all_options().values()
     for group, title in group_titles().items():
-        lines += [f"**{title}**", "", "| Flag | Default | What it does |", "|---|---|---|"]
+        lines += [f"## {title}", "", "| Flag | Default | What it does |", "|---|---|---|"]
         lines += [_setting_row(option) for option in options if option.group == group]
         lines.append("")
     return "\n".join(lines)
@@ -162,12 +174,58 @@ def _setting_row(option: Option) -> str:
     return f"| {flag} | {default} | {_cell(option.description)} |"
 
 
+SYSTEMS = {
+    "Linux": {"home": "~", "config": "~/.config", "zed": "~/.config/zed", "codex": "~/.codex"},
+    "macOS": {
+        "home": "~",
+        "config": "~/Library/Application Support",
+        "zed": "~/.config/zed",
+        "codex": "~/.codex",
+    },
+    "Windows": {
+        "home": "%USERPROFILE%",
+        "config": "%APPDATA%",
+        "zed": "%APPDATA%/Zed",
+        "codex": "%USERPROFILE%/.codex",
+    },
+}
+"""Where the folders are on each system that a client's file is named by."""
+
+
+def _clients() -> str:
+    lines: list[str] = []
+    for name, client in CLIENTS.items():
+        entry = client.entry(Launch(transport="stdio", command="mcp-browser", arguments=("--stdio",)))
+        assert entry is not None
+        lines += ["", f"### {client.title}", "", "```bash", f"mcp-browser config {name} --write", "```", ""]
+        language = "toml" if client.is_toml else "json"
+        lines += [f"Its file is {_places(client)}. There it has:", "", f"```{language}"]
+        lines += [entry_as_text(client, NAME, entry).rstrip(), "```"]
+        if client.project:
+            lines += ["", f"A project's own file is `{client.project}`."]
+    return "\n".join(lines) + "\n\n"
+
+
+def _places(client: Client) -> str:
+    """The client's file on each system; said once where it is the same everywhere."""
+    files = {system: client.file.format(**folders) for system, folders in SYSTEMS.items()}
+    files["Windows"] = files["Windows"].replace("/", "\\")
+    systems: dict[str, list[str]] = {}
+    for system, file in files.items():
+        systems.setdefault(file, []).append(system)
+    return ", ".join(f"`{file}` on {' and '.join(those)}" for file, those in systems.items())
+
+
 def _tools() -> str:
     lines = [
+        "<!-- Made by `just docs` from the actions themselves; do not edit. -->",
+        "",
         "# Tools",
         "",
-        "Made by `just docs` from the actions themselves; do not edit. Arguments in *italics* are optional.",
-        "The examples are real results, on the page that `mcp-browser try` shows (`scripts/examples.py`).",
+        "A client is offered the group `core` and `run_task`, other groups with `--tools`, such as",
+        "`--tools core,network`; `--tools all` takes all but `sessions`. Arguments in *italics* are",
+        "optional. The examples are real results, on the page that `mcp-browser try` shows; in those of the",
+        "agent's tools a script stands in the model's place.",
     ]
     group = None
     for action in default_registry():
@@ -180,15 +238,16 @@ def _tools() -> str:
         if title == SESSIONS:
             lines += ["", _ABOUT_SESSIONS]
         for tool in tools:
-            lines += ["", f'### <a id="{tool.name}"></a>`{tool.name}`', "", tool.description]
+            lines += ["", f"### `{tool.name}`", "", tool.description]
             schema = tool_schema(tool.param_model)
             if properties := schema.get("properties"):
                 lines += _arguments(schema, properties)
+            lines += _example(tool.name)
     return "\n".join(lines) + "\n"
 
 
 def _tool(action: RegisteredAction) -> Iterator[str]:
-    yield f'### <a id="{action.name}"></a>`{action.name}`'
+    yield f"### `{action.name}`"
     yield ""
     yield action.description
     marks = [
@@ -202,8 +261,7 @@ def _tool(action: RegisteredAction) -> Iterator[str]:
     properties: dict[str, Any] = schema.get("properties", {})
     if properties:
         yield from _arguments(schema, properties)
-    if action.name in _EXAMPLES:
-        yield from _example(action.name, _EXAMPLES[action.name])
+    yield from _example(action.name)
 
 
 def _arguments(schema: dict[str, Any], properties: dict[str, Any]) -> Iterator[str]:
@@ -216,7 +274,8 @@ def _arguments(schema: dict[str, Any], properties: dict[str, Any]) -> Iterator[s
         yield f"| {shown} | {_cell(_type(field))} | {default} | {_cell(field.get('description', ''))} |"
 
 
-def _example(name: str, example: dict[str, Any]) -> Iterator[str]:
+def _example(name: str) -> Iterator[str]:
+    example = _EXAMPLES[name]
     arguments = json.dumps(example["arguments"], ensure_ascii=False)
     yield ""
     yield f"Example: `{name} {arguments}`"

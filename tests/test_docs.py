@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.actions import default_registry
-from scripts import examples
+from mcp_browser.cli.clients import CLIENTS
+from scripts import examples, generate_docs, server_examples
 from tests.support.client import browsing
 from tests.support.site import Site
 
@@ -26,18 +26,18 @@ def block(marker: str, document: str = README) -> str:
     return found[1]
 
 
-def test_every_action_has_an_example() -> None:
-    kept = examples.kept()
+def test_every_tool_has_an_example() -> None:
+    tools = {name for names in generate_docs.groups().values() for name in names}
 
-    assert [action.name for action in default_registry() if action.name not in examples.EXAMPLES] == []
-    assert {name: one["arguments"] for name, one in kept.items()} == {
-        name: dict(one.arguments) for name, one in examples.EXAMPLES.items()
-    }
+    assert set(examples.all_arguments()) == tools
+    assert {name: one["arguments"] for name, one in examples.kept().items()} == examples.all_arguments()
 
 
 @pytest.mark.slow
 async def test_the_examples_of_the_tools_are_what_the_tools_really_tell() -> None:
-    assert await examples.capture(list(examples.EXAMPLES)) == examples.kept()
+    told = await examples.capture(list(examples.EXAMPLES)) | await server_examples.capture()
+
+    assert told == examples.kept()
 
 
 @pytest.mark.slow
@@ -74,11 +74,14 @@ def test_the_readme_shows_the_client_configurations_as_they_are(name: str) -> No
     assert json.loads((ROOT / "manifests" / name).read_text("utf-8")) in shown
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_files_that_are_there(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), target
+@pytest.mark.skipif(sys.platform == "win32", reason="variables stand for its folders")
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_start_names_the_files_that_config_writes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("XDG_CONFIG_HOME", "CODEX_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    folders = generate_docs.SYSTEMS["macOS" if sys.platform == "darwin" else "Linux"]
+
+    assert Path(CLIENTS[name].file.format(**folders)).expanduser() == CLIENTS[name].path(project=False)
 
 
 @pytest.mark.slow

@@ -26,7 +26,9 @@ from tests.test_docs import block
 
 __all__ = ["folders", "manager", "session", "shared_session"]
 
-PYTHON = (Path(__file__).parent.parent / "docs" / "python.md").read_text("utf-8")
+DOCS = Path(__file__).parent.parent / "docs"
+PYTHON = (DOCS / "python.md").read_text("utf-8")
+MOVING = (DOCS / "moving-from-browser-use.md").read_text("utf-8")
 SHOP_URL, MODEL = "https://shop.example/", "anthropic:claude-sonnet-4-5"
 SHOP = """<title>Teas</title><a href="/a">Green tea, 4.00</a> <a href="/b">White tea, 6.00</a>
 <button onclick="out.textContent = 'Red tea is in the basket.'">Red tea, 3.50</button><p id=out></p>"""
@@ -104,12 +106,12 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
 
 
 def run_block(name: str, **places: str) -> None:
-    """Run a snippet of the document with other addresses in the places of its own."""
+    """Run a snippet of the documents with other addresses in the places of its own."""
     places_in_it = {"shop": SHOP_URL, "host": '"shop.example"', "model": MODEL}
-    code = block(f"example: {name}", PYTHON)
+    code = block(f"example: {name}", MOVING if name == "moved" else PYTHON)
     for place, value in places.items():
         code = code.replace(places_in_it[place], value)
-    exec(compile(code, f"docs/python.md {name}", "exec"), {"__name__": "__main__"})
+    exec(compile(code, f"docs {name}", "exec"), {"__name__": "__main__"})
 
 
 @pytest.mark.slow
@@ -130,6 +132,7 @@ async def test_the_snippets_of_the_document_do_what_they_say(
     look = output({"find_elements": {"text": "tea"}}, goal="compare")
 
     assert await printed("agent", look, done("It is 3.50.")) == "succeeded - It is 3.50.\n"
+    assert await printed("moved", look, done("It is 3.50.")) == "succeeded It is 3.50.\n"
     in_form = await printed("form", look, output({"done": answer}))
     assert "name='Red tea' euros=3.5" in in_form
     assert "Step 1 of at most 20: compare" in in_form

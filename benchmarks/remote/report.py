@@ -20,8 +20,9 @@ HEADINGS = {
 HEAD = """# Reliability
 
 Written by `just remote load`, `soak`, `chaos` and `replicas`, a section each; see
-[benchmarks](../benchmarks/README.md). Memory is the proportional set size (PSS) of a server and all
-that it has started, without what is mapped from files: programs that run more than once share those.
+[benchmarks](https://github.com/mcp-browser/mcp-browser/blob/main/benchmarks/README.md). Memory is the
+proportional set size (PSS) of a server and all that it has started, without what is mapped from files:
+programs that run more than once share those.
 """
 
 

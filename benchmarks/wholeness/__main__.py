@@ -1,4 +1,4 @@
-"""`python -m benchmarks.wholeness` measures the pages and writes the table into docs/snapshot.md."""
+"""`python -m benchmarks.wholeness` measures the pages and writes the table into docs/wholeness.md."""
 
 from benchmarks.wholeness.run import main
 

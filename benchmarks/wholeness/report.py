@@ -1,4 +1,4 @@
-"""The table of docs/snapshot.md."""
+"""The table of docs/wholeness.md."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from benchmarks import servers
 from benchmarks.report import markdown_table
 from benchmarks.wholeness.judge import Verdict
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "snapshot.md"
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "wholeness.md"
 HEAD = [
     "page",
     "operable",
@@ -49,7 +49,7 @@ def tables(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> str:
 
 
 def write(verdicts: Sequence[Verdict], halves: Mapping[str, str]) -> None:
-    """Put the tables into docs/snapshot.md, each in its place; a half that was not measured keeps its own."""
+    """Put the tables into docs/wholeness.md; a half that was not measured keeps its own."""
     document = DOCUMENT.read_text(encoding="utf-8")
     for half in ("first", "second"):
         some = [verdict for verdict in verdicts if halves[verdict.page] == half]

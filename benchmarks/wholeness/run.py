@@ -150,11 +150,11 @@ async def measure_all(
 
 
 def main() -> None:
-    """Measure and print the table; put it into docs/snapshot.md where all pages of a half were measured."""
+    """Measure and print the table; put it into docs/wholeness.md where all pages of a half were measured."""
     arguments = argparse.ArgumentParser(description="Measure what is told of what could be operated.")
     arguments.add_argument("--half", choices=("first", "second", "all"), default="first")
     arguments.add_argument("--only", default="", help="pages whose names have one of these words")
-    arguments.add_argument("--no-write", action="store_true", help="leave docs/snapshot.md as it is")
+    arguments.add_argument("--no-write", action="store_true", help="leave docs/wholeness.md as it is")
     arguments.add_argument("--no-peer", action="store_true", help="leave playwright-mcp out")
     arguments.add_argument("--faults", type=Path, help="file for a line of JSON about each fault")
     arguments.add_argument("--pictures", type=Path, help="folder for a picture of each page")

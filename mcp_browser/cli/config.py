@@ -54,7 +54,7 @@ def config(
     if "write" in given:
         _write(client, path.expanduser(), name, entry)
     else:
-        sys.stdout.write(_shown(client, name, entry))
+        sys.stdout.write(entry_as_text(client, name, entry))
         sys.stdout.flush()
         sys.stderr.write(f"This belongs into {path}; --write puts it there.\n")
     if client.is_toml and launch.token:
@@ -127,7 +127,8 @@ def _words(flags: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+def entry_as_text(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    """The entry alone, as it stands in a file of the client's."""
     if client.is_toml:
         return _with_table("", client, name, entry)
     nested: Any = {name: entry}

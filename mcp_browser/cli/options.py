@@ -36,6 +36,8 @@ _PLACEHOLDERS = {
     "replica": "NAME",
     "lifetime": "SECONDS",
     "profiles": "FOLDER",
+    "tasks_dir": "FOLDER",
+    "model_url": "ADDRESS",
     "tools": "GROUPS",
     "allowed_models": "NAMES",
     "exclude_actions": "NAMES",
