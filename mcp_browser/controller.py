@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -102,21 +102,38 @@ class Controller:
         if self._follows_sessions and self._rules.settings is not session.settings:
             self._rules = _Rules(session.settings)
         rules = self._rules
-        # A client on another machine is not told where this one has its files.
+        with self._told_of(action, arguments, session, consented=bool(granted)) as hide:
+            result = await self._execute(action, arguments, session, rules, prepare=prepare, granted=granted)
+        return result.model_copy(update={"error": hide(result.error)}) if result.error else result
+
+    @contextlib.contextmanager
+    def _told_of(
+        self,
+        action: RegisteredAction,
+        arguments: Mapping[str, Any],
+        session: BrowserSession,
+        *,
+        consented: bool,
+    ) -> Generator[Callable[[str], str]]:
+        """Within it, an action is carried out that is told to the audit log, and its failure to the client.
+
+        A client on another machine is not told where this one has its files: that is taken out of the error,
+        and by the function that is given, out of other texts.
+        """
+        rules = self._rules
         hide = partial(rules.paths.hide, known=repr(arguments)) if session.artifacts.remote else str
         try:
             with (
-                rules.audit.of_action(name, action.param_model, arguments, session, consented=bool(granted))
+                rules.audit.of_action(
+                    action.name, action.param_model, arguments, session, consented=consented
+                )
                 if rules.audit is not None
                 else contextlib.nullcontext()
             ):
-                result = await self._execute(
-                    action, arguments, session, rules, prepare=prepare, granted=granted
-                )
+                yield hide
         except ActionError as error:
             error.reword(hide)
             raise
-        return result.model_copy(update={"error": hide(result.error)}) if result.error else result
 
     async def _execute(  # noqa: PLR0913 - what a call is made of
         self,
@@ -167,11 +184,7 @@ class Controller:
             ActionError: it cannot be seen; the message says why and what to try.
         """
         action = default_registry()[name]
-        with (
-            self._rules.audit.of_action(name, action.param_model, arguments, session, consented=False)
-            if self._rules.audit is not None
-            else contextlib.nullcontext()
-        ):
+        with self._told_of(action, arguments, session, consented=False):
             return await self._look(action, arguments, look, session)
 
     async def _look(

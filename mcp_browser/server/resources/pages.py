@@ -21,7 +21,6 @@ from mcp_browser.rendering.result import ImagePart, render_error, render_result
 from mcp_browser.server.ask import client_of
 from mcp_browser.server.calls import CURRENT, SessionSource
 from mcp_browser.server.limits import fit
-from mcp_browser.server.paths import ServerPaths
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
 
@@ -46,7 +45,6 @@ class SessionPages:
         self._manager = manager
         self._sessions = sessions
         self._controller_of = controller_of
-        self._paths = ServerPaths(manager.settings) if sessions.is_remote else None
 
     @property
     def templates(self) -> tuple[types.ResourceTemplate, ...]:
@@ -215,8 +213,6 @@ class SessionPages:
             result = await self.look(caller, session, view.action, look, method="resources/read")
         except ActionError as error:
             text = render_error(error, secrets=session.hidden)
-            if self._paths is not None:
-                text = self._paths.hide(text, known=uri)
             raise MCPError(types.INVALID_PARAMS, text, {"uri": uri}) from error
         settings = self._controller_of(caller.principal).settings
         text, *others = render_result(result, settings=settings, secrets=session.hidden)
