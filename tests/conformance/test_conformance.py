@@ -85,8 +85,11 @@ def test_the_suite_before_passes_too(address: str) -> None:
     assert failures(printed) == set(), printed[-6000:]
 
 
-OF_ANY_SERVER = {"tools-list", "resources-list", "server-sse-multiple-streams", "dns-rebinding-protection"}
-"""What the suite can ask of a server without the suite's own tools, prompts and completion."""
+OF_ANY_SERVER = {
+    *("tools-list", "resources-list", "prompts-list"),
+    *("server-sse-multiple-streams", "dns-rebinding-protection"),
+}
+"""What the suite can ask of a server without the suite's own tools and prompts."""
 OF_A_REVISION = {
     "2025-11-25": {
         *("server-initialize", "ping", "resources-subscribe", "resources-unsubscribe"),
@@ -94,6 +97,7 @@ OF_A_REVISION = {
     },
     "2026-07-28": {
         "sep-2164-resource-not-found",
+        "caching",
         "http-header-validation",
         "http-custom-header-server-validation",
         *(f"input-required-result-{what}" for what in ("unsupported-methods", "validate-input")),
