@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.tool_choice import lists
+from benchmarks.tool_choice.asking import call_in
 from benchmarks.tool_choice.expected import Expected, first_error, judge
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 
@@ -49,3 +50,12 @@ def test_another_tool_missing_arguments_and_other_values_are_wrong() -> None:
 
 def test_the_recorded_list_is_of_the_version_that_is_compared_with() -> None:
     assert f'"version": "{lists.VERSION}"' in lists.RECORDED.read_text("utf-8")
+
+
+def test_a_call_is_found_in_what_stands_around_it() -> None:
+    called = '{"tool": "click_element", "arguments": {"index": 3}}'
+    for text in (called, f"```json\n{called}\n```", f"I will click it: {called}"):
+        assert call_in(text) == ("click_element", {"index": 3})
+    for text in ("", "click_element(3)", "[1]", '{"tool": '):
+        assert call_in(text) == ("", None)
+    assert not judge("click_element", None, [Expected("click_element", {})], {"click_element": {}}).arguments

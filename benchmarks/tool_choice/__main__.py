@@ -13,7 +13,6 @@ from benchmarks.tool_choice import lists, report
 from benchmarks.tool_choice.asking import Asked, ask, digest
 from benchmarks.tool_choice.instructions import INSTRUCTIONS
 from mcp_browser.llm.providers import provider_model
-from mcp_browser.settings import Settings
 
 
 def main() -> None:
@@ -21,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tool_choice", description=__doc__)
     parser.add_argument("--model", help="provider:name; by default the small model from packages")
     parser.add_argument("--model-url", help="a server of your own that speaks OpenAI's protocol")
-    parser.add_argument("--model-output", choices=["tool", "json"], help="as of the server's own setting")
+    parser.add_argument("--called", help="what the page is to call the model")
     parser.add_argument("--servers", default=f"{lists.OURS},{lists.THEIRS}")
     parser.add_argument(
         "--only", default="", help="numbers of instructions, from 1, with commas between them"
@@ -52,12 +51,11 @@ def main() -> None:
 
 async def _ask_all(asked: argparse.Namespace, url: str | None, *, is_small: bool) -> None:
     name = asked.model or "qwen"
-    mode = asked.model_output or ("json" if url else Settings().agent.model_output)
     chat = await provider_model(
-        name, base_url=url, mode=mode, context_window=small.CONTEXT if is_small else None, temperature=0
+        name, base_url=url, context_window=small.CONTEXT if is_small else None, temperature=0
     )
     known = {(one.model, one.server, one.list, one.says) for one in report.read(asked.results)}
-    called = small.NAME if is_small else chat.info.name
+    called = asked.called or (small.NAME if is_small else chat.info.name)
     end = time.monotonic() + asked.minutes * 60
     chosen = [int(number) for number in asked.only.split(",") if number] or range(1, len(INSTRUCTIONS) + 1)
     numbers = [*chosen]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -11,13 +12,18 @@ from benchmarks.tool_choice import lists
 from benchmarks.tool_choice.expected import judge
 from benchmarks.tool_choice.instructions import Instruction
 from mcp_browser.errors import McpBrowserError
-from mcp_browser.llm.messages import ChatModel, OutputForm, system, user
+from mcp_browser.llm.messages import ChatModel, system, user
 
 BRIEF = (
     "You drive a web browser for a person, by calling tools. You are shown what is open now and told what "
     "the person wants. Answer with exactly one call, the next one: the name of a tool, and its arguments as "
     "its schema wants them. These are the tools, one a line:\n"
 )
+
+
+SHAPE = 'Answer with one JSON object and nothing else: {"tool": "its name", "arguments": {"name": value, …}}'
+
+_CALL = re.compile(r"\{.*\}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +55,27 @@ class Asked:
 
 
 def digest(tools: lists.Listed) -> str:
-    """What tells one list from another: a description that has changed makes other results."""
-    return hashlib.sha256(json.dumps(tools, sort_keys=True).encode()).hexdigest()[:12]
+    """What tells one way of asking from another: a description that has changed makes other results."""
+    asked = f"{brief(tools)}{SHAPE}"
+    return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
 
 def brief(tools: lists.Listed) -> str:
     """What the model is told before any page."""
     return BRIEF + "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
+
+
+def call_in(text: str) -> tuple[str, Any]:
+    """The tool and the arguments in an answer, whatever stands around its JSON; "" for none."""
+    found = _CALL.search(text)
+    try:
+        given: Any = json.loads(found[0]) if found else None
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return "", None
+    chosen = cast("dict[str, Any]", given)
+    return str(chosen.get("tool", "")), chosen.get("arguments")
 
 
 async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
@@ -68,30 +88,13 @@ async def ask(  # noqa: PLR0913 - what is asked, of whom, about what
     seconds: float,
 ) -> Asked:
     """The answer to one instruction."""
-    form = OutputForm(
-        name="call",
-        description="The next call.",
-        json_schema={
-            "type": "object",
-            "properties": {
-                "tool": {"type": "string", "enum": [tool["name"] for tool in tools]},
-                "arguments": {"type": "object"},
-            },
-            "required": ["tool", "arguments"],
-            "additionalProperties": False,
-        },
-    )
-    told = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}"
+    told = f"{lists.shown(instruction.state, server)}\n\nThe person wants: {instruction.says}\n\n{SHAPE}"
     started, tool, arguments, failure, tokens = time.monotonic(), "", None, "", 0
     try:
-        reply = await model.ask([system(brief(tools)), user(told)], form=form, seconds=seconds)
+        reply = await model.ask([system(brief(tools)), user(told)], form=None, seconds=seconds)
         tokens = reply.usage.tokens
-        given: Any = reply.call.arguments if reply.call is not None else {}
-        if isinstance(given, dict):
-            chosen = cast("dict[str, Any]", given)
-            tool, arguments = str(chosen.get("tool", "")), chosen.get("arguments")
-        else:
-            failure = "no JSON that could be read"
+        tool, arguments = call_in(reply.text)
+        failure = "" if tool else f"no call: {reply.text[:120]}"
     except McpBrowserError as error:
         failure = str(error)[:200]
     expected = instruction.ours if server == lists.OURS else instruction.theirs

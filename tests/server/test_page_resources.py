@@ -14,6 +14,7 @@ import mcp_types as types
 import pytest
 import pytest_asyncio
 from mcp import Client
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
@@ -23,6 +24,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer, create_server
 from mcp_browser.server.calls import OneSession
+from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.views import VIEWS
 from mcp_browser.settings import ScreenshotSettings, ServerSettings, Settings, ToolSettings
@@ -30,7 +32,10 @@ from tests.server.test_app import text_of
 from tests.server.test_resources import Inbox
 from tests.support.site import Site
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning"),
+]
 
 PAGE = """<h1>Shop</h1><button onclick="more.textContent = 'Clicked'">Go</button><p id=more>Nothing</p>
 <iframe srcdoc="<p id=inner>Inside</p>"></iframe><div id=late></div>
@@ -182,7 +187,6 @@ async def test_what_the_settings_exclude_is_not_to_be_seen(room: Callable[..., A
             assert "switched off" in await refused(client, f"browser://current/{view}")
 
 
-@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 async def test_who_watches_a_page_is_told_of_each_action_in_it(room: Callable[..., Any], site: Site) -> None:
     here: Room = await room()
     other = await here.manager.open_session(isolated=True)
@@ -200,6 +204,40 @@ async def test_who_watches_a_page_is_told_of_each_action_in_it(room: Callable[..
         assert (updated.params.uri, rest) == (uri, [])
     await other.close()
     assert here.manager._page_listeners == []
+
+
+class Stranger(OneSession):
+    """The source for one of several callers without a name: it may see what it knows the handle of."""
+
+    def named(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal
+    ) -> dict[str, BrowserSession | None]:
+        return {}
+
+    def handle_of(self, _session: BrowserSession) -> str:
+        return "h4ndle"
+
+
+async def test_a_stranger_is_told_of_what_it_watches_and_of_no_lists(
+    browser_manager: BrowserManager, site: Site
+) -> None:
+    manager = browser_manager
+    manager._default = await manager.open_session(isolated=True)
+    source = Stranger(manager)
+    controller = Controller(default_registry(), manager.settings)
+    server = create_server(
+        controller, source, resources=[SessionPages(manager, source, lambda _: controller)]
+    )
+    inbox = Inbox()
+    async with Client(server, mode="legacy", message_handler=inbox) as client:
+        await client.session.subscribe_resource("browser://h4ndle/tabs")  # pyright: ignore[reportDeprecated]
+        await client.call_tool("go_to_url", {"url": site.page("<h1>Somebody's</h1>")})
+        (told,) = await inbox.until(1)
+        assert told.params.uri == "browser://h4ndle/tabs"
+        assert (await client.list_resources()).resources == []
+        await manager._default.close()
+        await client.list_resources()
+        assert all(isinstance(message, types.ResourceUpdatedNotification) for message in inbox.messages)
 
 
 async def test_a_policy_holds_for_what_is_looked_at_and_the_audit_log_tells_of_it(

@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import mcp_types as types
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 URI = re.compile(r"browser://(?P<session>[\w.-]+)/(?P<view>[a-z]+)(?:\?(?P<query>.*))?")
 _PART = re.compile(r"part=([1-9][0-9]{0,5})")
 _NOTHING_OPEN = "No page is open in this session."
+
+
+class _Known(NamedTuple):
+    """What a listener knows of a session: its names, and whether the caller's list has it."""
+
+    names: tuple[str, ...] = ()
+    listed: bool = False
 
 
 class SessionPages:
@@ -101,22 +108,16 @@ class SessionPages:
 
     def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
         """Tell when an action was carried out in the caller's sessions, and when one opens or ends."""
-        known: WeakKeyDictionary[BrowserSession, tuple[str, ...]] = WeakKeyDictionary()
-        for session in self._manager.sessions:
-            if names := tuple(self._names_of(caller, session)) if self._may_see(caller, session) else ():
-                known[session] = names
+        known: WeakKeyDictionary[BrowserSession, _Known] = WeakKeyDictionary()
+        known.update((session, self._known(caller, session)) for session in self._manager.sessions)
 
         def tell(session: BrowserSession, only: str | None = None) -> None:
-            listed = session not in known
-            if session.closed:
-                names, listed = known.pop(session, ()), True
-            elif self._may_see(caller, session):
-                known[session] = names = tuple(self._names_of(caller, session))
-            else:
-                return
+            before = known.get(session, _Known())
+            now = known[session] = _Known() if session.closed else self._known(caller, session)
+            listed = before.listed != now.listed
             views = [view for view in self._offered(caller.principal) if only in (None, view.name)]
             for view in views:
-                for name in names:
+                for name in now.names or before.names:
                     changed(f"browser://{name}/{view.name}", listed)
                     listed = False
 
@@ -153,6 +154,12 @@ class SessionPages:
         return await self._controller_of(caller.principal).look(action, {}, look, session)
 
     # -- inside
+
+    def _known(self, caller: Caller, session: BrowserSession) -> "_Known":
+        if not self._may_see(caller, session):
+            return _Known()
+        listed = any(one is session for _, one in self._named(caller))
+        return _Known(tuple(self._names_of(caller, session)), listed)
 
     def _may_see(self, caller: Caller, session: BrowserSession) -> bool:
         return self._sessions.may_read(caller.principal, session)
