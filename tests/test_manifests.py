@@ -162,10 +162,14 @@ async def test_the_bundles_entry_point_starts_the_server(tmp_path: Path) -> None
     assert "go_to_url" in [tool.name for tool in tools]
 
 
-def test_the_bundles_configuration_is_valid_as_it_comes(tmp_path: Path) -> None:
-    environment = filled_in(parsed("mcpb/manifest.json"), tmp_path)["env"]
+def test_the_bundles_configuration_is_valid_as_it_comes_and_its_first_start_not_silent(
+    tmp_path: Path,
+) -> None:
+    config = filled_in(parsed("mcpb/manifest.json"), tmp_path)
 
-    assert load_settings({}, environment=environment).settings.tools.tools == ("core",)
+    assert load_settings({}, environment=config["env"]).settings.tools.tools == ("core",)
+    # uv tells on standard error what it gets, which clients log.
+    assert not {"--quiet", "-q", "--no-progress"} & set(config["args"])
 
 
 @pytest.mark.apps
