@@ -142,9 +142,9 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
     docs = ROOT / "docs"
     listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     linked = {
-        (page.parent / target).resolve()
+        (page.parent / target).resolve() if target else ROOT / named
         for page in LINKING
-        for target in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text("utf-8"))
+        for target, named in re.findall(r"\]\(([^)#\s]+\.md)|`(docs/[^`\s]+\.md)`", page.read_text("utf-8"))
     }
 
     assert [name for name in listed if not (docs / name).exists()] == []

@@ -26,8 +26,9 @@ def write(results: Sequence[Asked], *, note: str = "") -> None:
     lines = [
         "# Tool choice",
         "",
-        "Written by `just tool-choice` ([benchmarks/README.md](../benchmarks/README.md)). A model is given "
-        "a server's list of tools, a page as that server would show it, and a short instruction; it "
+        "Written by `just tool-choice` "
+        "([benchmarks](https://github.com/mcp-browser/mcp-browser/blob/main/benchmarks/README.md)). A model "
+        "is given a server's list of tools, a page as that server would show it, and a short instruction; it "
         "answers with one call. *Tool*: the name is one of those that are right. *Call*: so are the "
         "arguments, by the tool's schema and by value. "
         f"{len(INSTRUCTIONS)} instructions, the same for both servers, of what both offer by default.",
