@@ -214,3 +214,13 @@ async def test_where_a_message_was_written_is_told_all_the_same(hand: Hand, site
     (entry,) = hand.tab.console.entries()
     assert entry.place is not None
     assert (entry.place.url, entry.text) == (url, "here")
+
+
+async def test_there_is_an_end_to_what_one_result_tells_beside_the_page(hand: Hand) -> None:
+    for number in range(70):
+        hand.session.notice(f"It has happened {number} times.")
+        hand.session.notice("It has happened 3 times.")
+    told = hand.session.take_notices()
+    assert told[:2] == ("It has happened 0 times.", "It has happened 3 times.")
+    assert told[50:] == ("20 more notices are left out.",)
+    assert hand.session.take_notices() == ()
