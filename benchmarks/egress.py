@@ -133,8 +133,9 @@ def section(rows: list[list[str]], loads: int) -> str:
     parts = [
         HEADING,
         f"Written by `just egress`. {datetime.date.today().isoformat()}: {machine(chromium)}; medians of "
-        f"{loads} loads each way, in turn; the ratio is the median of the pairs'. The proxy only runs where "
-        f"something restricts where the browser may connect to ([egress.md](egress.md)). A page with {count} "
+        f"{loads} loads each way, in turn; the ratio is the median of the pairs', wanted below 1.10. "
+        "The proxy only runs where something restricts where the browser may connect to "
+        f"([egress.md](egress.md)). A page with {count} "
         f"parts of {SIZE // 1000} kB, none of them cached, until its load event:",
         markdown_table([["page", "without, ms", "through the proxy, ms", "ratio"], *rows]),
         "A site on this machine that answers at once leaves nothing to wait for but work, and site, proxy "

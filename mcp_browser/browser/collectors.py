@@ -27,6 +27,8 @@ VALUES = 4  # How many values count as one more message
 A_SECOND = 200  # How many more each second
 PAUSE = 1.0  # How long a tab is not listened to that has written more, seconds
 LEFT_OUT = "Messages were left out: the page writes too many."
+LEFT_OUT_BY_PAGE = re.compile(r"Further messages of this (page|worker) are left out: it writes too many\.")
+BUSY_SECONDS = 10.0  # How long a page is busy with what it has written too much, and may need to answer
 STOPPED = "The page goes on writing too many messages: what its workers do now is stopped."
 ANSWERED = "the server responded with a status of "
 
@@ -87,10 +89,16 @@ class Console:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
+        self._flooded_at = float("-inf")
         self._stopped = self._listening = False
         self._left = float(MOST_AT_ONCE)
         self._paused_at = float("-inf")
         self._listen()
+
+    @property
+    def patience(self) -> float:
+        """How much longer the page may take to answer, seconds: it throws or writes without end."""
+        return BUSY_SECONDS if time.monotonic() - self._flooded_at < BUSY_SECONDS else 0.0
 
     def stop(self) -> None:
         """Listen no more: the session ends, and nobody waits for what its pages still write."""
@@ -126,7 +134,7 @@ class Console:
             self._left -= 1 + values // VALUES
             return True
         goes_on = now - self._paused_at < 2 * PAUSE
-        self._paused_at = now
+        self._paused_at = self._flooded_at = now
         self._unlisten()
         asyncio.get_running_loop().call_later(max(PAUSE, -self._left / A_SECOND), self._listen)
         self._keep("warning", STOPPED if goes_on else LEFT_OUT, None)
@@ -168,6 +176,8 @@ class Console:
         if not self._count(len(message.args)):
             return
         text, location = message.text, message.location
+        if message.type == "warning" and LEFT_OUT_BY_PAGE.fullmatch(text):
+            self._flooded_at = time.monotonic()
         where = location["url"]
         level = _LEVELS.get(message.type, "info")
         place = Location(where, location["lineNumber"] + 1, location["columnNumber"] + 1) if where else None

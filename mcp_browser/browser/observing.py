@@ -12,6 +12,9 @@ from mcp_browser.dom.models import DomChanges, DomSnapshot
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
 
+MOST_NOTICES = 50
+"""How many different sentences one result tells beside what is bounded already."""
+
 
 class ObservationBuilder:
     """Remembers what a session has told and what there is still to tell."""
@@ -20,17 +23,21 @@ class ObservationBuilder:
         self._egress = egress
         self._tabs = tabs
         self._plugins = plugins
-        self._notices: list[str] = []
+        self._notices: dict[str, None] = {}
+        self._left_out = 0
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
 
     def notice(self, text: str) -> None:
-        """Tell a sentence with the next result."""
-        self._notices.append(text)
+        """Tell a sentence with the next result; there is an end to what pages give reason for."""
+        if text in self._notices or len(self._notices) < MOST_NOTICES:
+            self._notices[text] = None
+        else:
+            self._left_out += 1
 
     def withdraw(self, text: str) -> None:
         """Do not tell a sentence that was told in another way."""
-        self._notices = [notice for notice in self._notices if notice != text]
+        self._notices.pop(text, None)
 
     def know_tabs(self) -> None:
         """Take the tabs that there are as known: a new browser's are not news."""
@@ -39,20 +46,23 @@ class ObservationBuilder:
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
         current = self._tabs.current
+        notices, self._notices = list(self._notices), {}
+        if self._left_out:
+            notices.append(f"{self._left_out:,} more notices are left out.")
+            self._left_out = 0
         for tab in self._tabs.all.values():
             dialog = tab.dialog if tab is not current else None
             if dialog is not None and dialog != self._told_dialogs.get(tab.id):
                 self._told_dialogs[tab.id] = dialog
-                self._notices.append(
+                notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
             if complaint := tab.console.take():
-                self._notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
-        self._notices += self._plugins.notices()
+                notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+        notices += self._plugins.notices()
         if self._egress is not None:
-            self._notices += self._egress.notices()
-        notices, self._notices = tuple(dict.fromkeys(self._notices)), []
-        return notices
+            notices += self._egress.notices()
+        return tuple(dict.fromkeys(notices))
 
     async def observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
         """What the session looks like now, with what was read of its current tab."""

@@ -259,7 +259,7 @@ class Tab:
         call = self._settings.limits.call_timeout
         # What is still to come of the call, its result above all, needs time, too.
         loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
-        return min(self.dom.patience + loading, call / 2)
+        return min(self.dom.patience + loading + self.console.patience, call / 2)
 
     @property
     def _is_coming(self) -> bool:

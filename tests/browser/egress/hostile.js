@@ -1,5 +1,5 @@
-// Each way by which a page may connect to somewhere, tried with the target `base`, marked by its name as path.
-// `run` ends once all of them have been tried.
+// Each way by which a page may connect to somewhere, tried with an address that has the way's name as path. Ways that
+// name no path get a port of their own. `run` ends once all of them have been tried.
 const soon = (work, seconds = 3) =>
   Promise.race([work, new Promise((done) => setTimeout(done, seconds * 1000))]).catch(() => {});
 const part = (html) => {
@@ -64,7 +64,6 @@ const ways = {
   prefetch: (url) => loaded(make('link', { rel: 'prefetch' }), 'href', url),
   preload: (url) => loaded(make('link', { rel: 'preload', as: 'image' }), 'href', url),
   font: (url) => new FontFace('f', `url(${url})`).load(),
-  preconnect: (url) => void document.head.append(make('link', { rel: 'preconnect', href: url })),
   window: (url) => void window.open(url),
   window_written: (url) => {
     const opened = window.open('about:blank');
@@ -89,7 +88,7 @@ const ways = {
     loaded(make('iframe'), 'src', URL.createObjectURL(new Blob([`<img src="${url}">`], { type: 'text/html' }))),
   sandboxed_frame: (url) =>
     loaded(make('iframe', { sandbox: 'allow-scripts' }), 'srcdoc', `<script>fetch('${url}')<\/script>`),
-  named_frame: (url) => loaded(make('iframe'), 'src', url.replace('://', '://user:password@')),
+  named_window: (url) => void window.open(url.replace('://', '://user:password@')),
   frame_replaced: (url) => {
     const frame = part('<iframe></iframe>');
     frame.contentWindow.location.replace(url);
@@ -108,9 +107,30 @@ const ways = {
         }),
       }),
     ),
-  names_looked_up: (url) => void document.head.append(make('link', { rel: 'dns-prefetch', href: url })),
+  // Fetched when the browser is asked for it.
   manifest: (url) => void document.head.append(make('link', { rel: 'manifest', href: url })),
-  later: (url) => globalThis.fetchLater?.(url, { activateAfter: 0 }),
+  later: (url) => fetchLater(url, { activateAfter: 0 }),
+  service_worker: () => navigator.serviceWorker.register('/service.js'),
+  background_fetch: async (url) => {
+    const { backgroundFetch, installing } = await navigator.serviceWorker.register('/fetching.js', { scope: '/evil' });
+    await new Promise((done) => (installing.onstatechange = () => installing.state === 'activated' && done()));
+    await backgroundFetch.fetch('x', [url]);
+  },
+  audio_worklet: (url) => new OfflineAudioContext(1, 1, 8000).audioWorklet.addModule(url),
+  paint_worklet: (url) => CSS.paintWorklet.addModule(url),
+  dictionary: (url) => void document.head.append(make('link', { rel: 'compression-dictionary', href: url })),
+};
+
+const waysToHosts = {
+  preconnect: (origin) => void document.head.append(make('link', { rel: 'preconnect', href: origin })),
+  payment: (origin) =>
+    new PaymentRequest([{ supportedMethods: origin.replace('http', 'https') }], {
+      total: { label: 'x', amount: { currency: 'EUR', value: '1' } },
+    }).canMakePayment(),
+  identity: (origin) =>
+    navigator.credentials.get({
+      identity: { providers: [{ configURL: `${origin.replace('http', 'https')}/x`, clientId: 'x' }] },
+    }),
 };
 
 const gathered = (servers) => {
@@ -122,7 +142,10 @@ const gathered = (servers) => {
   });
 };
 
-window.run = async (hosts, port, udp) => {
+window.run = async (hosts, port, udp, name, ports) => {
+  // Not of a page that a window hides.
+  ways.speculation(`http://${hosts[0]}:${port}/speculation`);
+  await soon(new Promise(() => {}), 1);
   const tried = Object.entries(ways).map(([name, way]) =>
     soon((async () => way(`http://${hosts[0]}:${port}/${name}`))()),
   );
@@ -131,6 +154,10 @@ window.run = async (hosts, port, udp) => {
     tried.push(soon((async () => fetch(`http://${host}:${port}/host_${number}`, { mode: 'no-cors' }))()));
   }
   const host = hosts[0];
+  for (const [name, way] of Object.entries(waysToHosts)) {
+    tried.push(soon((async () => way(`http://${host}:${ports[name]}`))()));
+  }
+  document.head.append(make('link', { rel: 'dns-prefetch', href: `http://${name}` }));
   tried.push(soon(gathered([{ urls: `stun:${host}:${udp}` }])));
   tried.push(
     soon(gathered([{ urls: `turn:${host}:${port}?transport=tcp`, username: 'u', credential: 'c' }])),

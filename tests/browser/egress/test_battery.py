@@ -15,8 +15,10 @@ import pytest
 
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Streams
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process import launch
 from mcp_browser.browser.process.launch import headless_shells
 from mcp_browser.destinations import IpAddress
+from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
@@ -25,14 +27,11 @@ from tests.support.site import Site
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 HOSTILE = Path(__file__).with_name("hostile.js").read_text("utf-8")
-NEVER_SEEN = {
-    *(
-        "ping",
-        "named_frame",
-    ),  # Switched off, as by Chromium itself: addresses with passwords in parts of a page
-    *("preconnect", "names_looked_up"),  # Who only connects, or looks up, names no path
-    *("later", "manifest", "speculation"),  # For pages that came by a safe way, or in a window
-}
+PORTS = ("preconnect", "payment", "identity")
+"""Ways that connect to a host without naming a path, and are known by their port."""
+LOG = "names"
+NAME = "looked-up.localhost"
+"""Looked up by nobody else; it leads home without asking the network."""
 PUBLIC = "93.184.215.14"  # Never connected to: the test's dialer leads it to the local site
 HOSTS = [
     "127.0.0.1",
@@ -53,7 +52,7 @@ ANSWER = (
 
 
 class Counter:
-    """A server that only counts what comes: paths of requests, other bytes, datagrams."""
+    """A server that only counts what comes: paths of requests, other bytes, datagrams, ports."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
@@ -61,6 +60,9 @@ class Counter:
 
         class Handler(BaseRequestHandler):
             def handle(self) -> None:
+                if way := ways.get(self.request.getsockname()[1]):
+                    seen.add(way)
+                    return
                 seen.add("connection")
                 with contextlib.suppress(OSError):
                     self.request.settimeout(10)
@@ -69,14 +71,23 @@ class Counter:
                     seen.add(found[1].decode() if found else "bytes")
                     self.request.sendall(ANSWER)
 
-        self.tcp = ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self.tcp.daemon_threads = True
+        def listening() -> ThreadingTCPServer:
+            server = ThreadingTCPServer(("127.0.0.1", 0), Handler)
+            server.daemon_threads = True
+            return server
+
+        self.tcp = listening()
+        by_port = {way: listening() for way in PORTS}
+        self.ports = {way: server.server_address[1] for way, server in by_port.items()}
+        ways = {port: way for way, port in self.ports.items()}
+        self._servers = [self.tcp, *by_port.values()]
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.bind(("127.0.0.1", 0))
 
     @property
-    def ports(self) -> tuple[int, int]:
-        return self.tcp.server_address[1], self.udp.getsockname()[1]
+    def addresses(self) -> tuple[int, int, str, dict[str, int]]:
+        """What the hostile page takes beside the hosts."""
+        return self.tcp.server_address[1], self.udp.getsockname()[1], NAME, self.ports
 
     def _take_datagrams(self) -> None:
         with contextlib.suppress(OSError):
@@ -85,13 +96,15 @@ class Counter:
 
     @contextmanager
     def running(self) -> Generator["Counter"]:
-        threading.Thread(target=self.tcp.serve_forever, daemon=True).start()
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
         threading.Thread(target=self._take_datagrams, daemon=True).start()
         try:
             yield self
         finally:
-            self.tcp.shutdown()
-            self.tcp.server_close()
+            for server in self._servers:
+                server.shutdown()
+                server.server_close()
             self.udp.close()
 
 
@@ -119,7 +132,13 @@ async def internet(site: Site, manager: BrowserManager) -> AsyncGenerator[list[s
 async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[str]:
     """Have a hostile page try everything; the names of its ways."""
     site.page(f"<h1>Evil</h1><script>{HOSTILE}</script>", path="/evil")
-    home = f"http://{HOSTS[0]}:{counter.ports[0]}/violation"
+    base = f"http://{HOSTS[0]}:{counter.addresses[0]}"
+    home = f"{base}/violation"
+    for path, script in (
+        ("/service.js", f"fetch('{base}/service_worker', {{mode: 'no-cors'}})"),
+        ("/fetching.js", ""),
+    ):
+        site.publish(script.encode(), path=path, content_type="text/javascript")
     headers = {
         "Content-Security-Policy": f"default-src 'none'; report-uri {home}",
         "Report-To": f'{{"group": "a", "max_age": 9, "endpoints": [{{"url": "{home}"}}]}}',
@@ -127,23 +146,37 @@ async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[s
         "Link": f"<{home}>; rel=preload; as=image, <{home}>; rel=preconnect",
     }
     site.publish(b"<img src=/none>", path="/reporting", headers=headers)
-    session = await manager.open_session()
+    session = await manager.default_session()
     await session.ensure_open()
     hand = Hand(session)
     await hand.open(f"http://evil.example:{site.port}/evil")
     ways = await hand.tab.page.evaluate(
-        "([hosts, ...ports]) => run(hosts, ...ports)", [HOSTS, *counter.ports]
+        "([hosts, ...more]) => run(hosts, ...more)", [HOSTS, *counter.addresses]
     )
-    return set(ways)
+    assert hand.tab.cdp is not None
+    await send(hand.tab.cdp, "Page.getAppManifest")
+    return {*ways, *PORTS}
 
 
-@pytest.mark.parametrize("shell", [False, True])
-async def test_no_way_out_reaches_a_private_address(site: Site, shell: bool) -> None:
-    if shell and next(headless_shells(), None) is None:
+def browser_for(site: Site, folder: Path, *more: str, kind: str = "profile") -> BrowserSettings:
+    """A browser that writes down the names it looks up, and lets the hostile site do what safe ones may."""
+    safe = f"--unsafely-treat-insecure-origin-as-secure=http://evil.example:{site.port}"
+    return BrowserSettings(
+        headless=True,
+        isolated=kind != "profile",
+        profile=folder / "profile",
+        headless_shell=kind == "shell",
+        browser_args=(safe, f"--log-net-log={folder / LOG}", *more),
+    )
+
+
+@pytest.mark.parametrize("kind", ["profile", "isolated", "shell"])
+async def test_no_way_out_reaches_a_private_address(site: Site, kind: str, tmp_path: Path) -> None:
+    if kind == "shell" and next(headless_shells(), None) is None:
         pytest.skip("Chromium's headless shell is not installed")
     with Counter().running() as counter:
         settings = Settings(
-            browser=BrowserSettings(headless=True, isolated=True, headless_shell=shell),
+            browser=browser_for(site, tmp_path, kind=kind),
             limits=LIMITS,
             egress=EgressSettings(block_private=True),
         )
@@ -155,20 +188,27 @@ async def test_no_way_out_reaches_a_private_address(site: Site, shell: bool) -> 
                 assert counter.seen == set()
             finally:
                 await manager.close()
+        assert NAME not in (tmp_path / LOG).read_text("utf-8")
 
 
-async def test_without_a_rule_the_same_ways_are_counted(site: Site) -> None:
+async def test_without_a_rule_the_same_ways_are_counted(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pings are always off.
+    monkeypatch.setattr(launch, "QUIET_ARGS", [one for one in launch.QUIET_ARGS if one != "--no-pings"])
     leading_home = "--host-resolver-rules=MAP *.example 127.0.0.1"
     with Counter().running() as counter:
-        settings = BrowserSettings(headless=True, isolated=True, browser_args=(leading_home,))
-        manager = BrowserManager(Settings(browser=settings, limits=LIMITS))
+        manager = BrowserManager(Settings(browser=browser_for(site, tmp_path, leading_home), limits=LIMITS))
         try:
             ways = await attack(manager, site, counter)
             hosts = {f"host_{number}" for number in range(len(HOSTS))}
-            everything = (ways | hosts | {"bytes", "datagram"}) - NEVER_SEEN
-            await until(lambda: everything <= counter.seen)
+            everything = ways | hosts | {"bytes", "datagram"}
+            with contextlib.suppress(TimeoutError):
+                await until(lambda: everything <= counter.seen)
+            assert everything - counter.seen == set()
         finally:
             await manager.close()
+        assert NAME in (tmp_path / LOG).read_text("utf-8")
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -176,7 +216,7 @@ async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
     site: Site, tmp_path: Path, kept: bool
 ) -> None:
     with Counter().running() as counter:
-        home = f"http://127.0.0.1:{counter.ports[0]}/x"
+        home = f"http://127.0.0.1:{counter.addresses[0]}/x"
         settings = Settings(
             browser=BrowserSettings(headless=True, isolated=not kept, profile=tmp_path),
             limits=LIMITS,
