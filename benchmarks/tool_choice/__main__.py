@@ -20,6 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tool_choice", description=__doc__)
     parser.add_argument("--model", help="provider:name; by default the small model from packages")
     parser.add_argument("--model-url", help="a server of your own that speaks OpenAI's protocol")
+    parser.add_argument("--model-window", type=int, help="tokens of its window, where that is not known")
     parser.add_argument("--called", help="what the page is to call the model")
     parser.add_argument("--servers", default=f"{lists.OURS},{lists.THEIRS}")
     parser.add_argument(
@@ -52,7 +53,7 @@ def main() -> None:
 async def _ask_all(asked: argparse.Namespace, url: str | None, *, is_small: bool) -> None:
     name = asked.model or "qwen"
     chat = await provider_model(
-        name, base_url=url, context_window=small.CONTEXT if is_small else None, temperature=0
+        name, base_url=url, context_window=small.CONTEXT if is_small else asked.model_window, temperature=0
     )
     known = {(one.model, one.server, one.list, one.says) for one in report.read(asked.results)}
     called = asked.called or (small.NAME if is_small else chat.info.name)

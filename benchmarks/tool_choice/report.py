@@ -51,7 +51,8 @@ def _of_model(name: str, results: Sequence[Asked], note: str) -> Iterator[str]:
     yield ""
     yield (
         f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, one answer each at temperature 0; "
-        f"{len(both)} of {len(INSTRUCTIONS)} instructions were tried with both."
+        f"{len(both)} of {len(INSTRUCTIONS)} instructions were tried with both"
+        + ("." if both else f", {len(results)} with {results[0].server} alone.")
     )
     if note:
         yield ""
@@ -59,7 +60,8 @@ def _of_model(name: str, results: Sequence[Asked], note: str) -> Iterator[str]:
     yield ""
     yield "| | tried | mcp-browser: tool | call | playwright-mcp: tool | call |"
     yield "|---|---:|---:|---:|---:|---:|"
-    shared = [one for one in results if one.says in both]
+    # Where both were not asked the same, each is told for what it was asked.
+    shared = [one for one in results if one.says in both] or [*results]
     for category in dict.fromkeys(instruction.category for instruction in INSTRUCTIONS):
         within = [one for one in shared if one.category == category]
         if within:
@@ -88,8 +90,6 @@ def _row(name: str, results: Sequence[Asked]) -> str:
     cells = [name, str(len({one.says for one in results}))]
     for server in (lists.OURS, lists.THEIRS):
         of_server = [one for one in results if one.server == server]
-        cells += [
-            str(sum(one.tool_right for one in of_server)),
-            str(sum(one.arguments_right for one in of_server)),
-        ]
+        right = [sum(one.tool_right for one in of_server), sum(one.arguments_right for one in of_server)]
+        cells += [str(number) if of_server else "" for number in right]
     return f"| {' | '.join(cells)} |"
