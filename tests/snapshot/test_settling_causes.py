@@ -155,6 +155,7 @@ async def test_what_a_page_does_without_end_holds_no_click(hand: Hand, what: str
         "<p id=out></p><button onclick=\"out.textContent = 'done'; window.first = frames\">Go</button>"
     )
     # A wait for the cap would be about 190 ticks each time; a busy machine may come near that once.
+    waited = 190
     for _ in range(3):
         assert 'button "Go"' in words_of(await hand.do("go_to_url", url=hand.site.page(page)))
         view = await hand.look()
