@@ -13,7 +13,6 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.audit import CALLER, name_of
 from mcp_browser.audit import Caller as AuditedCaller
-from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller, Look
