@@ -13,8 +13,9 @@
   const MOST_VALUES = 100;
   const LONGEST_TEXT = 10_000;
   const BITS = 4096;
-  /** So many values count as one more message, and so does each millisecond that the browser takes for it. */
+  /** So many values count as one more message, and so do so many milliseconds that the browser takes for it. */
   const VALUES = 4;
+  const MILLISECONDS = 4;
   /** How many titles; then one each so many milliseconds, the last that was wanted. */
   const MOST_TITLES = 100;
   const TITLES_A_SECOND = 5;
@@ -25,7 +26,7 @@
   const MESSAGES_LEFT_OUT = `Further messages of this ${isPage ? "page" : "worker"} are left out: it writes too many.`;
 
   const { apply } = Reflect;
-  const { min } = Math;
+  const { floor, min } = Math;
   const { getOwnPropertyDescriptor, setPrototypeOf } = Object;
   const { bind, call, toString: sourceOf } = Function.prototype;
   const { slice } = String.prototype;
@@ -140,7 +141,7 @@
     const taker = {
       get handleEvent() {
         const values = apply(reasonOf, signal, []);
-        charge(values.length / VALUES);
+        charge(floor(values.length / VALUES));
         const left = values.length - MOST_VALUES;
         if (left > 0) values.length = MOST_VALUES;
         for (let at = 0; at < values.length; at += 1) values[at] = short(values[at]);
@@ -150,7 +151,7 @@
       },
     };
     apply(add, signal, ["abort", taker]);
-    apply(add, signal, ["abort", () => charge(now() - began)]);
+    apply(add, signal, ["abort", () => charge(floor((now() - began) / MILLISECONDS))]);
     return withoutFirst(withoutFirst(apply(bind, abort, [handed])));
   }
   /** Calls the same without the first argument. @param {Function} method a bound one */

@@ -259,6 +259,8 @@ async def test_nothing_secret_is_logged_at_any_level(server: RemoteServer, http:
     await http.post(f"/mcp?access_token={secret}", headers=headers)
     async with client_of(server.sse_url, "legacy", headers=bearer(ALICE)) as client:
         await client.call_tool("input_text", {"index": 1, "text": secret})
+        # The SDK's client over SSE fails where it is told of a change while it leaves.
+        await client.list_resources()
     async with stream_of(http) as path:
         broken = await http.post(path, content=f'{{"password": "{secret}", ', headers=headers)
         assert broken.status_code == 400

@@ -57,7 +57,7 @@ async def test_the_last_snapshot_and_the_changes_since_give_a_fresh_snapshot(
 
 
 @pytest.mark.slow
-@settings(any_page, max_examples=load(12, full=60))
+@settings(any_page, max_examples=load(6, full=60))
 @given(rounds=rounds)
 async def test_the_changes_of_many_pages_give_a_fresh_snapshot(hand: Hand, rounds: list[list[Step]]) -> None:
     await see_that_changes_are_the_whole_truth(hand, rounds)
@@ -85,7 +85,7 @@ async def test_an_index_means_the_same_element_for_ever_and_no_element_has_two(
 
 
 @pytest.mark.slow
-@settings(any_page, max_examples=load(5, full=20))
+@settings(any_page, max_examples=load(3, full=20))
 @given(rounds=rounds)
 async def test_the_indexes_of_many_pages_stay(hand: Hand, rounds: list[list[Step]]) -> None:
     await see_that_indexes_stay(hand, rounds)
