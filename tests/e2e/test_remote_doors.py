@@ -83,6 +83,8 @@ async def test_a_client_with_a_token_works(server: RemoteServer, path: str, era:
     async with client_of(server.base + path, era, headers=bearer(ALICE)) as client:
         assert (await client.list_tools()).tools
         await open_session(client)
+        # The SDK's client over SSE fails where it is told of a change while it leaves.
+        await client.list_tools()
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
