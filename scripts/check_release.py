@@ -26,6 +26,8 @@ def main() -> int:
     for overlay in sorted((ROOT / "manifests" / "kubernetes" / "overlays").glob("*/kustomization.yaml")):
         found = re.findall(r"newTag: (\S+?)(?:-server)?$", overlay.read_text("utf-8"), re.M)
         named |= {str(overlay.relative_to(ROOT)): one for one in found}
+    chart = re.findall(r"ersion: (\d\S+)$", (ROOT / "manifests/kubernetes/Chart.yaml").read_text("utf-8"), re.M)
+    named |= {f"manifests/kubernetes/Chart.yaml, line {number}": one for number, one in enumerate(chart, 1)}
     wrong = [f"{file} names {found}, not {version}" for file, found in named.items() if found != version]
     if f"## [{version}]" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
         wrong.append(f"CHANGELOG.md has no section [{version}]")

@@ -23,7 +23,7 @@ from mcp_browser.server.observer import Outcome
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
 from scripts.dockerfile_steps import stages
-from tests.support.kubernetes import FOLDERS, RENDERED, problems, render, rendered
+from tests.support.kubernetes import FOLDERS, RENDERED, chart, problems, render, rendered
 from tests.support.packages import debian_package
 from tests.test_manifests import version
 
@@ -239,6 +239,80 @@ def test_kustomize_renders_what_is_kept() -> None:
     for folder in FOLDERS:
         # `just rendered` writes them anew.
         assert render(folder) == (RENDERED / f"{folder}.yaml").read_text("utf-8")
+
+
+def parts_of(text: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Parts by kind and name, without what Helm and kustomize do each in their way.
+
+    kustomize adds a digest to the names of what pods read, Helm an annotation to the pods.
+    """
+    text = re.sub(r"\b(mcp-browser|router)-[a-z0-9]{10}\b", r"\1", text)
+    parts: list[dict[str, Any]] = list(cast("Any", YAML(typ="safe")).load_all(text))
+    for part in parts:
+        part["metadata"].pop("labels", None)
+        part.get("spec", {}).get("template", {}).get("metadata", {}).pop("annotations", None)
+    return {(one["kind"], one["metadata"]["name"]): one for one in parts if one["kind"] != "Namespace"}
+
+
+@pytest.mark.apps
+@pytest.mark.parametrize(("folder", "many"), [("one-replica", "false"), ("many-replicas", "true")])
+def test_the_chart_is_what_kustomize_makes(folder: str, many: str) -> None:
+    made = chart("--set", f"many={many}")
+    assert made.returncode == 0, made.stderr
+    assert parts_of(made.stdout) == parts_of((RENDERED / f"{folder}.yaml").read_text("utf-8"))
+
+
+@pytest.mark.apps
+def test_the_charts_values_reach_its_parts() -> None:
+    values = {
+        "many": "true",
+        "host": "web.example.org",
+        "image.repository": "images.example.org/browser",
+        "image.tag": "7",
+        "tokens": "who",
+        "settings.MCP_BROWSER_MAX_SESSIONS": "64",
+        "gateway.namespace": "edge",
+        "networkPolicies": "false",
+        "podMonitor": "false",
+        "autoscaling.max": "30",
+        "storage": "1Gi",
+    }
+    options = (
+        word
+        for name, value in values.items()
+        for word in ("--set-string" if name.startswith(("image", "settings")) else "--set", f"{name}={value}")
+    )
+    parts = parts_of(chart("--namespace", "elsewhere", *options).stdout)
+    assert not {"NetworkPolicy", "PodMonitor"} & {kind for kind, _ in parts}
+    assert {part["metadata"]["namespace"] for part in parts.values()} == {"elsewhere"}
+    settings = parts["ConfigMap", "mcp-browser"]["data"]
+    assert settings["MCP_BROWSER_MAX_SESSIONS"] == "64"
+    assert settings["MCP_BROWSER_PUBLIC_URL"] == "https://web.example.org"
+    servers = parts["StatefulSet", "mcp-browser"]["spec"]
+    pod = servers["template"]["spec"]
+    assert pod["containers"][0]["image"] == "images.example.org/browser:7"
+    assert [one["secret"]["secretName"] for one in pod["volumes"] if "secret" in one] == ["who"]
+    assert servers["volumeClaimTemplates"][0]["spec"]["resources"]["requests"] == {"storage": "1Gi"}
+    assert parts["HorizontalPodAutoscaler", "mcp-browser"]["spec"]["maxReplicas"] == 30
+    route = parts["HTTPRoute", "mcp-browser"]["spec"]
+    assert (route["hostnames"], route["parentRefs"][0]["namespace"]) == (["web.example.org"], "edge")
+    assert "mcp-browser.elsewhere.svc.cluster.local" in parts["ConfigMap", "router"]["data"]["router.conf"]
+    assert ("HTTPRoute", "mcp-browser") not in parts_of(chart("--set", "gateway.enabled=false").stdout)
+
+
+@pytest.mark.apps
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("nonsense=1", "nonsense is not allowed"),
+        ("settings.MAX_SESSIONS=a", "MAX_SESSIONS"),
+        ("host=", "host"),
+    ],
+)
+def test_values_that_the_chart_does_not_know_are_refused(value: str, words: str) -> None:
+    refused = chart("--set", value)
+    assert refused.returncode != 0
+    assert words in refused.stderr
 
 
 @pytest.mark.apps

