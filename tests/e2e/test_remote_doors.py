@@ -68,14 +68,13 @@ async def open_session(client: Client) -> str:
 
 
 @asynccontextmanager
-async def stream_of(http: httpx2.AsyncClient) -> AsyncGenerator[str]:
-    """A stream of events of Alice's; the path that takes its messages."""
+async def stream_of(http: httpx2.AsyncClient) -> AsyncGenerator[tuple[str, AsyncGenerator[str]]]:
+    """A stream of Alice's: the path that takes messages, and the data of the events after it."""
     async with http.stream("GET", "/sse", headers=bearer(ALICE)) as stream:
-        lines = stream.aiter_lines()
-        path = ""
-        while not path.startswith("data: "):
-            path = await anext(lines)
-        yield path.removeprefix("data: ").removeprefix("/team")
+        events = (
+            line.removeprefix("data: ") async for line in stream.aiter_lines() if line.startswith("data: ")
+        )
+        yield (await anext(events)).removeprefix("/team"), events
 
 
 @pytest.mark.parametrize(("path", "era"), [("/mcp", "auto"), ("/mcp", "legacy"), ("/sse", "legacy")])
@@ -83,8 +82,21 @@ async def test_a_client_with_a_token_works(server: RemoteServer, path: str, era:
     async with client_of(server.base + path, era, headers=bearer(ALICE)) as client:
         assert (await client.list_tools()).tools
         await open_session(client)
-        # The SDK's client over SSE fails where it is told of a change while it leaves.
-        await client.list_tools()
+
+
+async def test_a_change_is_told_before_the_answer_to_what_made_it(http: httpx2.AsyncClient) -> None:
+    call = {"name": "go_to_url", "arguments": {"url": "about:blank"}}
+    messages = (
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    )
+    async with stream_of(http) as (path, events):
+        for message in messages:
+            await http.post(path, json=message, headers=JSON | bearer(ALICE))
+        handshake, change, answer = [json.loads(await anext(events)) for _ in range(3)]
+        assert change["method"] == "notifications/resources/list_changed"
+        assert (handshake["id"], answer["id"]) == (1, 2)
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
@@ -140,7 +152,7 @@ async def test_a_session_of_the_handshake_era_is_its_owners_only(http: httpx2.As
 
 
 async def test_a_stream_takes_messages_of_its_owner_only(http: httpx2.AsyncClient) -> None:
-    async with stream_of(http) as path:
+    async with stream_of(http) as (path, _):
         stolen = await http.post(path, json=INITIALIZE, headers=JSON | bearer(BOB))
         assert stolen.status_code == 404
         own = await http.post(path, json=INITIALIZE, headers=JSON | bearer(ALICE))
@@ -261,9 +273,7 @@ async def test_nothing_secret_is_logged_at_any_level(server: RemoteServer, http:
     await http.post(f"/mcp?access_token={secret}", headers=headers)
     async with client_of(server.sse_url, "legacy", headers=bearer(ALICE)) as client:
         await client.call_tool("input_text", {"index": 1, "text": secret})
-        # The SDK's client over SSE fails where it is told of a change while it leaves.
-        await client.list_resources()
-    async with stream_of(http) as path:
+    async with stream_of(http) as (path, _):
         broken = await http.post(path, content=f'{{"password": "{secret}", ', headers=headers)
         assert broken.status_code == 400
     logged = "".join(server.stderr)

@@ -26,6 +26,7 @@ Contents = types.TextResourceContents | types.BlobResourceContents
 
 PAGE = 100  # How many resources a page of the list has
 MOST_SUBSCRIPTIONS = 1000  # How many addresses one connection may watch
+_TELLING_SECONDS = 1.0  # How long an answer waits for the notifications before it
 MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
 
 
@@ -137,10 +138,15 @@ class Resources:
     async def follow_new_connection(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Middleware: notify a connection of changes of its list, from the end of its handshake on."""
+        """Middleware: notify a connection of changes of its list, from the end of its handshake on.
+
+        What a request has changed is told before its answer: a client may leave as soon as it has that.
+        """
         result = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self._follower(ctx)
+        elif follower := _connection(ctx).state.get(_FOLLOWER):
+            await follower.told()
         return result
 
     async def subscribe(
@@ -216,6 +222,11 @@ class _Follower:
             self._due[uri] = None
         if self._due and self._sending is None:
             self._sending = asyncio.create_task(self._send())
+
+    async def told(self) -> None:
+        """Return when nothing is due, or the connection does not take it."""
+        if self._sending is not None:
+            await asyncio.wait({self._sending}, timeout=_TELLING_SECONDS)
 
     def end(self) -> None:
         self._due.clear()
