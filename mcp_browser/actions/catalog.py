@@ -28,14 +28,14 @@ from mcp_browser.settings import Settings, ToolSettings
 
 FAMILIES = (
     navigation,
-    observing,
     elements,
     forms,
     keyboard,
     scrolling,
+    tabs,
+    observing,
     waiting,
     extraction,
-    tabs,
     printing,
     files,
     console,
@@ -47,7 +47,11 @@ FAMILIES = (
     storage,
     one_tool,
 )
-"""Every family, in the order in which a model meets their tools."""
+"""Every family, in the order in which a model meets their tools.
+
+What acts on the page stands before what looks at it: a small model takes the first tool that may serve, and
+looked for a field that it was shown (docs/tool-choice.md).
+"""
 
 ALL = "all"
 CORE = "core"

@@ -31,7 +31,7 @@ class DragElementParams(ActionParams):
 
 @elements.action(reach="elements")
 async def click_element(ctx: ActionContext, params: ClickElementParams) -> ActionResult:
-    """Click an element by its index."""
+    """Click a button, link, row or any other element by its index."""
     element = await ctx.tab.element(params.index)
     await element.click(
         button=params.button,

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.markdown import take_part, to_markdown, without_scripts
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
@@ -13,13 +13,13 @@ extraction = Registry(group="core")
 
 
 class ExtractContentParams(ActionParams):
-    index: int | None = Field(None, description="only this element")
+    index: OptionalIndex = Field(None, description="only this element")
     links: bool = Field(False, description="with addresses")
     part: int = Field(1, description="of a long page")
 
 
 class GetHtmlParams(ActionParams):
-    index: int | None = Field(None, description="only this element")
+    index: OptionalIndex = Field(None, description="only this element")
     scripts: bool = Field(False, description="with scripts and styles")
     part: int = Field(1, description="of a long page")
 

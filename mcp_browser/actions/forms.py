@@ -37,7 +37,7 @@ class InputTextParams(ActionParams):
 
 class SelectOptionParams(ActionParams):
     index: int
-    options: Strings = Field(description="labels or values")
+    options: Strings = Field(description="labels or values, only those to be chosen")
 
 
 class GetOptionsParams(ActionParams):
@@ -46,7 +46,7 @@ class GetOptionsParams(ActionParams):
 
 class SetCheckedParams(ActionParams):
     index: int
-    checked: bool = Field(True, description="false unchecks")
+    checked: bool = True
 
 
 class FormField(ActionParams):
@@ -67,7 +67,7 @@ class UploadFileParams(ActionParams):
 
 @forms.action(reach="elements")
 async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
-    """Type text into a field, replacing its content."""
+    """Type text into a textbox or searchbox by its index, replacing its content."""
     element = await ctx.tab.element(params.index)
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
@@ -87,7 +87,7 @@ async def select_option(ctx: ActionContext, params: SelectOptionParams) -> Actio
 
 @forms.action(effect="read")
 async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionResult:
-    """List the options of a select or an open list."""
+    """List the options of a select or an open list, where the page does not show them."""
     element = await ctx.tab.element(params.index)
     options = await element.options()
     if not options:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import counted
@@ -59,12 +59,12 @@ _KEYS = {name.lower(): name for name in _NAMED} | _ALIASES
 
 class SendKeysParams(ActionParams):
     keys: Annotated[str, TYPED_IN] = Field(min_length=1, description='"Control+A", "Tab Tab Enter", or text')
-    index: int | None = Field(None, description="focus this first")
+    index: OptionalIndex = Field(None, description="focus this first")
 
 
 @keyboard.action(reach="elements")
 async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
-    """Press keys or key combinations in order; a text with no key in it is typed."""
+    """Press keys, such as Escape, PageDown or Control+A, in order; a text with no key in it is typed."""
     where = ""
     if params.index is not None:
         element = await ctx.tab.element(params.index)

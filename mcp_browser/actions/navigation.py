@@ -56,7 +56,7 @@ async def reload(ctx: ActionContext) -> ActionResult:
 
 @navigation.action(effect="navigation")
 async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
-    """Search the web with a search engine."""
+    """Ask a search engine of the web; a page's own search box is a field."""
     url = search_url(ctx.settings.tools.search_engine, params.query)
     return await open_url(ctx, url, new_tab=params.new_tab)
 

@@ -7,7 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
@@ -23,7 +23,7 @@ MOST_FOUND = 200
 
 
 class GetStateParams(ActionParams):
-    index: int | None = Field(None, description="only inside this")
+    index: OptionalIndex = Field(None, description="only inside this")
     part: int = Field(1, description="of a long page")
     screenshot: bool | None = Field(None, description="add a picture")
     labels: bool = Field(False, description="draw indexes on it")
@@ -32,9 +32,9 @@ class GetStateParams(ActionParams):
 class FindElementsParams(ActionParams):
     text: str | None = Field(None, description="part of a line")
     pattern: str | None = Field(None, description="regular expression")
-    role: str | None = Field(None, description="ARIA role")
+    role: str | None = None
     selector: str | None = Field(None, description="CSS or Playwright")
-    limit: int = Field(20, description="most that are told")
+    limit: int = 20
 
     @model_validator(mode="after")
     def _looks_for_something(self) -> "FindElementsParams":
@@ -48,7 +48,7 @@ class FindElementsParams(ActionParams):
 
 
 class ScreenshotParams(ActionParams):
-    index: int | None = Field(None, description="only this element")
+    index: OptionalIndex = Field(None, description="only this element")
     full_page: bool = False
     labels: bool = Field(False, description="draw indexes")
 
@@ -73,7 +73,7 @@ async def get_state(ctx: ActionContext, params: GetStateParams) -> ActionResult:
 
 @observing.action(effect="read")
 async def find_elements(ctx: ActionContext, params: FindElementsParams) -> ActionResult:
-    """Search the whole page and get indexes."""
+    """Get indexes of elements that are not shown, by a search of the whole page."""
     if params.selector:
         found = await _by_selector(ctx, params.selector, params.limit)
     else:

@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
@@ -32,6 +32,10 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+OptionalIndex = Annotated[int | None, AfterValidator(lambda given: given or None)]
+"""The index of an element that need not be given. Indexes begin at 1; models that fill in all give 0."""
 
 
 class ActionModel(BaseModel):

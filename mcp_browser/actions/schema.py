@@ -13,8 +13,8 @@ def tool_schema(model: type[BaseModel]) -> Schema:
 
     Compared with Pydantic's own: no titles and no docstrings of models; definitions stand where they are used
     (save recursive ones); `Optional[int]` is an integer that is not required; defaults that say nothing
-    (`null`, `false`, `[]`) are left out; objects are closed, so that a client can tell a wrong argument
-    before it is sent.
+    (`null`, `[]`) are left out, `false` is not, since small models set a flag without a default to true;
+    objects are closed, so that a client can tell a wrong argument before it is sent.
     """
     full = model.model_json_schema()
     full.pop("description", None)
@@ -53,7 +53,7 @@ def _shape(
         match key, value:
             case (("title" | "$defs"), _):
                 pass
-            case "default", None | False | []:
+            case ("default", None | []) | ("additionalProperties", True):
                 pass
             case "properties", {**properties}:
                 named = cast("dict[str, Schema]", properties)

@@ -5,7 +5,7 @@ import json
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.evaluation import evaluate
 from mcp_browser.errors import DialogOpen
@@ -19,7 +19,7 @@ SECONDS = 30.0  # How long a script may take where its caller does not say
 
 class EvaluateScriptParams(ActionParams):
     script: str = Field(min_length=1, description="expression, function, or statements with return")
-    index: int | None = Field(None, description="given to it as `element`")
+    index: OptionalIndex = Field(None, description="given to it as `element`")
     timeout: float = Field(SECONDS, gt=0, le=600, description="seconds")
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import Scrolled
 
@@ -34,9 +34,9 @@ def _without_bounds(schema: JsonDict) -> None:
 class ScrollParams(ActionParams):
     direction: Direction = "down"
     pages: float = Field(
-        1, gt=0, le=1000, json_schema_extra=_without_bounds, description="in views: 0.5 is half of one"
+        1, gt=0, le=1000, json_schema_extra=_without_bounds, description="in views, such as 0.5"
     )
-    index: int | None = Field(None, description="scroll inside this")
+    index: OptionalIndex = Field(None, description="scroll inside this")
 
 
 class ScrollToTextParams(ActionParams):

@@ -18,7 +18,7 @@ class OpenTabParams(ActionParams):
 
 
 class SwitchTabParams(ActionParams):
-    tab: int = Field(description="its number")
+    tab: int
 
 
 class CloseTabParams(ActionParams):
@@ -54,7 +54,7 @@ async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
 
 
 class HandleDialogParams(ActionParams):
-    accept: bool = Field(description="false dismisses")
+    accept: bool = Field(description="true: OK, also with a text; false: Cancel")
     text: str | None = Field(None, description="answer to a prompt")
 
 

@@ -2,10 +2,11 @@
 
 import fnmatch
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
@@ -29,13 +30,16 @@ LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 _SELECTOR_ERRORS = ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
 
 
+OptionalSeconds = Annotated[float | None, AfterValidator(lambda given: given or None)]  # 0 is none
+
+
 class WaitForParams(ActionParams):
     text: str | None = Field(None, description="is seen")
     text_gone: str | None = Field(None, description="is not seen any more")
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
     url: str | None = Field(None, description="glob or part of it")
-    seconds: float | None = Field(None, description="how long at most; alone, a pause")
-    timeout: float = Field(10, description="seconds, where `seconds` is not given")
+    seconds: OptionalSeconds = Field(None, description="how long at most; alone, a pause")
+    timeout: float = Field(10, description="where `seconds` is not given")
 
     @model_validator(mode="after")
     def _has_something_to_wait_for(self) -> "WaitForParams":
@@ -50,7 +54,7 @@ class WaitForParams(ActionParams):
 
 @waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout)
 async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
-    """Wait until all that is given holds, at most `seconds`; `seconds` alone is a pause."""
+    """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}
     if params.text:
         text = params.text

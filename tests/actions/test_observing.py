@@ -52,6 +52,12 @@ async def test_a_region_is_shown_by_its_index(hand: Hand) -> None:
     assert "Buy tea" not in text
 
 
+@pytest.mark.parametrize("action", ["get_state", "screenshot", "scroll", "extract_content", "get_html"])
+async def test_an_index_of_0_is_none_where_none_need_be_given(hand: Hand, action: str) -> None:
+    await hand.open(PAGE)
+    assert await hand.do(action) == await hand.do(action, index=0)
+
+
 async def test_a_long_page_is_shown_in_parts(hand: Hand) -> None:
     rows = "".join(f"<p>Row number {n} of a long list of rows to be read</p>" for n in range(2000))
     first = await hand.open(rows)

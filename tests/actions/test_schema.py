@@ -53,7 +53,7 @@ def test_a_schema_has_no_noise_and_keeps_what_counts() -> None:
             "title": {"type": "string"},
             "count": {"type": "integer"},
             "mode": {"type": "string", "enum": ["a", "b"], "default": "a"},
-            "flag": {"type": "boolean"},
+            "flag": {"type": "boolean", "default": False},
             "on": {"type": "boolean", "default": True},
             "points": {"type": "array", "items": POINT},
             "best": POINT | {"description": "the best one"},
@@ -88,7 +88,7 @@ def test_the_default_tools_are_few_characters() -> None:
             "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
         }
         total += len(json.dumps(tool))
-    assert total < 12_000
+    assert total < 12_600
 
 
 GROUPS = {

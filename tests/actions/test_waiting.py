@@ -70,6 +70,7 @@ async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand
     await hand.open("<p>Here already</p>")
     started = time.monotonic()
     await hand.do("wait_for", text="Here already", seconds=60)
+    await hand.do("wait_for", text="Here already", seconds=0)
     assert time.monotonic() - started < 30
     error = await hand.fails("wait_for", DeadlineExceeded, text="Never", seconds=0.4)
     assert 'Waited 0.4 s in vain for the text "Never"' in error

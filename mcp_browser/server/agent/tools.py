@@ -30,10 +30,10 @@ class RunTaskParams(Params):
     task: str = Field(min_length=1, description="what is to be done, and what to report")
     task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
     start_url: str | None = Field(None, description="opened first")
-    context: str | None = Field(None, description="what to know beyond the task")
+    context: str | None = Field(None, description="background")
     max_steps: int | None = Field(None, ge=1)
     max_seconds: float | None = Field(None, gt=0, description="working time")
-    max_tokens: int | None = Field(None, gt=0, description="of the model, both ways")
+    max_tokens: int | None = Field(None, gt=0, description="in and out")
     max_cost: float | None = Field(None, gt=0, description="US dollars")
     vision: bool | None = Field(None, description="show the model pictures")
     style: Literal["structured", "gui"] = Field("structured", description="gui: by pictures and coordinates")
@@ -43,7 +43,7 @@ class RunTaskParams(Params):
     secrets: list[str] = Field([], description="names of those it may use")
     output_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
     planner_interval: int = Field(0, ge=0, description="steps from plan to plan")
-    judge: bool | None = Field(None, description="false: check the result by rules only")
+    judge: bool | None = Field(None, description="false: check by rules only")
     wait: bool = Field(True, description="false: only start it; get_task tells more")
     if_busy: Literal["wait", "refuse", "own_tabs"] = Field(
         "wait", description="where another task works in the session"
