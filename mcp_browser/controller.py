@@ -15,6 +15,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
+from mcp_browser.actions.session_script import EXPORT_SCRIPT, SessionScript, lines_of
 from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
@@ -159,12 +160,27 @@ class Controller:
                     gate = session.gate = PolicyGate(rules.policy, action, session, granted)
                     gate.begin(arguments)
                 ctx = ActionContext(session=session, settings=rules.settings)
-                return await self._carry_out(action, params, ctx, scope)
+                script = await self._script_of(session, rules.settings)
+                pending = await script.before(action, arguments) if script is not None else None
+                result = await self._carry_out(action, params, ctx, scope)
+                if script is None or pending is None or result.error:
+                    return result
+                done = pending.done(result.data or {})
+                script.add(done)
+                language = rules.settings.tools.codegen
+                code = () if language == "none" else tuple(lines_of(done, language))
+                return result.model_copy(update={"code": code})
         raise DeadlineExceeded(
             f"{name} did not finish within {limit:g} s"
             + ("." if doing == name else f": it spent them {doing}."),
             hint="The session goes on: look with get_state, or reload the page.",
         )
+
+    async def _script_of(self, session: BrowserSession, settings: Settings) -> SessionScript | None:
+        """Where the session's actions are recorded as code; None where nobody can ask for it."""
+        if EXPORT_SCRIPT in self.registry or settings.tools.codegen != "none":
+            return await session.plugin(SessionScript)
+        return None
 
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession

@@ -406,6 +406,9 @@ class ToolSettings(SettingsGroup):
     read_only: bool = Field(
         default=False, description="Offer only what changes nothing on pages: reading, and opening addresses."
     )
+    codegen: Literal["none", "python", "typescript"] = Field(
+        default="none", description="Add to each result its action as a statement of Playwright's."
+    )
     policy: UserPath | None = Field(
         default=None, description="TOML file that says which actions need a person's yes: docs/policy.md."
     )

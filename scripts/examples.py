@@ -143,6 +143,24 @@ EXAMPLES: dict[str, Example] = {
         arguments={"file": "/files/out/reader.json"}, before=[("save_storage_state", {"name": "reader"})]
     ),
     "clear_site_data": Example(before=[("set_storage", {"items": {"theme": "dark"}})]),
+    "expect_visible": _call(index=11),
+    "expect_text": _call(text="Add The Tide Tables", index=11),
+    "expect_value": _call(index=16, value=True),
+    "expect_url": _call(url="books.example"),
+    "expect_count": _call(selector="article", count=4, timeout=0.5),
+    "expect_snapshot": Example(
+        arguments={"name": "books", "selector": "#new", "timeout": 0.5},
+        before=[
+            ("expect_snapshot", {"name": "books", "selector": "#new"}),
+            _script("document.querySelector('h3').textContent = 'The Time Tables'"),
+        ],
+    ),
+    "export_script": Example(
+        arguments={"name": "books"},
+        before=[("click_element", {"index": 11}), ("expect_visible", {"text": "Basket"})],
+        masks=[(r"mcp-browser \S+ from", "mcp-browser 0.1.0 from")],
+    ),
+    "generate_locator": _call(index=11),
     "mouse_click": _call(at="230,500"),
     "mouse_move": _call(at="[0.39,0.66,0.54,0.72]"),
     "mouse_drag": _call(start="153,118@1280x720", end="620,118@1280x720"),

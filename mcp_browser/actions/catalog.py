@@ -22,6 +22,7 @@ from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.storage import storage
 from mcp_browser.actions.tabs import tabs
+from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import Settings, ToolSettings
@@ -45,6 +46,7 @@ FAMILIES = (
     network,
     routing,
     storage,
+    testing,
     one_tool,
 )
 """Every family, in the order in which a model meets their tools.

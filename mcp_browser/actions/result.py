@@ -44,7 +44,7 @@ class ActionResult(BaseModel):
     `extracted_content` is what the action tells, in our own words; `page_content` is text taken from the
     page, which nobody should take for an instruction; with `page_lines` it is made of lines as a snapshot
     has them. `data` is for programs, JSON-compatible; with `data_is_whole` it tells all that the text does,
-    so that a client may give its model either.
+    so that a client may give its model either. `code` are Playwright's statements for it, where wanted.
     `observation` is what the page looked like afterwards; the controller fills it in where the action did
     not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
     """
@@ -61,4 +61,5 @@ class ActionResult(BaseModel):
     attachments: tuple[Attachment, ...] = ()
     data: dict[str, Any] | None = None
     data_is_whole: bool = False
+    code: tuple[str, ...] = ()
     observation: Observation | None = None

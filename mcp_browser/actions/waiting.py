@@ -138,13 +138,10 @@ async def _is_visible(ctx: ActionContext, selector: str) -> bool:
     return False
 
 
-def is_selector_error(error: PlaywrightError) -> bool:
+def is_selector_error(error: Exception | str) -> bool:
     """Whether Playwright could not read a selector."""
-    text = error.message
-    return any(
-        sign in text
-        for sign in ("parsing", "Unknown engine", "not a valid selector", "Malformed", "Unexpected token")
-    )
+    text = str(error)
+    return any(sign in text for sign in _SELECTOR_ERRORS)
 
 
 async def _url_matches(ctx: ActionContext, pattern: str) -> bool:

@@ -10,12 +10,14 @@ import anyio
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.recording import record_elements
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.agent import spans
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.record.recording import record_elements, small_picture
+from mcp_browser.agent.record.pictures import small_picture
 from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
@@ -77,7 +79,9 @@ class Executor:
         self.session = session
         self._secrets = secrets
         self._domains = Domains(allowed_domains)
-        self._own = Controller(default_registry(), controller.settings)
+        # What the session does is recorded as code where somebody can ask for it.
+        left_out = () if EXPORT_SCRIPT in controller.registry else (EXPORT_SCRIPT,)
+        self._own = Controller(default_registry().without(left_out), controller.settings)
         self._confirm = confirm
         self._has_begun = False
 

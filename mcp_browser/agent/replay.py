@@ -12,11 +12,11 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
-from mcp_browser.agent.record.recording import element_arguments, place_of
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.secrets.store import PLACEHOLDER
 from mcp_browser.agent.task import TaskOutcome, TaskStatus

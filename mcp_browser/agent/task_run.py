@@ -14,7 +14,7 @@ import anyio.to_thread
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.record.recording import small_picture
+from mcp_browser.agent.record.pictures import small_picture
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus

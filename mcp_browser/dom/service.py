@@ -267,6 +267,13 @@ class DomService:
         """The boxes of what shows one of these texts: what to cover on a picture of the page."""
         return await find_covers(self._frames, values)
 
+    async def secret_values(self) -> frozenset[str]:
+        """What the page's password fields hold, and others whose values are never told."""
+        values: set[str] = set()
+        async for _, answer in self._frames.each("secretValues"):
+            values |= set(answer["values"])
+        return frozenset(values)
+
     # One element --------------------------------------------------------------------------------------------
 
     def resolve(self, index: int) -> ElementRef:

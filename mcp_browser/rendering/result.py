@@ -129,7 +129,8 @@ def structured(result: ActionResult) -> dict[str, Any] | None:
     if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, 1, beside=True)):
         return None
     notes = list(_beside(result.observation))
-    return {**result.data, "notes": notes} if notes else result.data
+    more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
+    return {**result.data, **more} if more else result.data
 
 
 def _is_data(result: ActionResult) -> bool:
@@ -164,6 +165,8 @@ def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
         yield cut(_escaped(result.extracted_content), limit)
     elif _is_data(result):
         yield cut(_escaped(json.dumps(result.data, ensure_ascii=False)), limit)
+    if result.code:
+        yield _escaped("\n".join(("Code:", *(one_line(line, LONGEST_NOTICE) for line in result.code))))
     observation = result.observation
     content = result.page_content
     if content is not None:

@@ -101,6 +101,7 @@ GROUPS = {
     "network",
     "scripting",
     "storage",
+    "testing",
 }
 
 

@@ -37,7 +37,7 @@ def test_the_instructions_take_less_than_2000_characters() -> None:
 
 SAY_IT_THEMSELVES = frozenset(
     "url index text query fields direction button new_tab full_page format name value area same_site "
-    "color_scheme user_agent max_steps tab limit checked".split()
+    "color_scheme user_agent max_steps tab limit checked count timeout language".split()
 )
 """Names of parameters that need no description; beside them every parameter has one."""
 

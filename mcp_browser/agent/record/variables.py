@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
+from mcp_browser.actions.recording import place_of
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory
-from mcp_browser.agent.record.recording import place_of
 from mcp_browser.agent.secrets.store import PLACEHOLDER
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.errors import InvalidArguments

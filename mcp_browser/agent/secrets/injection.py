@@ -1,15 +1,14 @@
 """Secrets in an action's arguments: where they may stand, and where their values would go."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from playwright.async_api import Error as PlaywrightError
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.keyboard import parse_keys
-from mcp_browser.actions.registry import RegisteredAction, TypedIn
+from mcp_browser.actions.recording import typed_places
+from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.browser.session import BrowserSession
@@ -20,8 +19,6 @@ from mcp_browser.errors import InvalidArguments, StaleElement
 
 PASSWORD = "password"  # The type of fields whose content nobody is to read
 PRESS = "press"  # What `browser_action` does with a text that are keys
-
-Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
 
 async def fill_in(
@@ -45,9 +42,9 @@ async def fill_in(
         return dict(arguments)
     # Read as the action will read them: the index "5" is 5.
     filled = action.validate(arguments).model_dump(exclude_unset=True)
-    places = [place for place in _places(action.param_model, filled) if _named_in(place[0][place[1]])]
+    places = [place for place in typed_places(action.param_model, filled) if _named_in(place[0][place[1]])]
     rest = copy.deepcopy(filled)
-    for holder, name in _places(action.param_model, rest):
+    for holder, name in typed_places(action.param_model, rest):
         holder[name] = None
     if (misplaced := _named_in(rest)) is not None:
         raise InvalidArguments(
@@ -87,7 +84,7 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
             for name in ("text", "value", "keys"):
                 if (text := _name_typed(holder, name, secrets)) is not None:
                     rule.bind(text, (await _goes_to(session, holder.get("index")))[0].page)
-    for holder, name in _places(action.param_model, kept):
+    for holder, name in typed_places(action.param_model, kept):
         if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
             continue
         place, _ = await _goes_to(session, None)
@@ -132,29 +129,6 @@ async def _goes_to(session: BrowserSession, index: int | None) -> tuple[KeyPlace
         return await tab.ask(tab.dom.typed_at(index))
     except (FrameGone, PlaywrightError) as error:
         raise StaleElement("The frame to be typed into is gone.", hint="Look with get_state.") from error
-
-
-def _places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
-    for name, value in arguments.items():
-        field = params.model_fields.get(name)
-        if field is None:
-            continue
-        if _is_typed_in(field):
-            yield arguments, name
-        elif isinstance(value, list) and (inner := _model_in(field)) is not None:
-            for part in cast("list[dict[str, Any]]", value):
-                yield from _places(inner, part)
-
-
-def _is_typed_in(field: FieldInfo) -> bool:
-    """Whether it is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
-    marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
-    return any(isinstance(mark, TypedIn) for mark in marks)
-
-
-def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    kinds = get_args(field.annotation)
-    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _named_in(value: object) -> str | None:

@@ -2,7 +2,6 @@
 
 import fnmatch
 import os
-import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -20,12 +19,11 @@ from pydantic import (
     model_validator,
 )
 
+from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.agent.secrets.totp import OneTimePassword
 from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
 from mcp_browser.rendering.result import hide, hide_in
-
-PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 

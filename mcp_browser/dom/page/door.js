@@ -18,6 +18,12 @@ const methods = {
     const frames = Array.from(document.querySelectorAll("iframe, frame"), (element) => [keep(element), 0, 0, 0]);
     return { doc: documentKey, answers: answersRead(), frames };
   },
+  /** What the fields hold whose values nobody is to see. */
+  secretValues() {
+    const fields = allRoots().flatMap((root) => [...queryAll(root, "input, textarea, select")].filter(isSecret));
+    const values = fields.map((field) => String(/** @type {HTMLInputElement} */ (field).value)).filter(Boolean);
+    return { doc: documentKey, values, frames: frameElements() };
+  },
   ready,
   pressed,
   framePoint,

@@ -1,0 +1,157 @@
+"""What is kept of an action beside its arguments: the elements they mean."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from playwright.async_api import Error as PlaywrightError
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
+from mcp_browser.actions.registry import TypedIn
+from mcp_browser.actions.screenshots import view_size
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.locators import ElementLocator, locators
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, NotActionable, NotFound
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.tab import Tab
+
+INDEX_ARGUMENTS = frozenset({"index", "target"})
+POINT_ARGUMENTS = frozenset({"at", "start", "end"})
+
+Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
+
+RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
+UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAction:
+    """An action that was carried out, as it can be written as code.
+
+    `elements` are those that its arguments meant, as they were before it; `locators` find those alone whose
+    argument they have. `tab` is the number of the tab it was done in, `opened` those of the tabs it opened,
+    `downloads` the names of files that began to come; `url` is the page after it.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    elements: tuple[ElementRecord, ...] = ()
+    locators: Mapping[str, ElementLocator] = field(default_factory=dict[str, ElementLocator])
+    url: str = ""
+    tab: int | None = None
+    opened: tuple[int, ...] = ()
+    downloads: tuple[str, ...] = ()
+
+
+def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The arguments that mean elements, by their places: `index`, `target`, `at`, `fields.0.index`."""
+    for name, value in arguments.items():
+        if (name in INDEX_ARGUMENTS and isinstance(value, int)) or (
+            name in POINT_ARGUMENTS and isinstance(value, str)
+        ):
+            yield prefix + name, value
+        elif isinstance(value, list):
+            for number, part in enumerate(cast("list[object]", value)):
+                if isinstance(part, dict):
+                    yield from element_arguments(cast("dict[str, Any]", part), f"{prefix}{name}.{number}.")
+
+
+def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
+    """What holds such an argument, and its name in there."""
+    holder: Any = arguments
+    *way, last = argument.split(".")
+    for step in way:
+        holder = holder[int(step)] if step.isdigit() else holder[step]
+    return holder, last
+
+
+def typed_places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
+    """Where among the arguments of an action a text stands that is typed into the page."""
+    for name, value in arguments.items():
+        field = params.model_fields.get(name)
+        if field is None:
+            continue
+        if _is_typed_in(field):
+            yield arguments, name
+        elif isinstance(value, list) and (inner := _model_in(field)) is not None:
+            for part in cast("list[dict[str, Any]]", value):
+                yield from typed_places(inner, part)
+
+
+def _is_typed_in(field: FieldInfo) -> bool:
+    """Whether it is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
+    marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
+    return any(isinstance(mark, TypedIn) for mark in marks)
+
+
+def _model_in(field: FieldInfo) -> type[BaseModel] | None:
+    kinds = get_args(field.annotation)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+async def record_elements(
+    session: BrowserSession, arguments: Mapping[str, Any], *, hide: Callable[[Any], Any]
+) -> tuple[ElementRecord, ...]:
+    """The elements that an action's arguments mean now, as far as is told; the caller holds the session."""
+    records: list[ElementRecord] = []
+    for argument, value in element_arguments(arguments):
+        try:
+            tab = session.current_tab
+            work = tab.dom.identities.record(value) if isinstance(value, int) else _at_point(session, value)
+            record = await tab.ask(work, limit=RECORDING_SECONDS)
+        except UNKNOWN:
+            continue
+        if record is not None:
+            told = record.model_copy(update={"argument": argument})
+            records.append(ElementRecord.model_validate(hide(told.model_dump(mode="json"))))
+    return tuple(records)
+
+
+async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None:
+    tab = session.current_tab
+    coordinates: Coordinates = parse_coordinates(point)
+    x, y = coordinates.in_view(await view_size(tab), shown=session.shown_picture)
+    hit = await tab.dom.at_point(x, y)
+    if hit is None or hit.node.index is None:
+        return None
+    record = await tab.dom.identities.record(hit.node.index)
+    if record.width <= 0 or record.height <= 0:
+        return None
+    at = (round((x - record.x) / record.width, 4), round((y - record.y) / record.height, 4))
+    return record.model_copy(update={"point": at})
+
+
+async def locator_of(tab: "Tab", index: int) -> ElementLocator:
+    """The best locator that finds this element and no other.
+
+    Raises:
+        NotFound: the index was never given.
+        StaleElement: the element is gone.
+        NotActionable: no locator of Playwright's finds it alone.
+    """
+    record = await tab.ask(tab.dom.identities.record(index))
+    for candidate in locators(record):
+        try:
+            handles = await tab.ask(candidate.on(tab.page).element_handles())
+        except PlaywrightError:
+            continue
+        for place, handle in enumerate(handles):
+            if await _is_of_index(tab, handle, index):
+                return candidate if len(handles) == 1 else replace(candidate, nth=place)
+    raise NotActionable(
+        f"No locator of Playwright's finds [{index}] {record}.", hint="Name it by a selector of your own."
+    )
+
+
+async def _is_of_index(tab: "Tab", handle: Any, index: int) -> bool:
+    try:
+        return (await tab.ask(tab.dom.index_of(handle))).index == index
+    except NotFound:
+        return False
+    finally:
+        await handle.dispose()

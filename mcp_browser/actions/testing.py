@@ -1,0 +1,350 @@
+"""Assertions about the page, with Playwright's waiting and messages, and locators for tests."""
+
+import re
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator, expect
+from pydantic import Field, model_validator
+
+from mcp_browser import __version__
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.recording import locator_of
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.session_script import CodeLanguage, SessionScript, write_script
+from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
+from mcp_browser.browser.network.url_patterns import UrlPattern
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import counted, cut_address
+
+testing = Registry(group="testing")
+
+SECONDS = 5.0  # How long an assertion waits where its caller does not say, as Playwright's do
+SLACK = 2.0  # How much longer Playwright may take to say that it has waited in vain, seconds
+MOST_KEPT = 50  # How many regions a session keeps
+LONGEST_REGION = 50_000  # How long one may be, characters
+LONGEST_REPORT = 4_000  # How much is reported of what was seen instead, characters
+SHORTEST_HIDDEN = 3  # A secret value shorter than this stands in too many words to be taken out of them
+HIDDEN = "•••"
+
+_WHOLE = "- /children: deep-equal\n"  # Else Playwright takes a region that has more for the same
+
+
+class _Timed(ActionParams):
+    timeout: float = Field(SECONDS, ge=0, le=LONGEST_WAIT, description="seconds")
+
+    @property
+    def milliseconds(self) -> float:
+        """The limit as Playwright takes it, for which 0 is none."""
+        return max(1.0, self.timeout * 1000)
+
+
+class _OfElement(_Timed):
+    index: OptionalIndex = None
+    selector: str | None = Field(None, description="in place of index: CSS or Playwright's")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "_OfElement":
+        if self.index is not None and self.selector is not None:
+            raise ValueError("give index or selector, not both")
+        return self
+
+
+class _OfOneElement(_OfElement):
+    @model_validator(mode="after")
+    def _names_any(self) -> "_OfOneElement":
+        if self.index is None and not self.selector:
+            raise ValueError("give index or selector")
+        return self
+
+
+class ExpectVisibleParams(_OfElement):
+    text: str | None = Field(None, description="or a text that is seen anywhere on the page")
+    hidden: bool = Field(False, description="expect that it is not visible, or not there")
+
+    @model_validator(mode="after")
+    def _names_what(self) -> "ExpectVisibleParams":
+        if sum(map(bool, (self.index, self.selector, self.text))) != 1:
+            raise ValueError("give one of index, selector and text")
+        return self
+
+
+class ExpectTextParams(_OfElement):
+    text: str = Field(description="that the element, or the page, contains")
+    exact: bool = Field(False, description="it is the whole text")
+
+    @model_validator(mode="after")
+    def _is_of_an_element(self) -> "ExpectTextParams":
+        if self.exact and self.index is None and not self.selector:
+            raise ValueError("exact needs an index or a selector")
+        return self
+
+
+class ExpectValueParams(_OfOneElement):
+    value: str | bool | list[str] = Field(
+        description="of a field; true or false for checked; several of a multiple select"
+    )
+
+
+class ExpectUrlParams(_Timed):
+    url: str = Field(min_length=1, description="address, part of it, or glob")
+
+
+class ExpectCountParams(_Timed):
+    selector: str = Field(min_length=1, description="CSS, role=… or any Playwright selector")
+    count: int = Field(ge=0)
+
+
+class ExpectSnapshotParams(_OfElement):
+    name: str = Field(min_length=1, max_length=100, description="of the region; its first use keeps it")
+    replace: bool = Field(False, description="keep it anew, do not compare")
+
+
+class ExportScriptParams(ActionParams):
+    language: CodeLanguage = "python"
+    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
+
+
+class GenerateLocatorParams(ActionParams):
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What an assertion is about: Playwright's locator, and what it is called in messages."""
+
+    locator: Locator
+    told: str
+
+
+class _KeptRegions(SessionPlugin):
+    """The regions that a session keeps, as Aria snapshots, by their names."""
+
+    def __init__(self, session: BrowserSession) -> None:
+        self.snapshots: dict[str, str] = {}
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> ActionResult:
+    """Assert that an element or a text is visible, or that it is hidden."""
+    if params.text:
+        seen = ctx.tab.page.get_by_text(params.text).filter(visible=True).first
+        target = _Target(seen, f"the text {params.text!r}")
+    else:
+        target = await _target(ctx, params)
+    wanted = expect(target.locator).to_be_visible(visible=not params.hidden, timeout=params.milliseconds)
+    return await _assert(
+        ctx, params, wanted, f"{target.told} to be {'hidden' if params.hidden else 'visible'}"
+    )
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionResult:
+    """Assert what text an element or the page has; spaces are taken as one."""
+    target = await _target(ctx, params)
+    element, text, limit = expect(target.locator), params.text, params.milliseconds
+    if params.exact:
+        wanted = element.to_have_text(text, timeout=limit)
+        return await _assert(ctx, params, wanted, f"{target.told} to have the text {text!r}")
+    wanted = element.to_contain_text(text, timeout=limit)
+    return await _assert(ctx, params, wanted, f"{target.told} to contain the text {text!r}")
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_value(ctx: ActionContext, params: ExpectValueParams) -> ActionResult:
+    """Assert the value of a field, or whether it is checked."""
+    target = await _target(ctx, params)
+    field, limit = expect(target.locator), params.milliseconds
+    match params.value:
+        case bool(checked):
+            wanted = field.to_be_checked(checked=checked, timeout=limit)
+            told = "to be checked" if checked else "to be unchecked"
+        case str(value):
+            wanted = field.to_have_value(value, timeout=limit)
+            told = f"to have the value {value!r}"
+        case values:
+            wanted = field.to_have_values(values, timeout=limit)
+            told = f"to have the values {', '.join(map(repr, values))}"
+    return await _assert(ctx, params, wanted, f"{target.told} {told}")
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_url(ctx: ActionContext, params: ExpectUrlParams) -> ActionResult:
+    """Assert the address of the page."""
+    url = params.url
+    whole = "://" in url and "*" not in url
+    wanted = expect(ctx.tab.page).to_have_url(
+        url if whole else UrlPattern(url).regex, timeout=params.milliseconds
+    )
+    told = f"to be {cut_address(url)}" if whole else f"to match {url!r}"
+    return await _assert(ctx, params, wanted, f"the page's URL {told}")
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_count(ctx: ActionContext, params: ExpectCountParams) -> ActionResult:
+    """Assert how many elements match a selector."""
+    found = expect(ctx.tab.page.locator(params.selector))
+    wanted = found.to_have_count(params.count, timeout=params.milliseconds)
+    return await _assert(
+        ctx, params, wanted, f"{params.selector!r} to match {counted(params.count, 'element')}"
+    )
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout)
+async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> ActionResult:
+    """Keep a region's roles, names and texts under a name; from then on, assert that they are the same."""
+    target = await _target(ctx, params)
+    regions = (await ctx.session.plugin(_KeptRegions)).snapshots
+    kept = regions.get(params.name)
+    if kept is None or params.replace:
+        if len(regions) >= MOST_KEPT and kept is None:
+            raise NotActionable(f"{MOST_KEPT} regions are kept, as many as a session can.")
+        regions[params.name] = await _aria_snapshot(ctx, target, params.timeout)
+        lines = counted(len(regions[params.name].splitlines()), "line")
+        return ActionResult(
+            extracted_content=f"Kept {target.told} as {params.name!r}, {lines}. "
+            "The next call with this name compares it.",
+            data={"snapshot": _WHOLE + regions[params.name]},
+        )
+    wanted = expect(target.locator).to_match_aria_snapshot(_WHOLE + kept, timeout=params.milliseconds)
+    result = await _assert(ctx, params, wanted, f"{target.told} to be as it was kept under {params.name!r}")
+    if result.error is None:
+        return result.model_copy(update={"data": {"snapshot": _WHOLE + kept}})
+    now = await _aria_snapshot(ctx, target, SLACK)
+    changes = unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="", n=2)
+    return result.model_copy(update={"page_content": _cut("\n".join(changes))})
+
+
+@testing.action(effect="read")
+async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
+    """Write what this session has done, with its assertions, as a test for Playwright."""
+    script = await ctx.session.plugin(SessionScript)
+    if not script.actions:
+        raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
+    text = write_script(script, params.language, name=params.name, version=__version__)
+    files, python = ctx.session.artifacts, params.language == "python"
+    try:
+        artifact = await files.add(
+            text.encode(),
+            f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
+            suffix=".py" if python else ".ts",
+            kind="script",
+            default="test",
+        )
+    except OSError as error:
+        raise files.not_written(error) from error
+    return ActionResult(
+        extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
+        page_content=text,
+        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+    )
+
+
+@testing.action(effect="read")
+async def generate_locator(ctx: ActionContext, params: GenerateLocatorParams) -> ActionResult:
+    """Get Playwright's locator for an element, for a test in Python or TypeScript."""
+    found = await locator_of(ctx.tab, params.index)
+    data = {"python": found.python(), "typescript": found.typescript()}
+    return ActionResult(
+        extracted_content=f"The locators of [{params.index}]:",
+        page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
+        data=data,
+    )
+
+
+async def _target(ctx: ActionContext, params: _OfElement) -> _Target:
+    if params.index is not None:
+        node = await ctx.tab.ask(ctx.tab.dom.describe(params.index))
+        found = await locator_of(ctx.tab, params.index)
+        return _Target(found.on(ctx.tab.page), f"[{params.index}] {node.role}")
+    if params.selector:
+        return _Target(ctx.tab.page.locator(params.selector), repr(params.selector))
+    return _Target(ctx.tab.page.locator("body"), "the page")
+
+
+async def _assert(
+    ctx: ActionContext, params: _Timed, wanted: Coroutine[Any, Any, None], what: str
+) -> ActionResult:
+    """What became of an assertion of Playwright's; the result of one that fails counts as failed."""
+    try:
+        await ctx.tab.ask(wanted, limit=params.timeout + SLACK)
+    except AssertionError as error:
+        said = str(error)
+        reason = re.search(r"^Error: (?!strict)(.*)", said, re.MULTILINE)
+        if reason is not None and is_selector_error(reason[1]):
+            raise InvalidArguments(f"Playwright does not know this selector: {what}.") from error
+        return ActionResult(
+            error=f"Expected {what}; it was not within {params.timeout:g} s.",
+            page_content=_cut(_without(await _secrets(ctx), _report(said))),
+        )
+    return ActionResult(extracted_content=f"Passed: {what}.")
+
+
+def _report(said: str) -> str:
+    """What Playwright's message says of the page: the value that there was, and the last elements found."""
+    _, _, rest = said.partition("\nActual value: ")
+    actual, _, log = rest.partition("\nCall log:")
+    log = log.partition("\nAria snapshot:")[0]
+    found = [line.strip() for line in log.splitlines() if "resolved to" in line][-1:]
+    lines = [f"Actual value: {actual.strip()}", *found]
+    return "\n".join(line for line in lines if line != "Actual value: None")
+
+
+async def _aria_snapshot(ctx: ActionContext, target: _Target, seconds: float) -> str:
+    """The region as Playwright's Aria snapshot, without what secret fields hold.
+
+    Raises:
+        NotFound: there is no such element.
+        InvalidArguments: there are several, or the region is too long.
+    """
+    try:
+        taken = await ctx.tab.ask(
+            target.locator.aria_snapshot(timeout=max(1.0, seconds * 1000)), limit=seconds + SLACK
+        )
+    except PlaywrightError as error:
+        if "strict mode violation" in error.message:
+            raise InvalidArguments(f"Several elements match {target.told}.", hint="Name one.") from error
+        if is_selector_error(error):
+            raise InvalidArguments(f"Playwright does not know this selector: {target.told}.") from error
+        if "Timeout" in error.message:
+            raise NotFound(f"There is no {target.told} within {seconds:g} s.") from error
+        raise
+    if len(taken) > LONGEST_REGION:
+        raise InvalidArguments(
+            f"The region has {len(taken):,} characters; at most {LONGEST_REGION:,} are kept.",
+            hint="Name a smaller one.",
+        )
+    secrets = await _secrets(ctx)
+    return "\n".join(_without_value(line, secrets) for line in taken.splitlines())
+
+
+async def _secrets(ctx: ActionContext) -> frozenset[str]:
+    return await ctx.tab.ask(ctx.tab.dom.secret_values())
+
+
+def _without_value(line: str, secrets: frozenset[str]) -> str:
+    """A line of an Aria snapshot, which matches any value where its own is secret."""
+    for secret in secrets:
+        for written in (secret, '"' + secret.replace("\\", "\\\\").replace('"', '\\"') + '"'):
+            if line.endswith(f": {written}"):
+                return f"{line.removesuffix(written)}/.+/"
+    return line
+
+
+def _without(secrets: frozenset[str], text: str) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_HIDDEN:
+            text = text.replace(secret, HIDDEN)
+        elif re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
+            return ""
+    return text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_REPORT else f"{text[:LONGEST_REPORT]}…"

@@ -1,0 +1,228 @@
+"""What a session has done, exported as a test for Playwright, which is run and passes."""
+
+import ast
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import pytest
+
+from mcp_browser.browser.process.launch import find_browser
+from mcp_browser.errors import NotFound
+from mcp_browser.settings import BrowserSettings
+from tests.actions.hand import Hand
+from tests.support.packages import npm_packages, python_packages
+from tests.support.site import Reply, Request, Site
+
+PASSWORD = "correct horse battery"
+
+SHOP = """<h1>Shop</h1><form id=order>
+<label>Name <input name=name></label><label>Password <input type=password name=secret_word></label>
+<label>Day <select name=day><option>Friday</option><option>Sunday</option></select></label>
+<label><input type=checkbox name=tea checked> Tea</label><button>Order</button></form>
+<p id=out></p><ul id=basket><li>Apple</li><li>Pear</li></ul>
+<a href="/shop/more" target=_blank>More</a> <a href="/download/list.txt?text=Books">List</a>
+<button onclick="out.textContent = prompt('Why?')">Ask</button><button>Twin</button><button id=t>Twin</button>
+<div id=host></div>
+<script>
+order.onsubmit = event => {
+  event.preventDefault();
+  const given = new FormData(order);
+  out.textContent = "Ordered";
+  const told = ["name", "secret_word", "day", "tea"].map(key => given.get(key));
+  fetch("/shop/order", {method: "POST", body: told.join("|")});
+};
+host.attachShadow({mode: "open"}).innerHTML = "<button>Sign</button>";
+host.shadowRoot.querySelector("button").onclick = () => fetch("/shop/sign", {method: "POST"});
+for (const twin of document.querySelectorAll("button"))
+  if (twin.textContent === "Twin") twin.onclick = () => fetch("/shop/twin", {method: "POST", body: twin.id});
+</script>"""
+
+
+class Shop:
+    """The shop, and what was done in it."""
+
+    def __init__(self, site: Site) -> None:
+        self.done: list[str] = []
+        self.url = site.route("/shop", self._answer)
+
+    def _answer(self, request: Request) -> Reply:
+        if request.method == "POST":
+            self.done.append(f"{request.path.removeprefix('/shop/')} {request.body.decode()}".strip())
+        body = "<h1>More</h1>" if request.path == "/shop/more" else SHOP
+        return Reply(f"<!doctype html><meta charset=utf-8><title>Shop</title>{body}".encode())
+
+
+async def shopped(hand: Hand, site: Site) -> Shop:
+    """A session in which a shop was used, with assertions."""
+    shop = Shop(site)
+    await hand.do("go_to_url", url=shop.url)
+    fields = [
+        {"index": hand.index("Name"), "value": 'Ann "A"'},
+        {"index": hand.index("Day"), "value": "Sunday"},
+        {"index": hand.index("Tea"), "value": False},
+    ]
+    await hand.do("fill_form", fields=fields)
+    await hand.do("input_text", index=hand.index("Password"), text=PASSWORD)
+    await hand.do("expect_value", index=hand.index("Name"), value='Ann "A"')
+    await hand.do("expect_value", index=hand.index("Tea"), value=False)
+    await hand.do("click_element", index=hand.index("Order"))
+    await hand.do("expect_text", selector="#out", text="Ordered", exact=True)
+    await hand.do("expect_visible", text="Ordered")
+    await hand.do("expect_count", selector="#basket li", count=2)
+    await hand.do("expect_snapshot", name="basket", selector="#basket")
+    await hand.do("expect_snapshot", name="basket", selector="#basket")
+    await hand.do("click_element", index=hand.index("Ask"))
+    await hand.do("handle_dialog", accept=True, text="Because")
+    await hand.do("expect_text", selector="#out", text="Because")
+    await hand.do("click_element", index=hand.index("Sign"))
+    await hand.do("find_elements", text="Twin")
+    for element in (hand.result.data or {})["elements"]:
+        await hand.do("click_element", index=element["index"])
+    await hand.fails("click_element", index=99_999)
+    await hand.do("click_element", index=hand.index("List"))
+    await hand.do("click_element", index=hand.index("More"))
+    await hand.do("expect_visible", selector="h1")
+    await hand.do("expect_url", url="/shop/more")
+    assert sorted(shop.done) == sorted([f'order Ann "A"|{PASSWORD}|Sunday|', "sign", "twin", "twin t"])
+    return shop
+
+
+async def exported(hand: Hand, **arguments: Any) -> Path:
+    """The file that the session's test was written to."""
+    told = await hand.do("export_script", name="shop", **arguments)
+    assert PASSWORD not in told
+    (file,) = hand.result.attachments
+    assert file.path is not None
+    return Path(file.path)
+
+
+def chromium() -> str:
+    """The browser of the tests."""
+    found = find_browser(BrowserSettings()).executable
+    assert found is not None
+    return str(found)
+
+
+async def run(command: list[str | Path], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder."""
+    environment = os.environ | variables
+    return await anyio.to_thread.run_sync(
+        lambda: subprocess.run(
+            command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        )
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.fresh
+async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Site, tmp_path: Path) -> None:
+    shop = await shopped(hand, site)
+    before, shop.done = shop.done, []
+    file = await exported(hand)
+    assert file.name == "test_shop.py"
+    (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n\n@pytest.fixture(scope='session')\n"
+        "def browser_type_launch_args(browser_type_launch_args):\n"
+        f"    args = dict(executable_path={chromium()!r}, args=['--no-sandbox'])\n"
+        "    return {**browser_type_launch_args, **args}\n"
+    )
+    python = python_packages("pytest-playwright", "pytest-playwright==0.10.0", "playwright==1.65.2")
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name]
+    ran = await run(command, tmp_path, SECRET_WORD=PASSWORD)
+    assert ran.returncode == 0, ran.stdout + file.read_text()
+    assert sorted(shop.done) == sorted(before)
+
+
+@pytest.mark.slow
+@pytest.mark.fresh
+async def test_the_test_in_typescript_passes_and_does_the_same(
+    hand: Hand, site: Site, tmp_path: Path
+) -> None:
+    shop = await shopped(hand, site)
+    before, shop.done = shop.done, []
+    file = await exported(hand, language="typescript")
+    assert file.name == "shop.spec.ts"
+    (tmp_path / file.name).write_text(file.read_text())
+    launch = f"{{ executablePath: {chromium()!r}, args: ['--no-sandbox'] }}"
+    (tmp_path / "playwright.config.ts").write_text(
+        f"export default {{ use: {{ launchOptions: {launch} }} }};\n"
+    )
+    modules = npm_packages(
+        "playwright-test", "@playwright/test@1.65.1", "typescript@5.9.3", "@types/node@24.10.1"
+    )
+    (tmp_path / "node_modules").symlink_to(modules)
+    checked = await run(
+        [
+            "node",
+            modules / "typescript/bin/tsc",
+            "--noEmit",
+            "--strict",
+            "--skipLibCheck",
+            "--target",
+            "es2022",
+            "--moduleResolution",
+            "bundler",
+            "--module",
+            "esnext",
+            file.name,
+        ],
+        tmp_path,
+    )
+    assert checked.returncode == 0, checked.stdout + file.read_text()
+    ran = await run(
+        ["node", modules / "@playwright/test/cli.js", "test", file.name], tmp_path, SECRET_WORD=PASSWORD
+    )
+    assert ran.returncode == 0, ran.stdout + file.read_text()
+    assert sorted(shop.done) == sorted(before)
+
+
+@pytest.mark.fresh
+async def test_a_session_that_has_done_nothing_has_no_test(hand: Hand) -> None:
+    await hand.do("get_state")
+    assert "Nothing has been done" in await hand.fails("export_script", NotFound)
+
+
+@pytest.mark.fresh
+async def test_what_a_page_says_is_no_code(hand: Hand) -> None:
+    evil = '\'"""\\n\\nimport os; os.abort()\\u2028//'
+    await hand.open(f"<button id=b></button><script>b.setAttribute('aria-label', `{evil}`)</script>")
+    (index,) = [e["index"] for e in (await found(hand, "button"))]
+    await hand.do("click_element", index=index)
+    text = (await exported(hand)).read_text()
+    imported = {
+        alias.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert imported == {"Page"}
+    assert "\n\nimport os" not in (await exported(hand, language="typescript")).read_text()
+
+
+async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
+    """The elements of a role."""
+    await hand.do("find_elements", role=role)
+    return (hand.result.data or {})["elements"]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("python", 'page.get_by_role("button", name="Go", exact=True).click()'),
+        ("typescript", 'await page.getByRole("button", { name: "Go", exact: true }).click();'),
+    ],
+)
+async def test_each_result_has_its_statement_where_that_is_wanted(
+    hand: Hand, language: str, line: str
+) -> None:
+    await hand.open("<button>Go</button><input type=password aria-label=Word>")
+    assert "Code:" not in await hand.do("click_element", index=hand.index("Go"))
+    with hand.under(tools={"codegen": language}):
+        assert f"Code:\n{line}" in await hand.do("click_element", index=hand.index("Go"))
+        told = await hand.do("input_text", index=hand.index("Word"), text="hunter22")
+        assert 'secret("word")' in told
+        assert "Code:" not in await hand.do("get_state")
