@@ -96,6 +96,15 @@ def _cdp_address(value: str) -> str:
     return value
 
 
+def _headers(lines: tuple[str, ...]) -> tuple[str, ...]:
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name.strip()) or not value.isprintable():
+            # The value may be a key: it is not repeated.
+            raise ValueError("lines such as 'X-Team: shop'")
+    return lines
+
+
 def _search_engine(value: str) -> str:
     if value not in {"duckduckgo", "google", "bing"} and not ("://" in value and "{query}" in value):
         raise ValueError("duckduckgo, google, bing, or a URL with {query} in it")
@@ -183,6 +192,7 @@ Paths = Annotated[tuple[UserPath, ...], BeforeValidator(_split_paths)]
 CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 Destinations = Annotated[CommaList, AfterValidator(_destinations)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
+Headers = Annotated[Words, AfterValidator(_headers)]
 
 VARIABLE_ONLY: dict[str, JsonValue] = {"variable_only": True}
 """Marks a setting that has neither a flag nor a key in the configuration file."""
@@ -272,6 +282,25 @@ class BrowserSettings(SettingsGroup):
         default=False,
         description="Open pages whose TLS certificate is not trusted, such as a self-signed one.",
     )
+    device: str | None = Field(
+        default=None, description="Show pages as on this device of Playwright's list, such as 'iPhone 15'."
+    )
+    init_scripts: Paths = Field(
+        default=(), description="File of JavaScript to run in every document before its own; repeatable."
+    )
+    extra_headers: Headers = Field(
+        default=(),
+        repr=False,
+        description="Header to send with every request, 'NAME: VALUE', to all sites alike; repeatable.",
+    )
+    cookies: UserPath | None = Field(
+        default=None,
+        description="File of cookies to start with: Netscape's format, JSON, or Playwright's storage state.",
+    )
+    storage_state: UserPath | None = Field(
+        default=None,
+        description="File of Playwright's with cookies and local storage that isolated sessions start with.",
+    )
     browser_args: Words = Field(
         default=(), description="Extra command-line argument for the browser; repeatable."
     )
@@ -286,6 +315,11 @@ class BrowserSettings(SettingsGroup):
         description="Use browsers of the Playwright server at this ws:// address, or of the Selenium Grid at "
         "this http:// one; none is started here.",
     )
+
+    @property
+    def prepares_pages(self) -> bool:
+        """Whether contexts get scripts, headers or cookies when they are made."""
+        return bool(self.init_scripts or self.extra_headers or self.cookies)
 
     @property
     def starts_chromium(self) -> bool:

@@ -1,7 +1,6 @@
 """Showing pages as another device, another place or another network would."""
 
 import re
-from difflib import get_close_matches
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
@@ -10,16 +9,16 @@ from pydantic import Field, field_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.emulation import Emulation, Geolocation, Network, Overrides
 from mcp_browser.dom.models import Size
-from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.errors import InvalidArguments
 from mcp_browser.settings import LOCALE
 
 emulation = Registry(group="emulation")
 
 LARGEST = 10_000
 NORTH, EAST = 90, 180
-NAMED = 8  # How many names of devices an error lists
 _SEEN_WHILE_LOADING = ("user_agent", "locale", "touch", "mobile")
 
 
@@ -96,20 +95,8 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
 
 
 def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The overrides of a device of Playwright's list, whatever the case of its name.
-
-    Raises:
-        NotFound: there is none of that name; the message names some that are like it.
-    """
-    names = {known.lower(): known for known in devices}
-    found = names.get(" ".join(name.lower().split()))
-    if found is None:
-        like = get_close_matches(name.lower(), names, n=NAMED, cutoff=0.3) or list(names)[:NAMED]
-        raise NotFound(
-            f"There is no device {name!r} in Playwright's list.",
-            hint=f"Some of its {len(devices)}: {', '.join(names[one] for one in like)}.",
-        )
-    device = devices[found]
+    """The overrides of a device. Raises NotFound: there is none of that name."""
+    found, device = find_device(name, devices)
     return {
         "device": found,
         "viewport": Size(**device["viewport"]),

@@ -125,8 +125,10 @@ class BrowserManager:
         """
         # Imported late: it brings Playwright's classes along.
         from mcp_browser.browser.session import BrowserSession  # noqa: PLC0415
+        from mcp_browser.browser.start_state import with_storage_state  # noqa: PLC0415
 
         settings = settings or self.settings
+        context_options = with_storage_state(settings.browser, context_options or {}, isolated=isolated)
         session = BrowserSession(
             settings,
             self.pool,

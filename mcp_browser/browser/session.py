@@ -23,11 +23,10 @@ from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.browsers import Browsers
-from mcp_browser.browser.process.launch import context_options
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
-from mcp_browser.browser.session_plugins import C, SessionPlugins
+from mcp_browser.browser.session_plugins import START_STATE, C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -143,7 +142,8 @@ class BrowserSession:
         self._downloads = Downloads(self.artifacts, self.notice, self._settings.files)
         self.holds_requests = False
         """Whether requests are held back to be answered from here, so that news of them comes later."""
-        self._plugins = SessionPlugins(self, self._settings.tools.tools)
+        start = (START_STATE,) if self._settings.browser.prepares_pages else ()
+        self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *start))
         self._lost_tabs = LostTabs()
         self._tabs = Tabs(
             self,
@@ -251,7 +251,7 @@ class BrowserSession:
     @property
     def context_settings(self) -> Mapping[str, Any]:
         """The keyword arguments of Playwright's `new_context` that the session's contexts are made with."""
-        return context_options(self._settings.browser) | self.context_options
+        return self._pool.context_options | dict(self.context_options)
 
     async def devices(self) -> dict[str, dict[str, Any]]:
         """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""

@@ -22,11 +22,14 @@ logger = logging.getLogger(__name__)
 ATTACHING_SECONDS = 5.0
 """How long a plugin may take for a context or a tab."""
 
+START_STATE = "start state"  # What the settings put into each context
+
 FROM_THE_START: dict[str, tuple[str, ...]] = {
     "network": ("mcp_browser.browser.network.log:NetworkLog",),
+    START_STATE: ("mcp_browser.browser.start_state:StartState",),
 }
 """Plugins that have to see a session from its beginning, as `module:Class`, by the group of the tools that
-use them. They are imported only where that group is offered."""
+use them, or by what the settings want. They are imported only where that is so."""
 
 
 class SessionPlugin(Protocol):

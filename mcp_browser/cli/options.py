@@ -16,13 +16,20 @@ from mcp_browser.settings import VARIABLE_ONLY, Settings, Viewport
 VARIABLE_PREFIX = "MCP_BROWSER_"
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 
-_FLAGS = {"browser_args": "browser-arg", "upload_dirs": "upload-dir"}
+_FLAGS = {
+    "browser_args": "browser-arg",
+    "upload_dirs": "upload-dir",
+    "init_scripts": "init-script",
+    "extra_headers": "extra-header",
+}
 _OFF_FLAGS = {"headless": "headed"}
 _PLACEHOLDERS = {
     "channel": "NAME",
     "profile": "FOLDER",
     "output_dir": "FOLDER",
     "upload_dirs": "FOLDER",
+    "device": "NAME",
+    "extra_headers": "HEADER",
     "locale": "LOCALE",
     "timezone": "ZONE",
     "proxy": "ADDRESS",

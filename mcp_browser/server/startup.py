@@ -37,8 +37,9 @@ def run_stdio(settings: Settings, wire: StdioWire | None) -> NoReturn:
 
     Raises:
         ExceptionGroup: the server could not be started.
-        SettingsError: traces cannot be sent as the environment wants it.
+        SettingsError: a file that the settings name cannot be used, or traces cannot be sent.
     """
+    _check_files(settings)
     TRACES.start()
     try:
         anyio.run(_serve_until_stopped, settings, wire)
@@ -58,9 +59,23 @@ def run_http(settings: Settings) -> NoReturn:
         SettingsError: the server cannot listen, or cannot be started as the settings want it.
     """
     check_exposure(settings.access, settings.server.host)
+    _check_files(settings)
     TRACES.start()
     anyio.run(_serve_http_until_stopped, settings)
     _end(0)
+
+
+def _check_files(settings: Settings) -> None:
+    """Read what contexts are to begin with, before there are any.
+
+    Raises:
+        SettingsError: a file cannot be read, or holds something else.
+    """
+    if settings.browser.prepares_pages or settings.browser.storage_state is not None:
+        # Imported late: it brings Playwright's classes along.
+        from mcp_browser.browser.start_state import check  # noqa: PLC0415
+
+        check(settings.browser)
 
 
 async def _serve_http_until_stopped(settings: Settings) -> None:

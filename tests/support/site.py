@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import mimetypes
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,12 +26,13 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What a browser asks the site for; `path` is decoded and has no query."""
+    """What a browser asks the site for; `path` is decoded and has no query, `headers` have lower names."""
 
     method: str
     path: str
     query: dict[str, list[str]]
     body: bytes
+    headers: Mapping[str, str]
 
     def first(self, name: str, default: str = "") -> str:
         return self.query.get(name, [default])[0]
@@ -193,7 +194,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("Content-Length") or 0)
             posted = self.rfile.read(length) if length else b""
             parts = urlsplit(self.path)
-            request = Request(self.command, unquote(parts.path), parse_qs(parts.query), posted)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            request = Request(self.command, unquote(parts.path), parse_qs(parts.query), posted, headers)
             reply = site.answer(request)
             if reply is None:
                 self.close_connection = True

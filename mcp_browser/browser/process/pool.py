@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio.to_thread
 
+from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
 from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import context_options, proxy_options
@@ -28,6 +29,9 @@ OPENING_SECONDS = 10.0
 
 OPENINGS = max(2, os.cpu_count() or 0)
 """How many sessions and tabs are opened at a time: more of them only hold each other up."""
+
+_SETTING_OF = {"device_scale_factor": "device_scale", "screen": "viewport"}
+"""Settings that go before what a device has, by Playwright's names where these are others."""
 
 Ended = Literal["browser", "driver"]
 """What has ended, with all contexts in it."""
@@ -70,6 +74,9 @@ class ContextPool:
         self.contexts = 0
         """How many contexts are lent, being opened or being closed."""
         self.openings = asyncio.Semaphore(OPENINGS)
+        self.context_options = context_options(settings.browser)
+        """Keyword arguments of `new_context` for all sessions; with the device's, once there is a context."""
+        self._has_device = False
         self._settings = settings
         self._launcher = launcher
         self._leases: set[Lease] = set()
@@ -144,6 +151,24 @@ class ContextPool:
 
         await finish(self._launcher.try_again(have_one))
 
+    async def _find_device(self) -> None:
+        """Put what the settings' device has under what they say themselves.
+
+        Raises:
+            NotFound: there is no such device.
+        """
+        settings = self._settings.browser
+        if settings.device is None or self._has_device:
+            return
+        _, device = find_device(settings.device, await self.devices())
+        given = settings.model_fields_set
+        self.context_options |= {
+            name: value
+            for name, value in device.items()
+            if name != "default_browser_type" and _SETTING_OF.get(name, name) not in given
+        }
+        self._has_device = True
+
     async def devices(self) -> dict[str, dict[str, Any]]:
         """Playwright's list of devices: keyword arguments of `new_context` by the devices' names."""
         # Playwright leaves the types within open.
@@ -172,7 +197,8 @@ class ContextPool:
     ) -> "tuple[BrowserContext, str, bool]":
         """A context that `lent` gives back, what to report about it, and whether others were there first."""
         settings = self._settings.browser
-        options = context_options(settings) | dict(options)
+        await self._find_device()
+        options = self.context_options | dict(options)
         if settings.cdp_endpoint is not None:
             running = self._of_running_browser(options, isolated=isolated)
             return await lent.enter_async_context(running), "", False

@@ -1,0 +1,186 @@
+"""What the settings put into each context: a device, scripts, headers, cookies, a storage state."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.start_state import check, read_cookies
+from mcp_browser.cli import main
+from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
+from mcp_browser.settings import BrowserSettings, Settings
+from tests.browser.conftest import Hand, shown
+from tests.support.site import Reply, Request, Site
+
+NETSCAPE = """# Netscape HTTP Cookie File
+# made by hand
+
+127.0.0.1\tFALSE\t/\tFALSE\t0\tshelf\tpoems
+#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tsid\ts3cret-of-the-session
+"""
+PLAYWRIGHT = {
+    "cookies": [{"name": "shelf", "value": "poems", "domain": "127.0.0.1", "path": "/", "expires": -1}],
+    "origins": [],
+}
+EXTENSION = [
+    {"name": "shelf", "value": "poems", "domain": "127.0.0.1", "sameSite": "no_restriction", "session": True},
+    {
+        "name": "old",
+        "value": "x",
+        "url": "http://127.0.0.1/",
+        "expirationDate": 4102444800.5,
+        "sameSite": "lax",
+    },
+]
+
+
+@asynccontextmanager
+async def working(**browser: Any) -> AsyncGenerator[Hand]:
+    """A hand in a browser with these settings."""
+    given: dict[str, Any] = {"headless": True, "isolated": True, **browser}
+    manager = BrowserManager(Settings(browser=BrowserSettings(**given)))
+    try:
+        yield Hand(await manager.default_session())
+    finally:
+        await manager.close()
+
+
+def echo(site: Site) -> str:
+    """A page that shows what its request had."""
+
+    def answer(request: Request) -> Reply:
+        told = f"cookie={request.headers.get('cookie', '')} team={request.headers.get('x-team', '')}"
+        return Reply(f"<!doctype html><p>{told}<p id=out></p>".encode())
+
+    return site.route("/echo-of-the-start", answer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_each_page_has_what_the_settings_name(tmp_path: Path, site: Site, isolated: bool) -> None:
+    script = tmp_path / "first.js"
+    script.write_text("addEventListener('DOMContentLoaded', () => { out.textContent = 'Scripted' })")
+    cookies = tmp_path / "cookies.txt"
+    cookies.write_text(NETSCAPE)
+    url = echo(site)
+    profile = {} if isolated else {"profile": tmp_path / "profile"}
+    async with working(
+        init_scripts=(script,), extra_headers=("X-Team: shop",), cookies=cookies, isolated=isolated, **profile
+    ) as hand:
+        for _ in range(2):
+            told = shown(await hand.open(url))
+            assert "team=shop" in told
+            assert "shelf=poems" in told
+            assert "sid=s3cret-of-the-session" in told
+            assert "Scripted" in told
+            await hand.session.new_tab()
+        assert "shop" in hand.session.redactor().known
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_pages_are_shown_as_on_a_device(tmp_path: Path, site: Site, isolated: bool) -> None:
+    profile = {} if isolated else {"profile": tmp_path / "profile"}
+    async with working(device="iphone 15", isolated=isolated, locale="de-DE", **profile) as hand:
+        await hand.open(site.page("<p>Hello"))
+        page = hand.session.current_tab.page
+        seen = await page.evaluate(
+            "[screen.width, devicePixelRatio, navigator.maxTouchPoints > 0, navigator.userAgent]"
+            ".concat(navigator.language)"
+        )
+        assert seen[:3] == [393, 3, True]
+        assert "iPhone" in seen[3]
+        assert seen[4] == "de-DE"
+    async with working(device="iPhone 15", viewport="500x400", device_scale=1) as hand:
+        await hand.open(site.page("<p>Hello"))
+        seen = await hand.session.current_tab.page.evaluate("[screen.width, devicePixelRatio]")
+        assert seen == [500, 1]
+    async with working(device="iPhon 15") as hand:
+        with pytest.raises(NotFound, match="There is no device"):
+            await hand.look()
+
+
+@pytest.mark.slow
+async def test_an_isolated_session_starts_with_a_storage_state(tmp_path: Path, site: Site) -> None:
+    url = echo(site)
+    origin = url.rpartition("/")[0]
+    state = tmp_path / "state.json"
+    storage = [{"origin": origin, "localStorage": [{"name": "theme", "value": "dark"}]}]
+    state.write_text(json.dumps({**PLAYWRIGHT, "origins": storage}))
+    async with working(storage_state=state) as hand:
+        assert "shelf=poems" in shown(await hand.open(url))
+        assert await hand.session.current_tab.page.evaluate("localStorage.theme") == "dark"
+
+
+async def test_a_profile_is_not_replaced_by_a_storage_state(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps(PLAYWRIGHT))
+    browser = BrowserSettings(headless=True, storage_state=state, profile=tmp_path / "profile")
+    manager = BrowserManager(Settings(browser=browser))
+    with pytest.raises(BrowserUnavailable, match="--isolated"):
+        await manager.default_session()
+    await manager.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (NETSCAPE, ["shelf", "sid"]),
+        (json.dumps(PLAYWRIGHT), ["shelf"]),
+        (json.dumps(EXTENSION), ["shelf", "old"]),
+        (NETSCAPE.partition("\n")[2], ["shelf", "sid"]),
+    ],
+)
+def test_cookies_come_from_common_formats(tmp_path: Path, text: str, names: list[str]) -> None:
+    file = tmp_path / "cookies"
+    file.write_text(text)
+    cookies = read_cookies(file)
+    assert [cookie.get("name") for cookie in cookies] == names
+    assert cookies[0].get("value") == "poems"
+    if "sid" in names:
+        assert cookies[1].get("httpOnly") is True
+        assert cookies[1].get("expires") == 4102444800
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b c s3cret",
+        "127.0.0.1\tFALSE\t/\tFALSE\tnever\tsid\ts3cret",
+        '{"s3cret": 1}',
+        "[s3cret",
+        '["s3cret"]',
+        '[{"name": "s3cret", "value": "s3cret"}]',
+    ],
+)
+def test_a_file_of_cookies_that_is_none_is_refused_without_its_values(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "cookies"
+    file.write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        check(BrowserSettings(cookies=file))
+    assert "cookies" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    for setting in ("init_scripts", "storage_state", "cookies"):
+        missing = tmp_path / "none"
+        given = {setting: (missing,) if setting == "init_scripts" else missing}
+        named = (
+            setting.replace("_", "-").removesuffix("s")
+            if setting == "init_scripts"
+            else setting.replace("_", "-")
+        )
+        with pytest.raises(SettingsError, match=f"{named}: cannot read .*none"):
+            check(BrowserSettings.model_validate(given))
+
+
+def test_a_header_that_is_none_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--extra-header", "Bearer s3cret"]) == 2
+    told = capsys.readouterr()
+    assert "extra-header" in told.err
+    assert "s3cret" not in told.err + told.out
