@@ -83,6 +83,14 @@ _DOWNLOAD = (
     "link.download = 'hello.txt'; link.click()"
 )
 
+_OFFER = _script(
+    "document.modelContext.registerTool({ name: 'find_book', description: 'Finds a book by a word',"
+    "inputSchema: { type: 'object', properties: { word: { type: 'string' } } },"
+    "execute: ({ word }) => ({ found: 'Moss and Memory' }) })"
+)
+
+_SECURE = "go_to_url", {"url": SITE.replace("http:", "https:")}
+
 EXAMPLES: dict[str, Example] = {
     "go_to_url": Example(arguments={"url": f"{SITE}/"}, opens=False),
     "go_back": Example(before=[("go_to_url", {"url": f"{SITE}/second"})]),
@@ -161,6 +169,25 @@ EXAMPLES: dict[str, Example] = {
         masks=[(r"mcp-browser \S+ from", "mcp-browser 0.1.0 from")],
     ),
     "generate_locator": _call(index=11),
+    "audit_accessibility": Example(
+        arguments={"index": 10, "standard": "wcag2a"},
+        before=[_script("document.querySelector('article button').textContent = ''")],
+    ),
+    "compare_screenshots": Example(
+        arguments={"name": "shelf", "index": 10},
+        before=[
+            ("compare_screenshots", {"name": "shelf", "index": 10}),
+            _script("document.querySelector('h3').style.color = 'red'"),
+        ],
+        masks=[
+            (r"[\d.]+% of", "0.43% of"),
+            (r"\([\d,]+ pixels\), between .*? and [\d,]+", "(614 pixels), between 20,132 and 144,150"),
+        ],
+    ),
+    "list_page_tools": Example(before=[_SECURE, _OFFER]),
+    "call_page_tool": Example(
+        arguments={"name": "find_book", "arguments": {"word": "moss"}}, before=[_SECURE, _OFFER]
+    ),
     "mouse_click": _call(at="230,500"),
     "mouse_move": _call(at="[0.39,0.66,0.54,0.72]"),
     "mouse_drag": _call(start="153,118@1280x720", end="620,118@1280x720"),

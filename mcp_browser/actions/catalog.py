@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mcp_browser.actions.auditing import auditing
 from mcp_browser.actions.browser_action import one_tool
 from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
@@ -14,6 +15,7 @@ from mcp_browser.actions.mouse import mouse
 from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
+from mcp_browser.actions.page_tools import page_tools
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
 from mcp_browser.actions.printing import printing
 from mcp_browser.actions.registry import Registry
@@ -47,6 +49,8 @@ FAMILIES = (
     routing,
     storage,
     testing,
+    auditing,
+    page_tools,
     one_tool,
 )
 """Every family, in the order in which a model meets their tools.

@@ -22,10 +22,12 @@ logger = logging.getLogger(__name__)
 ATTACHING_SECONDS = 5.0
 """How long a plugin may take for a context or a tab."""
 
+PAGE_TOOLS = "page_tools"  # The group of tools by which those of pages are used
 START_STATE = "start state"  # What the settings put into each context
 
 FROM_THE_START: dict[str, tuple[str, ...]] = {
     "network": ("mcp_browser.browser.network.log:NetworkLog",),
+    PAGE_TOOLS: ("mcp_browser.browser.page_tools:PageTools",),
     START_STATE: ("mcp_browser.browser.start_state:StartState",),
 }
 """Plugins that have to see a session from its beginning, as `module:Class`, by the group of the tools that

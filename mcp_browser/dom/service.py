@@ -9,6 +9,7 @@ from playwright.async_api import ElementHandle, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
 from mcp_browser.dom.identities import Identities
@@ -273,6 +274,36 @@ class DomService:
         async for _, answer in self._frames.each("secretValues"):
             values |= set(answer["values"])
         return frozenset(values)
+
+    async def audit_accessibility(
+        self, axe: str, *, tags: Sequence[str], index: int | None = None, most: int
+    ) -> AccessibilityAudit:
+        """What axe-core finds wrong with the page and its frames, or with an element.
+
+        Args:
+            axe: the source of axe-core.
+            tags: those of its rules.
+            index: an element, instead of the page.
+            most: how many elements of a rule are named.
+
+        Raises:
+            StaleElement: the element is gone.
+            FrameGone: the page goes to other addresses meanwhile.
+        """
+        audit = AccessibilityAudit()
+        if index is not None:
+            ref = self.resolve(index)
+            await ref.world.add("axe", axe)
+            answer = await self._ask(ref, "auditAccessibility", ref.id, tags, most)
+            audit.add(answer, lambda line: self._references.shown(line, ref.world, ref.document))
+            return audit
+        async for frame, _ in self._frames.each("stands"):
+            await frame.world.add("axe", axe)
+        missed: list[Missed] = []
+        async for frame, answer in self._frames.each("auditAccessibility", 0, tags, most, missed=missed):
+            audit.add(answer, lambda line: self._references.shown(line, frame.world, answer["doc"]))  # noqa: B023 (called at once)
+        audit.missed = await self._described(missed)
+        return audit
 
     # One element --------------------------------------------------------------------------------------------
 

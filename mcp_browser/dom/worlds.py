@@ -1,6 +1,7 @@
 """Where the page script runs: in a world of its own over CDP, or in the page's world through Playwright."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Iterable
@@ -57,6 +58,13 @@ class World(Protocol):
             DeadlineExceeded: the page does not answer.
         """
 
+    async def add(self, name: str, source: str) -> None:
+        """Run a library's script, unless its global `name` is there already.
+
+        Raises:
+            FrameGone: there is no such frame any more.
+        """
+
     async def frame(self) -> Frame:
         """Playwright's frame."""
         ...
@@ -98,6 +106,15 @@ class IsolatedWorld:
                 return await self._evaluate(call)
             except WorldLost:
                 continue
+        raise FrameGone
+
+    async def add(self, name: str, source: str) -> None:
+        """Run a library in this world, unless its global `name` is there."""
+        for _ in range(MOST_TRIES):
+            with contextlib.suppress(WorldLost):
+                if not await self._evaluate(f"String(typeof globalThis.{name} === 'object')"):
+                    await self._evaluate(f"(() => {{ {source}\n; return 'true' }})()")
+                return
         raise FrameGone
 
     async def object_of(self, backend_node: int) -> int:
@@ -351,6 +368,16 @@ class MainWorld:
                 if last_try or not lost:
                     raise
         raise AssertionError
+
+    async def add(self, name: str, source: str) -> None:
+        """Run a library in the page's own world, unless its global `name` is there."""
+        try:
+            if not await self._frame.evaluate(f"typeof globalThis.{name} !== 'undefined'"):
+                await self._frame.evaluate(f"() => {{ {source}\n }}")
+        except PlaywrightError as error:
+            if is_context_gone(error):
+                raise FrameGone from error
+            raise
 
     async def door(self) -> JSHandle:
         """The page script's object in the page."""

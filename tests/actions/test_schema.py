@@ -92,6 +92,7 @@ def test_the_default_tools_are_few_characters() -> None:
 
 
 GROUPS = {
+    "audit",
     "browser_action",
     "core",
     "console",
@@ -99,6 +100,7 @@ GROUPS = {
     "files",
     "mouse",
     "network",
+    "page_tools",
     "scripting",
     "storage",
     "testing",

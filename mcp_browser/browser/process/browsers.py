@@ -4,7 +4,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from mcp_browser.browser.own_task import finish
-from mcp_browser.browser.process.launch import find_browser
+from mcp_browser.browser.process.launch import browser_settings, find_browser
 from mcp_browser.browser.process.launcher import Launcher
 from mcp_browser.browser.process.pool import ContextPool
 from mcp_browser.settings import Settings
@@ -25,7 +25,7 @@ class Browsers:
         restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
         self.egress = _egress_proxy(settings) if restricts else None
         """The proxy that the browsers connect through, where they may not connect everywhere."""
-        self._launcher = Launcher(settings.browser, self.egress)
+        self._launcher = Launcher(browser_settings(settings), self.egress)
         self.pool = ContextPool(settings, self._launcher)
 
     def admit(self, settings: Settings) -> "EgressPass | None":

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from mcp_browser.errors import BrowserNotFound
-from mcp_browser.settings import BrowserSettings
+from mcp_browser.settings import BrowserSettings, Settings
 
 Engine = Literal["chromium", "firefox", "webkit"]
 Origin = Literal["setting", "playwright", "system"]
@@ -70,6 +70,10 @@ _PLAYWRIGHTS_DISABLED_FEATURES = (
 )
 """Of two switches with features to disable Chromium takes the last, so that ours repeats Playwright's."""
 
+WEB_MCP = "WebMCP"
+"""Chromium's feature without which pages find no `document.modelContext` to offer their tools by."""
+
+_ENABLE_FEATURES = "--enable-features="
 _DISABLE_FEATURES = "--disable-features="
 
 _NAMES = {
@@ -365,15 +369,31 @@ def launch_options(
 
 
 def chromium_args(settings: BrowserSettings) -> list[str]:
-    """The switches for Chromium, one of them with all features to disable: the settings', too."""
+    """The switches for Chromium, one of them with all features to disable, one with those to enable.
+
+    Those of the settings are in them: of several such switches Chromium takes the last one.
+    """
     disabled = [*_PLAYWRIGHTS_DISABLED_FEATURES, *_UNUSED_FEATURES]
+    enabled: list[str] = []
     others: list[str] = []
     for argument in settings.browser_args:
         if argument.startswith(_DISABLE_FEATURES):
             disabled += argument.removeprefix(_DISABLE_FEATURES).split(",")
+        elif argument.startswith(_ENABLE_FEATURES):
+            enabled += argument.removeprefix(_ENABLE_FEATURES).split(",")
         else:
             others.append(argument)
+    if enabled:
+        others.append(_ENABLE_FEATURES + ",".join(enabled))
     return [*QUIET_ARGS, _DISABLE_FEATURES + ",".join(disabled), *others]
+
+
+def browser_settings(settings: Settings) -> BrowserSettings:
+    """The browser's settings, with the switches that the tools on offer need."""
+    browser = settings.browser
+    if {"page_tools", "all"}.isdisjoint(settings.tools.tools):
+        return browser
+    return browser.model_copy(update={"browser_args": (*browser.browser_args, _ENABLE_FEATURES + WEB_MCP)})
 
 
 def context_options(settings: BrowserSettings) -> dict[str, Any]:

@@ -24,6 +24,34 @@ const methods = {
     const values = fields.map((field) => String(/** @type {HTMLInputElement} */ (field).value)).filter(Boolean);
     return { doc: documentKey, values, frames: frameElements() };
   },
+  /**
+   * What axe-core, which stands beside this script, finds wrong with a part of the document, or with all of it.
+   *
+   * @param {number} id the element, 0 for the document
+   * @param {string[]} tags of the rules
+   * @param {number} most elements of a rule
+   */
+  async auditAccessibility(id, tags, most) {
+    const root = id ? byId(id) : document;
+    if (!root) return { problem: "stale", lasting: true };
+    const axe = /** @type {any} */ (globalThis).axe;
+    const options = { runOnly: { type: "tag", values: tags }, iframes: false, elementRef: true };
+    const results = await axe.run(root, { ...options, resultTypes: ["violations", "incomplete"] });
+    const told = (/** @type {any} */ rule) => ({
+      rule: rule.id,
+      impact: rule.impact,
+      help: rule.help,
+      url: rule.helpUrl,
+      tags: rule.tags,
+      count: rule.nodes.length,
+      nodes: rule.nodes.slice(0, most).map((/** @type {any} */ node) => ({
+        node: node.element ? wire(describe(node.element), false) : null,
+        why: [...node.any, ...node.all, ...node.none].map((check) => check.message),
+      })),
+    });
+    const found = { violations: results.violations.map(told), unsure: results.incomplete.map(told) };
+    return { doc: documentKey, frames: id ? [] : frameElements(), ...found, passed: results.passes.length };
+  },
   ready,
   pressed,
   framePoint,

@@ -1,0 +1,215 @@
+"""Checking a page: its accessibility, and whether it looks as it did."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+import anyio.to_thread
+from pydantic import Field, model_validator
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.screenshots import full_size_picture, whole_picture
+from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.browser.picture_difference import PictureDifference, compare_pictures
+from mcp_browser.browser.pictures import make_picture
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.dom.accessibility import AccessibilityAudit, Violation
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.text import counted, cut, one_line
+
+auditing = Registry(group="audit")
+
+AUDIT_SECONDS = 60.0  # How long the rules may take; a second for some thousands of elements
+LONGEST_WHY = 300  # How much is told of what is wrong with an element, characters
+LONGEST_UNSURE = 10  # How many rules are named that a person has to judge
+
+Standard = Literal["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
+
+_TAGS: dict[Standard, tuple[str, ...]] = {
+    "wcag2a": ("wcag2a",),
+    "wcag2aa": ("wcag2a", "wcag2aa"),
+    "wcag21aa": ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa"),
+    "wcag22aa": ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"),
+    "best-practice": ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"),
+}
+"""The tags of axe-core's rules, see https://www.deque.com/axe/core-documentation/api-documentation/."""
+
+
+class AuditAccessibilityParams(ActionParams):
+    index: OptionalIndex = Field(None, description="only this element")
+    standard: Standard = Field("wcag22aa", description="what is checked")
+    limit: int = Field(5, ge=1, le=100, description="most elements named of a rule")
+
+
+@auditing.action(effect="read", own_time=lambda _: AUDIT_SECONDS)
+async def audit_accessibility(ctx: ActionContext, params: AuditAccessibilityParams) -> ActionResult:
+    """Check accessibility by axe-core: what is wrong with which elements."""
+    tags = _TAGS[params.standard]
+    asked = ctx.tab.dom.audit_accessibility(_axe(), tags=tags, index=params.index, most=params.limit)
+    audit = await ctx.tab.ask(asked, limit=AUDIT_SECONDS)
+    found = audit.worst_first()
+    told = f"{_counts(audit)} by axe-core ({params.standard}); {counted(audit.passed, 'rule')} passed."
+    if audit.unsure:
+        names = [f"{rule.rule} ({rule.count})" for rule in audit.unsure.values()]
+        told += f" A person has to judge: {', '.join(names[:LONGEST_UNSURE])}."
+    if audit.missed:
+        told += f" Not checked: {'; '.join(audit.missed)}."
+    lines = [line for rule in found for line in _lines(rule, params.limit)]
+    return ActionResult(
+        extracted_content=told,
+        page_content="\n".join(lines) or None,
+        page_lines=True,
+        data={"violations": [_as_data(rule, params.limit) for rule in found], "passed": audit.passed},
+    )
+
+
+class CompareScreenshotsParams(ActionParams):
+    name: str = Field(min_length=1, max_length=60, description="of the kept picture; its first use keeps it")
+    index: OptionalIndex = Field(None, description="only this element")
+    full_page: bool = False
+    baseline: str | None = Field(None, description="file to compare with: path, browser:// or data: URI")
+    threshold: float = Field(0.1, ge=0, le=1, description="how far a colour may differ")
+    replace: bool = Field(False, description="keep it anew, do not compare")
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> "CompareScreenshotsParams":
+        if self.full_page and self.index is not None:
+            raise ValueError("full_page goes not with index")
+        return self
+
+
+class _KeptPictures(SessionPlugin):
+    """The pictures that a session keeps to compare with, by their names: their files' addresses."""
+
+    def __init__(self, session: BrowserSession) -> None:
+        self.uris: dict[str, str] = {}
+
+
+@auditing.action(effect="read")
+async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsParams) -> ActionResult:
+    """Keep a picture of the page under a name; from then on, show what differs from it."""
+    if ctx.settings.screenshots.screenshots == "never":
+        raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use expect_snapshot.")
+    files = ctx.session.artifacts
+    kept = (await ctx.session.plugin(_KeptPictures)).uris
+    before = await _baseline(ctx, params, kept)
+    after = await _picture(ctx, params)
+    if before is None:
+        try:
+            artifact = await files.add(
+                after, params.name, suffix=".png", kind="screenshot", default="picture"
+            )
+        except OSError as error:
+            raise files.not_written(error) from error
+        kept[params.name] = artifact.uri
+        return ActionResult(
+            extracted_content=f"Kept the picture {params.name!r} as {artifact.place}. "
+            "The next call with this name compares it.",
+            attachments=(Attachment.of_file(artifact, local=not files.remote),),
+        )
+    try:
+        difference = await anyio.to_thread.run_sync(
+            lambda: compare_pictures(before, after, threshold=params.threshold)
+        )
+    except OSError as error:
+        raise InvalidArguments(f"{params.baseline or params.name} is no picture.") from error
+    data = {"different": round(difference.share, 6), "pixels": difference.pixels, "box": difference.box}
+    if not difference.pixels:
+        return ActionResult(extracted_content=f"The page looks as in {params.name!r}.", data=data)
+    return ActionResult(
+        extracted_content=_told(difference, params.name),
+        data=data,
+        attachments=(await anyio.to_thread.run_sync(lambda: _shown(ctx, difference.picture)),),
+    )
+
+
+async def _baseline(
+    ctx: ActionContext, params: CompareScreenshotsParams, kept: Mapping[str, str]
+) -> bytes | None:
+    """The picture to compare with; None where the page's is to be kept.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidArguments: it lies where no file may be read.
+    """
+    if params.baseline is not None:
+        (path,) = await files_to_give(ctx, [params.baseline])
+    elif params.replace or params.name not in kept:
+        return None
+    else:
+        path = ctx.session.artifacts.find(kept[params.name]).path
+    try:
+        return await anyio.to_thread.run_sync(path.read_bytes)
+    except OSError as error:
+        raise NotFound(f"{path.name} cannot be read: {error.strerror}.") from error
+
+
+async def _picture(ctx: ActionContext, params: CompareScreenshotsParams) -> bytes:
+    if params.full_page:
+        picture, _ = await full_size_picture(ctx.tab)
+        return picture
+    element = await ctx.tab.element(params.index) if params.index is not None else None
+    return await whole_picture(ctx.tab, element)
+
+
+def _told(difference: PictureDifference, name: str) -> str:
+    told = f"{difference.share:.2%} of the picture differs from {name!r} ({difference.pixels:,} pixels)"
+    if difference.box is not None:
+        left, top, right, bottom = difference.box
+        told += f", between {left},{top} and {right},{bottom}"
+    (before, after) = difference.sizes
+    if before != after:
+        told += f"; it is {after[0]}x{after[1]}, and was {before[0]}x{before[1]}"
+    return f"{told}. What differs is red on the picture."
+
+
+def _shown(ctx: ActionContext, content: bytes) -> Attachment:
+    wanted = ctx.settings.screenshots
+    picture = make_picture(
+        content,
+        format=wanted.screenshot_format,
+        quality=wanted.screenshot_quality,
+        max_side=wanted.screenshot_max_side,
+    )
+    size = f"{picture.width}x{picture.height}"
+    return Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data)
+
+
+def _counts(audit: AccessibilityAudit) -> str:
+    found = audit.violations.values()
+    if not found:
+        return "No violation found"
+    elements = counted(sum(rule.count for rule in found), "element")
+    return f"{counted(len(found), 'violation')} in {elements}"
+
+
+def _lines(rule: Violation, limit: int) -> list[str]:
+    about = f" (WCAG {', '.join(rule.criteria)})" if rule.criteria else ""
+    lines = [f"{rule.impact}: {rule.help}{about} {rule.url.partition('?')[0]}"]
+    for node, why in rule.nodes[:limit]:
+        element = node.model_copy(update={"depth": 0}) if node is not None else "an element that is gone"
+        lines += [f"  {element}", f"    {one_line(cut(why, LONGEST_WHY), LONGEST_WHY)}"]
+    if rule.count > len(rule.nodes[:limit]):
+        lines.append(f"  … {rule.count - len(rule.nodes[:limit])} more")
+    return lines
+
+
+def _as_data(rule: Violation, limit: int) -> dict[str, object]:
+    return {
+        "rule": rule.rule,
+        "impact": rule.impact,
+        "help": rule.help,
+        "criteria": rule.criteria,
+        "count": rule.count,
+        "elements": [node.index for node, _ in rule.nodes[:limit] if node is not None],
+    }
+
+
+@cache
+def _axe() -> str:
+    """The source of axe-core, as the package axe-playwright-python brings it."""
+    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")

@@ -1,0 +1,104 @@
+"""The tools that the page itself offers, by WebMCP."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.playwright_errors import is_context_gone
+from mcp_browser.dom.driver_errors import plain_message
+from mcp_browser.errors import DeadlineExceeded, NotFound, ScriptFailed
+from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame
+
+page_tools = Registry(group="page_tools")
+
+LISTING_SECONDS = 5.0  # How long one frame may take to tell of its tools
+SLACK = 1.0
+NO_TOOLS = "The page offers no tools."
+
+
+class CallPageToolParams(ActionParams):
+    name: str = Field(min_length=1, description="as list_page_tools has it")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="as its schema wants them")
+    timeout: float = Field(30, gt=0, le=600, description="seconds")
+
+
+class ListPageToolsParams(ActionParams):
+    pass
+
+
+@page_tools.action(effect="read")
+async def list_page_tools(ctx: ActionContext, params: ListPageToolsParams) -> ActionResult:
+    """List the tools that the page offers, with their schemas."""
+    tools = [tool async for _, tool in _tools(ctx)]
+    if not tools:
+        return ActionResult(extracted_content=NO_TOOLS, data={"tools": []})
+    return ActionResult(
+        extracted_content=f"{counted(len(tools), 'tool')} of the page, as it describes them itself:",
+        page_content="\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools),
+        data={"tools": tools},
+    )
+
+
+@page_tools.action(destructive=True, own_time=lambda params: params.timeout)
+async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> ActionResult:
+    """Call a tool that the page offers."""
+    known: list[str] = []
+    async for frame, tool in _tools(ctx):
+        if tool["name"] == params.name:
+            return await _call(ctx, frame, params)
+        known.append(str(tool["name"]))
+    raise NotFound(
+        f"The page offers no tool {params.name!r}.",
+        hint=f"It offers: {cut(', '.join(known), 500) or 'none'}.",
+    )
+
+
+async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) -> ActionResult:
+    asked = frame.webmcp.call_tool(params.name, params.arguments, timeout=params.timeout * 1000)
+    try:
+        answer = await ctx.tab.ask(asked, limit=params.timeout + SLACK)
+    except PlaywrightTimeoutError:
+        return ActionResult(
+            extracted_content=f"{params.name} has not answered within {params.timeout:g} s, and goes on. "
+            "A form that it has filled in may wait to be submitted."
+        )
+    except PlaywrightError as error:
+        if is_context_gone(error):
+            return ActionResult(
+                extracted_content=f"{params.name} has led to another page, and gave no answer."
+            )
+        message = plain_message(error).removeprefix("WebMCP.call_tool: ")
+        raise ScriptFailed(
+            f"The page's tool {params.name} failed: {cut(message, 1_000)}.",
+            hint="Look with get_state; list_page_tools has its schema.",
+        ) from error
+    budget = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return ActionResult(extracted_content=f"{params.name} returned:", page_content=cut(text, budget))
+
+
+async def _tools(ctx: ActionContext) -> AsyncIterator[tuple["Frame", dict[str, Any]]]:
+    """The tools of each frame, the main one's first."""
+    for frame in ctx.tab.page.frames:
+        try:
+            found = await ctx.tab.ask(
+                frame.webmcp.tools(timeout=LISTING_SECONDS * 1000), limit=LISTING_SECONDS + SLACK
+            )
+        except AttributeError:
+            return  # This Playwright knows nothing of them.
+        except (PlaywrightError, DeadlineExceeded) as error:
+            if frame is ctx.tab.page.main_frame and isinstance(error, DeadlineExceeded):
+                raise
+            continue
+        for tool in found:
+            yield frame, dict(tool)

@@ -1,0 +1,100 @@
+"""The tools that a page offers by WebMCP, https://webmachinelearning.github.io/webmcp/."""
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.dom.cdp import send
+from mcp_browser.text import counted, cut, one_line, quoted
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.tab import Tab
+
+NAMED = 8  # How many tools a notice names
+LONGEST_NAME = 60
+MOST_TOOLS = 500  # How many tools of a page are counted
+
+_Key = tuple[str, str]  # A frame and a name
+
+
+class PageTools(SessionPlugin):
+    """Follows which tools the pages of a session offer."""
+
+    def __init__(self, session: "BrowserSession") -> None:
+        self._session = session
+        self._offered: dict[int, dict[_Key, None]] = {}
+        self._told: dict[int, frozenset[_Key]] = {}
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """Listen to a tab; a browser without WebMCP offers nothing."""
+        if tab.cdp is None:
+            return
+        self._offered[tab.id] = {}
+        listeners = {
+            "WebMCP.toolsAdded": self._added,
+            "WebMCP.toolsRemoved": self._removed,
+            # The tools of a document that goes are not said to be removed.
+            "Page.frameNavigated": self._navigated,
+            "Page.frameDetached": self._detached,
+        }
+        for event, listener in listeners.items():
+            tab.cdp.on(cast("Any", event), partial(listener, tab.id))
+        with contextlib.suppress(PlaywrightError):
+            await send(tab.cdp, "Page.enable")
+            await send(tab.cdp, "WebMCP.enable")
+
+    def tab_closed(self, tab: "Tab") -> None:
+        """Forget a tab."""
+        self._offered.pop(tab.id, None)
+        self._told.pop(tab.id, None)
+
+    def notices(self) -> Iterable[str]:
+        """What has changed about the tools of the current tab."""
+        tab = self._session.tab_in_use
+        if tab is None:
+            return
+        offered = frozenset(self._offered.get(tab.id, ()))
+        if offered == self._told.get(tab.id, frozenset()):
+            return
+        self._told[tab.id] = offered
+        if not offered:
+            yield "The page offers no tools any more."
+            return
+        names = list(dict.fromkeys(name for _, name in self._offered[tab.id]))
+        told = ", ".join(quoted(cut(one_line(name, LONGEST_NAME), LONGEST_NAME)) for name in names[:NAMED])
+        more = ", …" if len(names) > NAMED else ""
+        yield f"{counted(len(offered), 'tool')} of the page: {told}{more}; list_page_tools has their schemas."
+
+    def _added(self, tab: int, event: Mapping[str, Any]) -> None:
+        offered = self._offered.get(tab, {})
+        for tool in event.get("tools", ()):
+            if len(offered) < MOST_TOOLS:
+                offered[_key(tool)] = None
+
+    def _removed(self, tab: int, event: Mapping[str, Any]) -> None:
+        for tool in event.get("tools", ()):
+            self._offered.get(tab, {}).pop(_key(tool), None)
+
+    def _navigated(self, tab: int, event: Mapping[str, Any]) -> None:
+        frame = event["frame"]
+        if "parentId" in frame:
+            self._forget(tab, frame["id"])
+        else:
+            self._offered.get(tab, {}).clear()
+
+    def _detached(self, tab: int, event: Mapping[str, Any]) -> None:
+        self._forget(tab, event["frameId"])
+
+    def _forget(self, tab: int, frame_id: str) -> None:
+        offered = self._offered.get(tab, {})
+        for key in [key for key in offered if key[0] == frame_id]:
+            del offered[key]
+
+
+def _key(tool: Mapping[str, Any]) -> _Key:
+    return str(tool.get("frameId")), str(tool.get("name"))
