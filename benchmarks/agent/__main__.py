@@ -30,7 +30,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="threads of the model")
     parser.add_argument("--model-url", help="a server that already runs, in the place of the packaged model")
     parser.add_argument(
-        "--results", type=Path, default=Path("agent-benchmark.jsonl"), help="goes on in this file"
+        "--results",
+        type=Path,
+        default=Path(__file__).with_name("results.jsonl"),
+        help="goes on in this file; delete it to begin anew",
     )
     parser.add_argument("--note", default="", help="what else the page is to say of this run")
     parser.add_argument("--no-write", action="store_true", help="do not write docs/agent-benchmark.md")
