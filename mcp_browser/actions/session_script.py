@@ -5,9 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
-
-from jinja2 import Environment, StrictUndefined, Template
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_browser.actions.code import Python, TypeScript, all_lines, secrets_in, variable_of
 from mcp_browser.actions.code_body import CodeBody
@@ -28,6 +26,9 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 CodeLanguage = Literal["python", "typescript"]
 
@@ -182,7 +183,10 @@ def _name_of(record: ElementRecord) -> str:
 
 
 @cache
-def _template(language: CodeLanguage) -> Template:
+def _template(language: CodeLanguage) -> "Template":
+    # Imported late: most sessions write no script.
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
+
     suffix = "py" if language == "python" else "ts"
     file = resources.files("mcp_browser.actions").joinpath("templates", f"test.{suffix}.txt")
     # What is put in are statements that were quoted as such.

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -90,9 +91,9 @@ async def shopped(hand: Hand, site: Site) -> Shop:
     return shop
 
 
-async def exported(hand: Hand, **arguments: Any) -> Path:
-    """The file that the session's test was written to."""
-    told = await hand.do("export_script", name="shop", **arguments)
+async def exported(hand: Hand, name: str, **arguments: Any) -> Path:
+    """The file that the session's test was written to; a file of that name stays as it is."""
+    told = await hand.do("export_script", name=name, **arguments)
     assert PASSWORD not in told
     (file,) = hand.result.attachments
     assert file.path is not None
@@ -121,8 +122,8 @@ async def run(command: list[str | Path], folder: Path, **variables: str) -> subp
 async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Site, tmp_path: Path) -> None:
     shop = await shopped(hand, site)
     before, shop.done = shop.done, []
-    file = await exported(hand)
-    assert file.name == "test_shop.py"
+    file = await exported(hand, "shop")
+    assert re.fullmatch(r"test_shop(-\d+)?\.py", file.name)
     (tmp_path / file.name).write_text(file.read_text())
     (tmp_path / "conftest.py").write_text(
         "import pytest\n\n\n@pytest.fixture(scope='session')\n"
@@ -144,8 +145,8 @@ async def test_the_test_in_typescript_passes_and_does_the_same(
 ) -> None:
     shop = await shopped(hand, site)
     before, shop.done = shop.done, []
-    file = await exported(hand, language="typescript")
-    assert file.name == "shop.spec.ts"
+    file = await exported(hand, "shop", language="typescript")
+    assert file.name.endswith(".spec.ts")
     (tmp_path / file.name).write_text(file.read_text())
     launch = f"{{ executablePath: {chromium()!r}, args: ['--no-sandbox'] }}"
     (tmp_path / "playwright.config.ts").write_text(
@@ -192,7 +193,7 @@ async def test_what_a_page_says_is_no_code(hand: Hand) -> None:
     await hand.open(f"<button id=b></button><script>b.setAttribute('aria-label', `{evil}`)</script>")
     (index,) = [e["index"] for e in (await found(hand, "button"))]
     await hand.do("click_element", index=index)
-    text = (await exported(hand)).read_text()
+    text = (await exported(hand, "evil")).read_text()
     imported = {
         alias.name
         for node in ast.walk(ast.parse(text))
@@ -200,7 +201,7 @@ async def test_what_a_page_says_is_no_code(hand: Hand) -> None:
         for alias in node.names
     }
     assert imported == {"Page"}
-    assert "\n\nimport os" not in (await exported(hand, language="typescript")).read_text()
+    assert "\n\nimport os" not in (await exported(hand, "evil", language="typescript")).read_text()
 
 
 async def found(hand: Hand, role: str) -> list[dict[str, Any]]:

@@ -117,7 +117,7 @@ async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step
 
 
 async def test_a_judge_is_told_no_more_than_the_model_takes(session: BrowserSession, site: Site) -> None:
-    window = 12_000
+    window = 14_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
     task = Task(text="Read.", start_url=site.page(page), judge=True)
     lines = [output({"extract_content": {}}), done("word " * 10_000), YES]

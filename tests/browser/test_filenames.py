@@ -46,7 +46,7 @@ def test_a_suffix_is_there_once_and_the_name_stays_short() -> None:
 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     paths = [take_free_path(tmp_path, "a.tar.gz") for _ in range(3)]
-    assert [path.name for path in paths] == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
+    assert [path.name for path in paths] == ["a.tar.gz", "a-2.tar.gz", "a-3.tar.gz"]
     assert all(path.exists() for path in paths)
 
 

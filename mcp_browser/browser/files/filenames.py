@@ -13,6 +13,10 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u202a-\u202e\u2066-\u2069\ud800-
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
+_ENDINGS = (".tar.gz", ".spec.ts")
+"""Suffixes of two parts, which programs go by."""
+
+
 def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
     """A file name made of what a page or a model suggests.
 
@@ -50,7 +54,8 @@ def take_free_path(folder: Path, name: str) -> Path:
         OSError: the folder cannot be written to.
     """
     make_folder(folder)
-    stem, suffix = Path(name).stem, Path(name).suffix
+    suffix = next((ending for ending in _ENDINGS if name.endswith(ending)), Path(name).suffix)
+    stem = name.removesuffix(suffix)
     number = 1
     while True:
         path = folder / (name if number == 1 else f"{stem}-{number}{suffix}")
