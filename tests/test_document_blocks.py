@@ -154,11 +154,13 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
 def test_others_are_compared_at_the_versions_that_are_measured() -> None:
     comparison = (ROOT / "docs" / "comparison.md").read_text("utf-8").replace("\n", " ")
     moving = (ROOT / "docs" / "moving-from-playwright-mcp.md").read_text("utf-8")
+    from_devtools = (ROOT / "docs" / "moving-from-chrome-devtools-mcp.md").read_text("utf-8")
     from_its_agent = (ROOT / "docs" / "moving-from-browser-use.md").read_text("utf-8")
 
     for name, (package, version) in servers.PEERS.items():
         assert re.search(rf"{name} (\([^)]*\) )?{re.escape(version)}", comparison), name
         assert name != "playwright-mcp" or f"`{package}` {version}" in moving
+        assert name != "chrome-devtools-mcp" or f"`{package}` {version}" in from_devtools
     for page in (comparison, from_its_agent):
         assert f"browser-use {model.browser_use_version()}" in page
 
@@ -185,6 +187,34 @@ def test_every_tool_of_playwright_mcp_has_a_counterpart_or_a_reason() -> None:
 
     assert sorted(named) == sorted(f"browser_{name}" for name in PLAYWRIGHT_MCP)
     assert [row for row in rows if row[1] == "none" and not row[2].strip()] == []
+
+
+CHROME_DEVTOOLS_MCP = """
+    open_devtools get_devtools_comments resolve_devtools_comment reveal_in_devtools get_console_message
+    list_console_messages get_css_styles emulate install_extension uninstall_extension list_extensions
+    reload_extension trigger_extension_action click click_at hover fill type_text drag fill_form upload_file
+    press_key lighthouse_audit take_heapsnapshot get_heapsnapshot_summary get_heapsnapshot_details
+    get_heapsnapshot_class_nodes get_heapsnapshot_retainers close_heapsnapshot
+    get_heapsnapshot_retaining_paths get_heapsnapshot_edges get_heapsnapshot_dominators
+    compare_heapsnapshots get_heapsnapshot_duplicate_strings get_heapsnapshot_object_details
+    query_heapsnapshot_objects analyze_heapsnapshot_contexts list_network_requests get_network_request
+    list_pages select_page close_page new_page navigate_page resize_page handle_dialog get_tab_id
+    performance_start_trace performance_stop_trace performance_analyze_insight install_pwa uninstall_pwa
+    launch_pwa get_os_app_state screencast_start screencast_stop take_screenshot evaluate_script
+    take_snapshot wait_for list_3p_developer_tools execute_3p_developer_tool list_webmcp_tools
+    execute_webmcp_tool""".split()
+"""The tools of chrome-devtools-mcp 1.11.0 with all its categories."""
+
+
+def test_every_tool_of_chrome_devtools_mcp_has_a_counterpart_or_a_reason() -> None:
+    page = (ROOT / "docs" / "moving-from-chrome-devtools-mcp.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[^|]*) \| ([^|]+) \|(.*)\|$", page, re.MULTILINE)
+    named = [name for row in rows for name in SPAN.findall(row[0])]
+
+    assert sorted(named) == sorted(CHROME_DEVTOOLS_MCP)
+    assert [row for row in rows if row[1] == "none" and not row[2].strip()] == []
+    ours = {name for row in rows for name in SPAN.findall(row[1]) if "_" in name}
+    assert ours <= generate_docs.schemas().keys() | generate_docs.groups()
 
 
 @pytest.mark.parametrize("name", ["moving-from-playwright-mcp.md", "moving-from-browser-use.md"])
