@@ -184,6 +184,14 @@ EXAMPLES: dict[str, Example] = {
             (r"\([\d,]+ pixels\), between .*? and [\d,]+", "(614 pixels), between 20,132 and 144,150"),
         ],
     ),
+    "measure_performance": Example(
+        arguments={"of": "page"},
+        masks=[
+            (r"\((good|poor|needs improvement)\)", "(good)"),
+            (r"\nLong tasks.*", ""),
+            (r"CLS [\d.]+", "CLS 0"),
+        ],
+    ),
     "list_page_tools": Example(before=[_SECURE, _OFFER]),
     "call_page_tool": Example(
         arguments={"name": "find_book", "arguments": {"word": "moss"}}, before=[_SECURE, _OFFER]

@@ -16,6 +16,7 @@ from mcp_browser.actions.navigation import navigation
 from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.page_tools import page_tools
+from mcp_browser.actions.performance import performance
 from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
 from mcp_browser.actions.printing import printing
 from mcp_browser.actions.registry import Registry
@@ -50,6 +51,7 @@ FAMILIES = (
     storage,
     testing,
     auditing,
+    performance,
     page_tools,
     one_tool,
 )

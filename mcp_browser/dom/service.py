@@ -268,6 +268,24 @@ class DomService:
         """The boxes of what shows one of these texts: what to cover on a picture of the page."""
         return await find_covers(self._frames, values)
 
+    async def vitals(self) -> dict[str, Any]:
+        """What the browser has measured of the main frame's document, as dom/page/vitals.js gives it.
+
+        In the place of each line of an element, `node`, stands the element, with an index, or None.
+        """
+        main = await self._frames.main()
+        answer = await main.world.run("vitals")
+
+        def shown(line: list[Any] | None) -> DomNode | None:
+            return self._references.shown(line, main.world, answer["doc"]) if line else None
+
+        for part in (answer["lcp"], *answer["interactions"]):
+            if part is not None:
+                part["node"] = shown(part["node"])
+        for shift in answer["shifts"]:
+            shift["nodes"] = [shown(line) for line in shift["nodes"]]
+        return answer
+
     async def secret_values(self) -> frozenset[str]:
         """What the page's password fields hold, and others whose values are never told."""
         values: set[str] = set()

@@ -1,0 +1,95 @@
+/** How fast the page is for people: what the browser has measured since the document began. */
+
+/** How many shifts, elements, tasks and requests are told of each kind, the worst first. */
+const MOST_OF_A_KIND = 5;
+const LONG_TASK = 50;
+/** Events shorter than this are not looked at, milliseconds; the least that the browser takes. */
+const SHORTEST_EVENT = 16;
+
+/** The entries of a kind that the browser has kept. @param {string} type @returns {any[]} */
+function entriesOf(type) {
+  if (!PerformanceObserver.supportedEntryTypes.includes(type)) return [];
+  const observer = new PerformanceObserver(() => undefined);
+  observer.observe(/** @type {any} */ ({ type, buffered: true, durationThreshold: SHORTEST_EVENT }));
+  const entries = observer.takeRecords();
+  observer.disconnect();
+  return entries;
+}
+
+/** @param {unknown} node */
+function lineOf(node) {
+  const element = node && !isElement(/** @type {Node} */ (node)) ? parentNode(/** @type {Node} */ (node)) : node;
+  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(/** @type {Element} */ (element)), false) : null;
+}
+
+/**
+ * The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose
+ * shifts follow each other within one.
+ *
+ * @param {any[]} shifts
+ */
+function worstWindow(shifts) {
+  /** @type {{value: number, shifts: any[]}} */
+  let worst = { value: 0, shifts: [] };
+  /** @type {any[]} */
+  let current = [];
+  for (const shift of shifts) {
+    if (shift.hadRecentInput) continue;
+    const last = current[current.length - 1];
+    if (last && (shift.startTime - last.startTime > 1000 || shift.startTime - current[0].startTime > 5000)) current = [];
+    current.push(shift);
+    const value = current.reduce((sum, one) => sum + one.value, 0);
+    if (value > worst.value) worst = { value, shifts: [...current] };
+  }
+  return worst;
+}
+
+/** The interactions, the longest first: an interaction is as long as its longest event. @param {any[]} events */
+function interactions(events) {
+  /** @type {Map<number, any>} */
+  const found = new Map();
+  for (const event of events) {
+    if (!event.interactionId) continue;
+    const known = found.get(event.interactionId);
+    if (!known || event.duration > known.duration) found.set(event.interactionId, event);
+  }
+  return [...found.values()].sort((a, b) => b.duration - a.duration);
+}
+
+function vitals() {
+  const [start] = /** @type {any[]} */ (performance.getEntriesByType("navigation"));
+  const [paint] = entriesOf("paint").filter((entry) => entry.name === "first-contentful-paint");
+  const largest = entriesOf("largest-contentful-paint").at(-1);
+  const shifts = worstWindow(entriesOf("layout-shift"));
+  const longest = interactions([...entriesOf("first-input"), ...entriesOf("event")]);
+  const tasks = entriesOf("longtask").sort((a, b) => b.duration - a.duration);
+  const resources = /** @type {any[]} */ (performance.getEntriesByType("resource"));
+  const told = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize });
+  const bySize = [...resources].sort((a, b) => b.transferSize - a.transferSize);
+  return {
+    doc: documentKey,
+    ttfb: start?.responseStart ?? null,
+    loaded: start?.loadEventEnd ?? null,
+    fcp: paint?.startTime ?? null,
+    lcp: largest ? { ms: largest.startTime, url: largest.url, node: lineOf(largest.element) } : null,
+    cls: shifts.value,
+    shifts: shifts.shifts
+      .sort((a, b) => b.value - a.value)
+      .slice(0, MOST_OF_A_KIND)
+      .map((shift) => ({ value: shift.value, nodes: shift.sources.map((/** @type {any} */ source) => lineOf(source.node)).filter(Boolean) })),
+    inp: longest.length ? longest[0].duration : null,
+    interactions: longest.slice(0, MOST_OF_A_KIND).map((event) => ({
+      type: event.name,
+      ms: event.duration,
+      delay: event.processingStart - event.startTime,
+      work: event.processingEnd - event.processingStart,
+      node: lineOf(event.target),
+    })),
+    blocked: tasks.reduce((sum, task) => sum + task.duration - LONG_TASK, 0),
+    tasks: tasks.slice(0, MOST_OF_A_KIND).map((task) => ({ ms: task.duration, at: task.startTime })),
+    requests: resources.length,
+    bytes: resources.reduce((sum, entry) => sum + entry.transferSize, start?.transferSize ?? 0),
+    blocking: resources.filter((entry) => entry.renderBlockingStatus === "blocking").map(told).slice(0, MOST_OF_A_KIND),
+    largest: bySize.slice(0, MOST_OF_A_KIND).map(told),
+  };
+}

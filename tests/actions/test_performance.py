@@ -1,0 +1,78 @@
+"""Core Web Vitals of real pages."""
+
+from typing import Any
+
+import pytest
+
+from tests.actions.hand import Hand
+from tests.support.site import Reply, Request, Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
+
+SLOW = """<!doctype html><meta charset=utf-8><title>Slow</title><link rel=stylesheet href=/vitals/style.css>
+<h1 style="font-size: 80px">A very large heading that is painted last of all</h1><div id=late></div>
+<p id=moved>Moved</p><button id=b>Work</button><img src=/vitals/big.png width=20 height=20>
+<script>
+const busy = ms => { const end = performance.now() + ms; while (performance.now() < end); };
+addEventListener("load", () => setTimeout(() => { busy(120); late.style.height = "300px" }, 300));
+b.onclick = () => { busy(150); b.textContent = "Done" };
+</script>"""
+
+
+def page(site: Site) -> str:
+    """A page with something of each kind."""
+
+    def answer(request: Request) -> Reply:
+        if request.path.endswith(".css"):
+            return Reply(b"body { margin: 0 }", "text/css")
+        if request.path.endswith(".png"):
+            return Reply(b"\x89PNG" + b"0" * 50_000, "image/png")
+        return Reply(SLOW.encode())
+
+    return site.route("/vitals", answer)
+
+
+def values(hand: Hand) -> dict[str, Any]:
+    """The values of the last result."""
+    assert hand.result.data is not None
+    return hand.result.data
+
+
+async def test_a_reload_is_measured_with_what_costs_most(hand: Hand, site: Site) -> None:
+    await hand.do("go_to_url", url=page(site))
+    told = await hand.do("measure_performance")
+    assert {"LCP", "CLS", "FCP", "TTFB"} <= values(hand).keys()
+    assert 0 < values(hand)["FCP"] <= values(hand)["LCP"]
+    assert values(hand)["CLS"] > 0.01
+    assert "Largest paint: " in told
+    assert "A very large heading" in told
+    assert "Layout shift" in told
+    assert "Long tasks block" in told
+    assert "Blocks rendering: " in told
+    assert "/vitals/style.css" in told
+    assert "Large: " in told
+    assert "/vitals/big.png 50 kB" in told
+
+
+async def test_interactions_are_measured_since_the_page_was_opened(hand: Hand, site: Site) -> None:
+    await hand.do("go_to_url", url=page(site))
+    await hand.do("click_element", index=hand.index("Work"))
+    told = await hand.do("measure_performance", of="page")
+    assert values(hand)["INP"] >= 140
+    assert 'button "Done"' in told
+    assert "in scripts" in told
+
+
+async def test_a_slower_network_and_processor_are_slower_and_go_again(hand: Hand, site: Site) -> None:
+    await hand.do("go_to_url", url=page(site))
+    await hand.do("measure_performance")
+    before = values(hand)["FCP"]
+    told = await hand.do("measure_performance", network="slow-4g", cpu=4)
+    assert "(slow-4g, processor 4 times slower)" in told
+    assert values(hand)["FCP"] > before + 100
+    assert "Nothing is emulated" in await hand.do("emulate")
+
+
+async def test_a_page_without_anything_says_so(hand: Hand, site: Site) -> None:
+    await hand.do("go_to_url", url=site.publish(b""))
+    assert "Nothing was painted" in await hand.do("measure_performance", of="page") or "TTFB" in values(hand)
