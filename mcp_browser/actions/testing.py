@@ -228,6 +228,10 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
     if not script.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
     text = write_script(script, params.language, name=params.name, version=__version__)
+    for name, value in ctx.session.hidden.items():
+        # A page may show what was typed into it: the name of a button, the text of a region.
+        if len(value) >= SHORTEST_HIDDEN:
+            text = text.replace(value, f"<{name}>")
     files, python = ctx.session.artifacts, params.language == "python"
     try:
         artifact = await files.add(

@@ -204,6 +204,16 @@ async def test_what_a_page_says_is_no_code(hand: Hand) -> None:
     assert "\n\nimport os" not in (await exported(hand, "evil", language="typescript")).read_text()
 
 
+@pytest.mark.fresh
+async def test_a_secret_that_the_page_shows_is_not_in_the_file(hand: Hand) -> None:
+    await hand.open("<button>Use s3cret-word</button>")
+    hand.session.hide({"shop": "s3cret-word"})
+    await hand.do("click_element", index=hand.index("Use s3cret-word"))
+    text = (await exported(hand, "hidden")).read_text()
+    assert "s3cret-word" not in text
+    assert "Use <shop>" in text
+
+
 async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
     """The elements of a role."""
     await hand.do("find_elements", role=role)
