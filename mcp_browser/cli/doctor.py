@@ -31,10 +31,11 @@ from mcp_browser.browser.process.launch import (
 )
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.browser.process.sharing import sharers_of
+from mcp_browser.browser.start_state import check
 from mcp_browser.cli.install import start_problem
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import ActionError, BrowserNotFound
+from mcp_browser.errors import ActionError, BrowserNotFound, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import BrowserSettings, Settings
@@ -79,6 +80,10 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
     yield Finding("Tools", f"{_tools(settings)} (groups: {', '.join(settings.tools.tools)})")
     browser = settings.browser
+    try:
+        check(browser)
+    except SettingsError as error:
+        yield Finding("Files", str(error), broken=True)
     if browser.cdp_endpoint is not None:
         yield _endpoint(browser.cdp_endpoint, "running already, at")
         return

@@ -178,7 +178,10 @@ class Option:
             case SecretStr():
                 return "***"
             case tuple():
-                return without_secrets(", ".join(map(str, cast("tuple[object, ...]", value))))
+                parts = [str(part) for part in cast("tuple[object, ...]", value)]
+                if self.may_be_secret:
+                    parts = [f"{part.partition(':')[0]}: ***" for part in parts]
+                return without_secrets(", ".join(parts))
             case float():
                 return f"{value:g}"
             case _:

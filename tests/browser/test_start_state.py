@@ -179,6 +179,17 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
             check(BrowserSettings.model_validate(given))
 
 
+def test_doctor_tells_of_files_and_no_value_of_a_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = "X-Team-Key: s3cret"
+    assert main(["doctor", "--extra-header", header, "--cookies", str(tmp_path / "none")]) == 1
+    told = capsys.readouterr()
+    assert "X-Team-Key: ***" in told.out
+    assert "cookies: cannot read" in told.out
+    assert "s3cret" not in told.out + told.err
+
+
 def test_a_header_that_is_none_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--extra-header", "Bearer s3cret"]) == 2
     told = capsys.readouterr()
