@@ -24,7 +24,7 @@ from mcp_browser.text import counted, cut, one_line
 auditing = Registry(group="audit")
 
 AUDIT_SECONDS = 60.0  # How long the rules may take; a second for some thousands of elements
-LONGEST_WHY = 300  # How much is told of what is wrong with an element, characters
+LONGEST_WHY = 160  # How much is told of what is wrong with an element, characters
 LONGEST_UNSURE = 10  # How many rules are named that a person has to judge
 
 Standard = Literal["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]

@@ -25,7 +25,8 @@ READING = frozenset(
     (
         "get_state find_elements screenshot extract_content get_html get_options list_files read_file "
         "get_console_messages get_network_requests get_network_request export_har get_cookies get_storage "
-        "list_routes save_storage_state generate_locator"
+        "list_routes save_storage_state generate_locator export_script audit_accessibility "
+        "measure_performance compare_screenshots list_page_tools"
     ).split()
 )
 """Actions that only read: the script goes on without them."""
@@ -283,7 +284,8 @@ def _of_element(words: Words) -> Element:
 
 def _expect_visible(words: Words) -> list[Statement]:
     text = words.given.get("text")
-    element = _by_text(words, text) if text else _of_element(words)
+    seen = Element(words.page, (ElementLocator("visible text", text or "", nth=0),))
+    element = seen if text else _of_element(words)
     return [Expect(element, "to_be_hidden" if words.given.get("hidden") else "to_be_visible")]
 
 

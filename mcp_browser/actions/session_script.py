@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_browser.actions.code import Python, TypeScript, all_lines, secrets_in, variable_of
 from mcp_browser.actions.code_body import CodeBody
-from mcp_browser.actions.code_statements import READING
+from mcp_browser.actions.code_statements import READING, STATEMENTS
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import (
     UNKNOWN,
@@ -35,7 +35,7 @@ CodeLanguage = Literal["python", "typescript"]
 EXPORT_SCRIPT = "export_script"
 MOST_RECORDED = 2_000  # How many actions of a session are kept; then the oldest go
 TYPED = ("text", "value", "keys")  # Arguments whose text is typed into the element beside them
-NOT_RECORDED = READING | {EXPORT_SCRIPT, "start_recording", "stop_recording"}
+NOT_RECORDED = READING | {EXPORT_SCRIPT}
 
 
 class SessionScript(SessionPlugin):
@@ -49,7 +49,7 @@ class SessionScript(SessionPlugin):
 
     async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> "PendingAction | None":
         """Note what an action is about to act on; its caller holds the session."""
-        if action.name in NOT_RECORDED:
+        if action.name not in STATEMENTS and (action.effect == "read" or action.name in NOT_RECORDED):
             return None
         session = self._session
         if not self.actions and not self.dropped:

@@ -20,6 +20,7 @@ from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import counted, cut_address
 
@@ -134,8 +135,8 @@ class _KeptRegions(SessionPlugin):
 async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> ActionResult:
     """Assert that an element or a text is visible, or that it is hidden."""
     if params.text:
-        seen = ctx.tab.page.get_by_text(params.text).filter(visible=True).first
-        target = _Target(seen, f"the text {params.text!r}")
+        seen = ElementLocator("visible text", params.text, nth=0)
+        target = _Target(seen.on(ctx.tab.page), f"the text {params.text!r}")
     else:
         target = await _target(ctx, params)
     wanted = expect(target.locator).to_be_visible(visible=not params.hidden, timeout=params.milliseconds)
@@ -283,8 +284,10 @@ async def _assert(
         reason = re.search(r"^Error: (?!strict)(.*)", said, re.MULTILINE)
         if reason is not None and is_selector_error(reason[1]):
             raise InvalidArguments(f"Playwright does not know this selector: {what}.") from error
+        several = "strict mode violation" in said
+        why = "but that means several elements" if several else f"it was not within {params.timeout:g} s"
         return ActionResult(
-            error=f"Expected {what}; it was not within {params.timeout:g} s.",
+            error=f"Expected {what}; {why}.",
             page_content=_cut(_without(await _secrets(ctx), _report(said))),
         )
     return ActionResult(extracted_content=f"Passed: {what}.")

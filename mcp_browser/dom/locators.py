@@ -28,6 +28,9 @@ MARKS = ("name", "aria-label", "href", "placeholder", "title", "alt")
 _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*")
 
 
+Kind = Literal["role", "label", "text", "visible text", "selector"]
+
+
 @dataclass(frozen=True, slots=True)
 class ElementLocator:
     """One way to find an element: `by` its role and exact `name`, its label, its text or a `selector`.
@@ -36,7 +39,7 @@ class ElementLocator:
     it, from the outermost on. Where several are found, it is the `nth` of them, counted from 0.
     """
 
-    by: Literal["role", "label", "text", "selector"]
+    by: Kind
     value: str
     name: str | None = None
     frames: tuple[str, ...] = ()
@@ -50,6 +53,7 @@ class ElementLocator:
             "role": f"get_by_role({value}, name={quoted(self.name or '')}, exact=True)",
             "label": f"get_by_label({value}, exact=True)",
             "text": f"get_by_text({value})",
+            "visible text": f"get_by_text({value}).filter(visible=True)",
             "selector": f"locator({value})",
         }[self.by]
         return f"{base}.{call}{self._nth}"
@@ -62,6 +66,7 @@ class ElementLocator:
             "role": f"getByRole({value}, {{ name: {json_quoted(self.name or '')}, exact: true }})",
             "label": f"getByLabel({value}, {{ exact: true }})",
             "text": f"getByText({value})",
+            "visible text": f"getByText({value}).filter({{ visible: true }})",
             "selector": f"locator({value})",
         }[self.by]
         return f"{base}.{call}{self._nth}"
@@ -82,6 +87,8 @@ class ElementLocator:
                 found = base.get_by_label(self.value, exact=True)
             case "text":
                 found = base.get_by_text(self.value)
+            case "visible text":
+                found = base.get_by_text(self.value).filter(visible=True)
             case "selector":
                 found = base.locator(self.value)
         return found if self.nth is None else found.nth(self.nth)
@@ -91,7 +98,7 @@ def locators(record: ElementRecord) -> list[ElementLocator]:
     """The locators of a recorded element, to be tried in this order."""
     found: list[ElementLocator] = []
 
-    def add(by: Literal["role", "label", "text", "selector"], value: str, name: str | None = None) -> None:
+    def add(by: Kind, value: str, name: str | None = None) -> None:
         found.append(ElementLocator(by, value, name, record.frames))
 
     for name in TEST_IDS:

@@ -75,6 +75,9 @@ async def shopped(hand: Hand, site: Site) -> Shop:
     await hand.do("expect_count", selector="#basket li", count=2)
     await hand.do("expect_snapshot", name="basket", selector="#basket")
     await hand.do("expect_snapshot", name="basket", selector="#basket")
+    # What only reads is no part of the test.
+    await hand.do("audit_accessibility")
+    await hand.do("generate_locator", index=hand.index("Ask"))
     await hand.do("click_element", index=hand.index("Ask"))
     await hand.do("handle_dialog", accept=True, text="Because")
     await hand.do("expect_text", selector="#out", text="Because")

@@ -19,6 +19,7 @@ async def failed(hand: Hand, action: str, **arguments: object) -> str:
     """What an assertion that does not hold says."""
     told = await hand.do(action, timeout=0.3, **arguments)
     assert hand.result.error is not None, told
+    assert told.startswith("Expected "), told
     return told
 
 
@@ -125,6 +126,7 @@ async def test_what_cannot_be_asserted_says_why(
 async def test_several_matches_are_told_with_what_they_are(hand: Hand) -> None:
     await hand.open(CART)
     told = await failed(hand, "expect_visible", selector="li")
+    assert "but that means several elements" in told
     assert "strict mode violation" in told
     assert 'get_by_text("A"' in told
 
