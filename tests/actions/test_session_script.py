@@ -111,8 +111,9 @@ def chromium() -> str:
 
 
 async def run(command: list[str | Path], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder."""
-    environment = os.environ | variables
+    """Run a command in a folder, without what the tests around it give to pytest."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= variables
     return await anyio.to_thread.run_sync(
         lambda: subprocess.run(
             command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
@@ -137,7 +138,7 @@ async def test_the_test_in_python_passes_and_does_the_same(hand: Hand, site: Sit
     python = python_packages("pytest-playwright", "pytest-playwright==0.10.0", "playwright==1.65.2")
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name]
     ran = await run(command, tmp_path, SECRET_WORD=PASSWORD)
-    assert ran.returncode == 0, ran.stdout + file.read_text()
+    assert ran.returncode == 0, ran.stdout + ran.stderr + file.read_text()
     assert sorted(shop.done) == sorted(before)
 
 
@@ -180,7 +181,7 @@ async def test_the_test_in_typescript_passes_and_does_the_same(
     ran = await run(
         ["node", modules / "@playwright/test/cli.js", "test", file.name], tmp_path, SECRET_WORD=PASSWORD
     )
-    assert ran.returncode == 0, ran.stdout + file.read_text()
+    assert ran.returncode == 0, ran.stdout + ran.stderr + file.read_text()
     assert sorted(shop.done) == sorted(before)
 
 

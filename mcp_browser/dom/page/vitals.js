@@ -6,6 +6,9 @@ const LONG_TASK = 50;
 /** Events shorter than this are not looked at, milliseconds; the least that the browser takes. */
 const SHORTEST_EVENT = 16;
 
+/** How long the next picture is waited for, milliseconds. */
+const LONGEST_PICTURE = 500;
+
 /** The entries of a kind that the browser has kept. @param {string} type @returns {any[]} */
 function entriesOf(type) {
   if (!PerformanceObserver.supportedEntryTypes.includes(type)) return [];
@@ -56,7 +59,12 @@ function interactions(events) {
   return [...found.values()].sort((a, b) => b.duration - a.duration);
 }
 
-function vitals() {
+async function vitals() {
+  // What has just happened is measured with the next picture; a page that is not shown has none.
+  await new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, LONGEST_PICTURE);
+  });
   const [start] = /** @type {any[]} */ (performance.getEntriesByType("navigation"));
   const [paint] = entriesOf("paint").filter((entry) => entry.name === "first-contentful-paint");
   const largest = entriesOf("largest-contentful-paint").at(-1);
