@@ -71,11 +71,6 @@ class SessionScript(SessionPlugin):
             del self.actions[0]
             self.dropped += 1
 
-    def clear(self) -> None:
-        """Forget all actions."""
-        self.actions.clear()
-        self.dropped = 0
-
     async def _without_secrets(
         self, action: RegisteredAction, arguments: Mapping[str, Any], elements: tuple[ElementRecord, ...]
     ) -> dict[str, Any]:
