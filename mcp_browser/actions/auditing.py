@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.actions.screenshots import full_size_picture, whole_picture
+from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.picture_difference import PictureDifference, compare_pictures
 from mcp_browser.browser.pictures import make_picture
@@ -149,6 +149,7 @@ async def _baseline(
 
 
 async def _picture(ctx: ActionContext, params: CompareScreenshotsParams) -> bytes:
+    await ctx.tab.await_pictures(PICTURES_SECONDS)
     if params.full_page:
         picture, _ = await full_size_picture(ctx.tab)
         return picture

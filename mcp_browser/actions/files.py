@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.forms import Strings
-from mcp_browser.actions.printing import PRINTING_SECONDS, print_page, saved_page
+from mcp_browser.actions.printing import PICTURES_SECONDS, PRINTING_SECONDS, print_page, saved_page
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import full_size_picture
@@ -100,6 +100,7 @@ async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
         case "png":
             if ctx.settings.screenshots.screenshots == "never":
                 raise NotActionable("Screenshots are switched off (screenshots=never).")
+            await ctx.tab.await_pictures(PICTURES_SECONDS)
             content, left_out = await full_size_picture(ctx.tab)
             result = await saved_page(ctx, content, params.name, suffix=".png", kind="screenshot")
             if left_out:
@@ -207,6 +208,7 @@ async def _archive(ctx: ActionContext) -> bytes:
     tab = ctx.tab
     if tab.cdp is None:
         raise NotActionable("Only Chromium can save a page as MHTML.", hint="Use get_html.")
+    await tab.await_pictures(PICTURES_SECONDS)
     try:
         taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)
     except PlaywrightError as error:

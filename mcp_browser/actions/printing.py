@@ -18,6 +18,7 @@ from mcp_browser.text import cut_address
 printing = Registry(group="core")
 
 PRINTING_SECONDS = 30
+PICTURES_SECONDS = 10  # How long what is kept of a page waits for the pictures in it
 
 
 class SavePdfParams(ActionParams):
@@ -41,6 +42,7 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
     tab = ctx.tab
     if tab.cdp is None:
         raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
+    await tab.await_pictures(PICTURES_SECONDS)
     try:
         # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.
         printed = await tab.ask(send(tab.cdp, "Page.printToPDF", **options), limit=PRINTING_SECONDS)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TALLEST = 3  # Times the longest side of a picture, for a full page; more could not be read
 TALLEST_PAINTED = 16_000  # Chromium paints no taller picture, in its own pixels
+PICTURES_SECONDS = 3  # How long a picture of a page waits for the pictures in it
 PAINTING_SECONDS = 30  # How long a picture of a full page may take
 
 
@@ -51,6 +52,7 @@ async def take_screenshot(
         NotActionable: nothing of the element is to be seen.
     """
     tab, wanted = ctx.tab, ctx.settings.screenshots
+    await tab.await_pictures(PICTURES_SECONDS)
     clip: FloatRect | None = None
     left_out = 0
     if element is not None:

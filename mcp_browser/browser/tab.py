@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from playwright.async_api import CDPSession, FileChooser, Page, Request
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.collectors import Console
@@ -111,6 +112,7 @@ class Tab:
         self._main_frame: str | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
         self._drawn = 0  # Number of the document that has answered since its DOM was complete
+        self._incomplete = -1  # Number of the last document whose pictures were awaited in vain
         # Listening from the start keeps the system's own dialog away, which nobody could answer.
         page.on("filechooser", self._on_file_chooser)
         if egress is not None:
@@ -297,6 +299,24 @@ class Tab:
         """
         await self.block.answer(accept, text, limit=self._settings.limits.action_timeout)
         await self.input.release_pending()
+
+    async def await_pictures(self, limit: float) -> None:
+        """Wait until the page's pictures and the like have loaded: at most `limit` seconds, once a document.
+
+        The session is told where they have not.
+
+        Raises:
+            DialogOpen: a dialog is open, or has opened meanwhile.
+            BrowserUnavailable: the page has crashed or was closed.
+        """
+        document = self.activity.document_number
+        if self._incomplete == document:
+            return
+        try:
+            await self.guarded(self.page.wait_for_load_state("load", timeout=limit * 1000))
+        except PlaywrightTimeout:
+            self._incomplete = document
+            self._notice(f"Pictures may be missing: the page is still loading after {limit:g} s.")
 
     async def element(self, index: int) -> Element:
         """The element that an index names; whether it is still there shows when it is used.

@@ -1,6 +1,7 @@
 """Files: given to pages in every way, dropped, saved from pages, listed, awaited, read."""
 
 import base64
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
@@ -285,15 +286,34 @@ async def test_options_that_do_not_fit_are_refused(hand: Hand) -> None:
 
 
 async def test_a_page_is_saved_with_its_pictures_as_one_archive(hand: Hand, site: Site) -> None:
-    site.publish(b"<svg xmlns='http://www.w3.org/2000/svg'/>", path="/logo.svg", content_type="image/svg+xml")
-    await hand.open("<h1>Archived</h1><img src=/logo.svg alt=Logo>", title="Grüße")
+    logo = f"{site.url}/slow?s=1.5&type=image/svg%2Bxml&text=<svg xmlns='http://www.w3.org/2000/svg'/>"
+    await hand.open(f'<h1>Archived</h1><img src="{logo}" alt=Logo>', title="Grüße")
     await hand.do("save_page", format="mhtml")
     (attachment,) = hand.result.attachments
-    assert attachment.name == "Grüße.mhtml"
+    # The number is that of an attempt before, in the same folder.
+    assert re.fullmatch(r"Grüße(-\d)?\.mhtml", attachment.name)
     assert attachment.path is not None
     content = await anyio.Path(attachment.path).read_text()
     assert "multipart/related" in content
-    assert "Content-Location: " + site.url + "/logo.svg" in content
+    assert f"Content-Location: {site.url}/slow?s=1.5" in content.replace("=\n", "")
+
+
+@pytest.mark.parametrize(
+    ("action", "given"), [("screenshot", {}), ("get_state", {"screenshot": True}), ("save_pdf", {})]
+)
+async def test_a_picture_of_a_page_waits_for_the_pictures_in_it(
+    hand: Hand, site: Site, action: str, given: dict[str, object]
+) -> None:
+    svg = "<svg xmlns='http://www.w3.org/2000/svg'/>"
+    await hand.open(f'<img id=late src="{site.url}/slow?s=1.5&type=image/svg%2Bxml&text={svg}">')
+    await hand.do(action, **given)
+    assert await hand.js("late.complete")
+
+
+async def test_a_picture_is_not_waited_for_again_and_again(hand: Hand, site: Site) -> None:
+    await hand.open(f'<h1>Endless</h1><img src="{site.url}/hang">')
+    assert "Pictures may be missing: the page is still loading after 3 s." in await hand.do("screenshot")
+    assert "Pictures may be missing" not in await hand.do("screenshot")
 
 
 async def test_a_picture_in_full_size_has_every_pixel(manager: BrowserManager, site: Site) -> None:
