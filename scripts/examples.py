@@ -72,6 +72,13 @@ def _script(script: str) -> tuple[str, Mapping[str, Any]]:
     return "evaluate_script", {"script": script}
 
 
+_TABLE = """document.querySelector('main').innerHTML = '<table><caption>Stock' +
+    '<tr><th>Book<th>Left<tr><td>The Tide Tables<td>3<tr><td>Moss, Slowly<td>0</table>'"""
+_ARTICLE = """document.querySelector('main').innerHTML = '<article><h1>How moss grows</h1>' + (
+    '<p>Moss has no roots, and drinks what falls on its leaves; so it grows wherever rain stays a while, '
+    + 'on stone, on bark, on roofs, and slowly takes the shape of what it grows on.</p>'
+    ).repeat(2) + '</article>'"""
+
 _TAKE_FILES = (
     "ondragover = event => event.preventDefault();"
     "ondrop = event => { event.preventDefault();"
@@ -151,6 +158,17 @@ EXAMPLES: dict[str, Example] = {
         arguments={"file": "/files/out/reader.json"}, before=[("save_storage_state", {"name": "reader"})]
     ),
     "clear_site_data": Example(before=[("set_storage", {"items": {"theme": "dark"}})]),
+    "extract_data": _call(
+        output_schema={
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"title": {"type": "string"}, "price": {"type": "number"}},
+            },
+        }
+    ),
+    "extract_tables": Example(before=[_script(_TABLE)]),
+    "extract_article": Example(before=[_script(_ARTICLE)]),
     "expect_visible": _call(index=11),
     "expect_text": _call(text="Add The Tide Tables", index=11),
     "expect_value": _call(index=16, value=True),

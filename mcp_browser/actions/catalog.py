@@ -24,6 +24,7 @@ from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.storage import storage
+from mcp_browser.actions.structured import structured
 from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
@@ -41,6 +42,7 @@ FAMILIES = (
     waiting,
     extraction,
     printing,
+    structured,
     files,
     console,
     mouse,

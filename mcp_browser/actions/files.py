@@ -7,6 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.printing import PICTURES_SECONDS, PRINTING_SECONDS, print_page, saved_page
 from mcp_browser.actions.registry import ActionParams, Registry
@@ -78,6 +79,7 @@ class WaitForDownloadParams(ActionParams):
 class ReadFileParams(ActionParams):
     file: str = Field(description="name, path or browser:// URI")
     part: int = Field(1, ge=1, description="of a long text")
+    pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
 @files.action(reach="elements")
@@ -150,7 +152,7 @@ async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -
 
 @files.action(effect="read", during_dialog=True)
 async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
-    """Read a file of this session: text in parts, or a picture."""
+    """Read a file of this session: text in parts, a PDF's text, or a picture."""
     file = ctx.session.artifacts.named(params.file)
     if file.size > LARGEST_READ:
         raise NotActionable(
@@ -163,7 +165,14 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
     if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
         return await _picture(ctx, file, content)
-    text = _as_text(content)
+    told = f"{file.name}, {size_text(file.size)}"
+    if content.startswith(b"%PDF"):
+        pdf = await read_pdf(content, params.pages)
+        text, told = str(pdf), f"{told}, {pdf.told}"
+    elif params.pages is not None:
+        raise InvalidArguments(f"{file.name} is no PDF: only one has pages.", hint="Use part.")
+    else:
+        text = _as_text(content)
     if text is None:
         raise NotActionable(
             f"{file.name} ({file.mime_type}, {size_text(file.size)}) is no text.",
@@ -173,7 +182,6 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
     parts = max(1, -(-len(text) // length))
     if params.part > parts:
         raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
-    told = f"{file.name}, {size_text(file.size)}"
     told += f", part {params.part} of {parts}:" if parts > 1 else ":"
     return ActionResult(
         extracted_content=told, page_content=text[(params.part - 1) * length : params.part * length]

@@ -1,12 +1,16 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import anyio
 
 from mcp_browser.actions.agent import CALL_USER, agent_actions
+from mcp_browser.actions.answer_schema import Schema
+from mcp_browser.actions.extracting.task_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.budget import Spending
 from mcp_browser.agent.confirming import Confirmer
@@ -23,6 +27,7 @@ from mcp_browser.agent.questions import Question
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.record.masking import TypedMask
 from mcp_browser.agent.run_status import RunStatus
+from mcp_browser.agent.side_prompts import read_data
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
@@ -32,6 +37,8 @@ from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, Model
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
 from mcp_browser.text import counted, cut
+
+logger = logging.getLogger(__name__)
 
 LONGEST_FAILURE = 600  # How much of what a step failed of the run's end repeats, characters
 
@@ -203,7 +210,8 @@ class Agent(TaskRun):
                 look = await self._look()
                 asked = await self.planner.decide(look, reason, notes)
                 await self._tell(look, asked)
-                await self.executor.act(asked.decision.calls[: self.settings.max_actions], outcomes)
+                with filling_by(self._read_data):
+                    await self.executor.act(asked.decision.calls[: self.settings.max_actions], outcomes)
         except TimeoutError:
             failure = f"The step took longer than {self.settings.step_timeout:g} s and was broken off."
         except (ActionError, ModelError) as error:
@@ -225,6 +233,18 @@ class Agent(TaskRun):
                 used += self.spending.count()
                 self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
         self._save()
+
+    async def _read_data(self, schema: Schema, page: str) -> Any:
+        """What the model reads in a page for `extract_data`; None where it may not, or cannot, be asked."""
+        if self.spending.reached_amid_step() is not None:
+            return None
+        try:
+            return await read_data(
+                self.model_client, schema, self.secrets.hide(page), window=self.messages.window
+            )
+        except ModelError as error:
+            logger.info("The model was asked for data in vain: %s", error)
+            return None
 
     def _note_seen(self, look: Look | None, outcomes: Sequence[ActionOutcome]) -> None:
         """Keep what pages have shown, to hold the answer against it."""

@@ -1,8 +1,9 @@
-"""What the agent asks a model beside its steps: a plan, a summary, a judgement."""
+"""What the agent asks a model beside its steps: a plan, a summary, data of a page, a judgement."""
 
 import json
 import re
 from collections.abc import Sequence
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -21,6 +22,9 @@ LONGEST_JUDGED_STEP = 1_000  # Characters of an action and its result that the j
 
 ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
 """The most that a judge reads, as shares of the model's window; the rest is for task, picture, verdict."""
+
+DATA_SHARE = 0.6
+"""The same of a page that data are read from."""
 
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -62,6 +66,37 @@ async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: T
     """
     told = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
     return (await model_client.ask(told)).text.strip()[:LONGEST_SUMMARY]
+
+
+async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str, *, window: int) -> Any:
+    """Data for a schema from the text of a page, cut to its share of the model's window, in tokens.
+
+    None where the answer holds none.
+
+    Raises:
+        ModelError: it does not answer.
+    """
+    page = cut(page, int(window * tokens.LEAST_CHARACTERS_A_TOKEN * DATA_SHARE))
+    form = OutputForm(
+        name="Data",
+        description="What the page says.",
+        json_schema={
+            "type": "object",
+            "properties": {"data": schema},
+            "required": ["data"],
+            "additionalProperties": False,
+        },
+    )
+    told = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
+    reply = await model_client.ask(told, form=form)
+    given = reply.call.arguments if reply.call is not None else reply.text
+    if isinstance(given, str):
+        found = _OBJECT.search(given)
+        try:
+            given = json.loads(found[0]) if found else None
+        except ValueError:
+            return None
+    return cast("dict[str, Any]", given).get("data") if isinstance(given, dict) else None
 
 
 async def judge(  # noqa: PLR0913 - what there is to judge by

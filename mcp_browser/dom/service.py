@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -49,7 +50,7 @@ from mcp_browser.dom.worlds import (
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from mcp_browser.policy import origin_of
-from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, quoted
+from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
@@ -552,19 +553,52 @@ class DomService:
 
     # The page -----------------------------------------------------------------------------------------------
 
-    async def html(self, index: int | None = None, *, readable: bool = False) -> str:
+    async def html(self, index: int | None = None, *, readable: bool = False, detailed: bool = False) -> str:
         """HTML of the page or of an element, with shadow trees and frames written out in their places.
 
         Args:
             index: the element; None for the page.
             readable: leave out scripts, styles and what is hidden.
+            detailed: of the readable HTML, keep classes and roles, and what the page says to machines about
+                its content: metadata, and data of schema.org.
         """
         if index is None:
             main = await self._frames.main()
-            return await self._html(main.world, None, readable, MOST_NESTED_FRAMES)
+            return await self._html(main.world, None, (readable, detailed), MOST_NESTED_FRAMES)
         ref = self.resolve(index)
         await self._ask(ref, "describe", ref.id)
-        return await self._html(ref.world, ref.id, readable, MOST_NESTED_FRAMES)
+        return await self._html(ref.world, ref.id, (readable, detailed), MOST_NESTED_FRAMES)
+
+    async def pdf(self, index: int | None = None, *, most: int) -> bytes | None:
+        """The PDF that the page, or the frame at an index, shows; None where it shows none.
+
+        Args:
+            index: the element of a frame; None for the page.
+            most: how many bytes it may have.
+
+        Raises:
+            NotActionable: it cannot be had again, or is larger.
+        """
+        if index is None:
+            world = (await self._frames.main()).world
+        else:
+            ref = self.resolve(index)
+            await self._ask(ref, "describe", ref.id)
+            children = await self._children(ref.world, [ref.id])
+            if ref.id not in children:
+                return None
+            world = children[ref.id].world
+        answer = await world.run("pdf", most)
+        if "size" in answer:
+            raise NotActionable(
+                f"The PDF has {answer['size']:,} bytes; {most:,} can be read.", hint="Look with screenshot."
+            )
+        if "failed" in answer:
+            raise NotActionable(
+                f"The PDF cannot be read: {one_line(str(answer['failed']))}.",
+                hint="Save it with its button Download, then use read_file; or look with screenshot.",
+            )
+        return b64decode(answer["pdf"]) if answer["pdf"] is not None else None
 
     async def scroll(self, *, x: float = 0, y: float = 0, index: int | None = None) -> Scrolled:
         """Scroll by `x` and `y` times what is seen; infinity goes to the end.
@@ -721,18 +755,24 @@ class DomService:
             if "problem" not in at:
                 await self._boxes(child, x + at["x"] * scale, y + at["y"] * scale, scale * at["scale"], into)
 
-    async def _html(self, world: World, element_id: int | None, readable: bool, deep: int) -> str:
-        answer = await world.run("html", element_id, readable)
+    async def _children(self, world: World, ids: Sequence[int]) -> Mapping[int, FrameState]:
+        """The frames that stand in these elements of a world, by the elements' ids."""
+        state = next((frame for frame, _ in self._frames.known() if frame.world is world), None)
+        if state is None:
+            return {}
+        await self._frames.meet(state, ids)
+        return state.children
+
+    async def _html(self, world: World, element_id: int | None, how: tuple[bool, bool], deep: int) -> str:
+        answer = await world.run("html", element_id, *how)
         text: str = answer["html"]
         if not answer["frames"] or deep == 0:
             return text
-        state = next((frame for frame, _ in self._frames.known() if frame.world is world), None)
-        if state is not None:
-            await self._frames.meet(state, answer["frames"])
+        children = await self._children(world, answer["frames"])
         for owner in answer["frames"]:
-            child = state.children.get(owner) if state else None
+            child = children.get(owner)
             try:
-                inner = await self._html(child.world, None, readable, deep - 1) if child else ""
+                inner = await self._html(child.world, None, how, deep - 1) if child else ""
             except FrameGone:
                 inner = ""
             text = text.replace(f"\ue000{owner}\ue001", inner)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 
-from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 
 
@@ -137,6 +137,58 @@ async def test_an_index_that_was_never_given_cannot_be_read(hand: Hand) -> None:
     await hand.open("<p>x</p>")
     await hand.fails("extract_content", NotFound, index=99_999)
     await hand.fails("extract_content", InvalidArguments, index="first")
+
+
+async def printed(hand: Hand, *pages: str) -> bytes:
+    """A PDF with these pages."""
+    await hand.open("".join(f"<div style='break-after:page'>{page}</div>" for page in pages))
+    await hand.do("save_pdf")
+    (attachment,) = hand.result.attachments
+    assert attachment.path is not None
+    return await anyio.Path(attachment.path).read_bytes()
+
+
+BOX = "<svg width=9 height=9><rect width=9 height=9 /></svg>"
+
+
+async def test_a_pdf_is_read_as_text(hand: Hand) -> None:
+    file = await printed(hand, "First page", BOX, "Third &lt;/page&gt; page")
+    url = hand.site.publish(file, content_type="application/pdf")
+    await hand.do("go_to_url", url=url)
+    text = await hand.do("extract_content")
+    assert text.startswith("Text of the PDF (")
+    assert "; without text, as scans and pictures are: 2" in text
+    assert "## Page 1\n\nFirst page\n\n## Page 3\n\nThird &lt;/page> page" in text
+    text = await hand.do("extract_content", pages="3")
+    assert "of which 3 was read" in text
+    assert "First" not in text
+    assert "There is no page 9" in await hand.fails("extract_content", InvalidArguments, pages="1,9")
+    assert "such as 1-3,5" in await hand.fails("extract_content", InvalidArguments, pages="all")
+
+
+async def test_a_pdf_in_a_frame_is_read_by_the_frames_index(hand: Hand) -> None:
+    file = await printed(hand, "Framed words")
+    url = hand.site.publish(file, content_type="application/pdf").replace(hand.site.url, hand.site.other)
+    text = await hand.open(f"<h1>Bill</h1><iframe title=Bill src='{url}' width=500 height=400></iframe>")
+    assert "Framed words" in await hand.do("extract_content", index=hand.index("Bill", "iframe")), text
+
+
+async def test_a_pdf_without_text_says_so(hand: Hand) -> None:
+    await hand.do(
+        "go_to_url", url=hand.site.publish(await printed(hand, BOX), content_type="application/pdf")
+    )
+    assert "without text, as scans and pictures are" in await hand.do("extract_content")
+    assert "Look with screenshot" in hand.told
+
+
+async def test_only_a_pdf_has_pages(hand: Hand) -> None:
+    await hand.open("<p>x</p>")
+    assert "Only a PDF has pages" in await hand.fails("extract_content", InvalidArguments, pages="1")
+
+
+async def test_a_damaged_pdf_is_an_error(hand: Hand) -> None:
+    await hand.do("go_to_url", url=hand.site.publish(b"%PDF-1.7 nothing", content_type="application/pdf"))
+    assert "it is damaged" in await hand.fails("extract_content", NotActionable)
 
 
 async def test_a_page_is_saved_as_a_pdf(hand: Hand) -> None:

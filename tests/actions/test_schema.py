@@ -97,6 +97,7 @@ GROUPS = {
     "core",
     "console",
     "emulation",
+    "extraction",
     "files",
     "mouse",
     "network",

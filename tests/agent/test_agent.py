@@ -530,3 +530,28 @@ async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSessi
     agent = make_agent("Log in.", [SECRET_QUESTION, done("Out.", success=False)], session)
     await agent.run()
     assert "open the page first" in script(agent).requests[1][-2].text
+
+
+async def test_the_task_s_model_reads_what_rules_do_not_find_and_adds_nothing_of_its_own(
+    session: BrowserSession, site: Site
+) -> None:
+    page = site.page("<h1>Tea house</h1><p>Come to us at 12 Mill Lane; a pot is yours for 4.50 or more.</p>")
+    wanted = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"type": "string"},
+            "potPrice": {"type": "number"},
+            "phone": {"type": "string"},
+            "seats": {"type": "integer"},
+        },
+    }
+    read = {"name": "Other", "address": "12 Mill  lane", "potPrice": 4.5, "phone": "555-0199", "seats": 40}
+    lines = [output({"extract_data": {"output_schema": wanted}}), {"data": read}, done("Read.")]
+    agent = make_agent(Task(text="Read.", start_url=page), lines, session)
+    await agent.run()
+    (action,) = agent.history.steps[0].actions
+    assert '{"name": "Tea house", "address": "12 Mill  lane", "potPrice": 4.5}' in action.result
+    assert '"address": "read by the model"' in action.result
+    assert "555" not in action.result
+    assert "Come to us at 12 Mill Lane" in script(agent).requests[1][-1].text

@@ -68,6 +68,7 @@ const methods = {
   scroll: scrollBox,
   scrollToText,
   html,
+  pdf,
   record,
   locate,
   placesOf,

@@ -5,6 +5,10 @@ const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").r
 const escapeAttribute = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
 const UNREADABLE = set("script style noscript template link meta");
 const READ_ATTRIBUTES = set("href src alt aria-label start colspan rowspan");
+const DATA_ATTRIBUTES = set("id class role title scope datetime content name property itemprop itemscope itemtype aria-rowindex aria-colindex aria-rowcount");
+const DATA_SCRIPT = "application/ld+json";
+const TOLD_BY_META = /^(?:(?:og|article|book|product|profile|twitter|dc|dcterms|citation)[:._]|(?:author|description|keywords|date|pubdate|publish[-_]?date|last-modified|price|availability)$)/i;
+const LONGEST_DATA = 200_000;
 const VALUELESS = set("hidden password file image");
 const LONGEST_ADDRESS = 300;
 
@@ -18,11 +22,11 @@ function attributesOf(element) {
   return out;
 }
 
-/** The attributes that a text of the page needs, addresses whole. @param {Element} element */
-function readAttributes(element) {
+/** The attributes that a text of the page needs, addresses whole. @param {Element} element @param {boolean} detailed */
+function readAttributes(element, detailed) {
   let out = "";
   for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-    if (!READ_ATTRIBUTES.has(name)) continue;
+    if (!READ_ATTRIBUTES.has(name) && !(detailed && DATA_ATTRIBUTES.has(name))) continue;
     if (name === "href" || name === "src") out += address(element, name, value);
     else out += ` ${name}="${escapeAttribute(value)}"`;
   }
@@ -82,6 +86,14 @@ function beginSeeing() {
   };
 }
 
+/** What an element says to machines alone: a meta element, or data of schema.org; empty for others. @param {Element} element @param {string} tag */
+function machineText(element, tag) {
+  const said = (/** @type {string} */ name) => attribute(element, name) || "";
+  if (tag === "meta") return said("itemprop") || TOLD_BY_META.test(said("property") || said("name")) ? `<meta${readAttributes(element, true)}>` : "";
+  const text = tag === "script" && said("type").toLowerCase() === DATA_SCRIPT ? textContent(element) : "";
+  return text && text.length <= LONGEST_DATA ? `<script type="${DATA_SCRIPT}">${text.replace(/<\//g, "<\\/")}</script>` : "";
+}
+
 /** How an element is seen by what it stands in and by its own style; null where nothing of it is told. @param {Element} element @param {string} tag @param {HowSeen | null} around @returns {HowSeen | null} */
 function sightOf(element, tag, around) {
   let quiet = around ? around.quiet : 0;
@@ -118,21 +130,22 @@ function canBeRead(level, holder) {
  * @param {number | null} id
  * @param {boolean} readable for a text of the page: without scripts, styles and hidden things, frames as plain
  *   boxes, and in place of fields the text that they show
+ * @param {boolean} detailed in a text of the page, also what tells apart its parts, and what it says to machines
  */
-function html(id, readable) {
+function html(id, readable, detailed) {
   /** @type {Element | null} */
   const top = id === null ? rootElement() : byId(id);
   if (!top) return { problem: "stale", lasting: true };
   const letSleep = readable ? beginSeeing() : () => {};
   try {
-    return writtenOut(top, readable);
+    return writtenOut(top, readable, detailed);
   } finally {
     letSleep();
   }
 }
 
-/** @param {Element} top @param {boolean} readable */
-function writtenOut(top, readable) {
+/** @param {Element} top @param {boolean} readable @param {boolean} detailed */
+function writtenOut(top, readable, detailed) {
   /** @type {string[]} */
   const out = [];
   const frames = [];
@@ -156,9 +169,10 @@ function writtenOut(top, readable) {
       const tag = localName(element);
       const around = open.length ? /** @type {Level} */ (open[open.length - 1]) : null;
       const bare = !readable || tag === "html" || tag === "head" || holdsHead(element);
+      if (detailed && UNREADABLE.has(tag)) out.push(machineText(element, tag));
       const sight = readable && UNREADABLE.has(tag) ? null : bare ? PLAIN : sightOf(element, tag, around);
       if (sight) {
-        const begin = `<${tag}${readable ? readAttributes(element) : attributesOf(element)}>`;
+        const begin = `<${tag}${readable ? readAttributes(element, detailed) : attributesOf(element)}>`;
         const held = readable ? heldText(element, tag) : null;
         if (held !== null) out.push(` ${escapeText(held).replace(/\n/g, "<br>")} `);
         else if (tag === "iframe" || tag === "frame") {
