@@ -1,8 +1,9 @@
 """Whether a claim of success is believed: by the rules first, then by a model that judges."""
 
+import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -49,7 +50,7 @@ class Confirmer:
 
     async def _refusal(self, answer: str, data: Any) -> str | None:
         client = self.judge_client
-        sees = client is not None and client.model.info.sees
+        sees = client is not None and client.model.info.sees and self.history.task.vision is not False
         if (known := doubts(self._claim(answer, data, None))) and known[0].certain:
             return known[0].reason
         page = await self._settled(picture=sees)
@@ -64,15 +65,22 @@ class Confirmer:
 
     async def _judged(self, client: ModelClient, answer: str, page: Look, found: list[Doubt]) -> str | None:
         steps = [f"{action.call}: {action.error or action.result}" for action in self.history.actions()]
-        verdict = await judge(
+        ask = functools.partial(
+            judge,
             client,
             self.history.task,
             answer,
-            page,
-            steps[-JUDGED_STEPS:],
+            steps=steps[-JUDGED_STEPS:],
             window=client.model.info.context_window or self.window,
             doubts=[doubt.reason for doubt in found],
         )
+        try:
+            verdict = await ask(look=page)
+        except ModelError:
+            if not page.images:
+                raise
+            # Many a model takes no pictures and is not known for it; its server's words for that differ.
+            verdict = await ask(look=replace(page, images=()))
         last = self.history.steps[-1]
         reason = self.secrets.hide(verdict.reason)
         self.history.steps[-1] = last.model_copy(update={"notes": (*last.notes, f"{JUDGED}{reason}")})

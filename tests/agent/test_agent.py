@@ -411,6 +411,18 @@ async def test_a_claim_that_the_judge_does_not_confirm_is_no_success(
     assert outcome.steps == 2
 
 
+async def test_a_judge_that_takes_no_pictures_judges_by_the_text(session: BrowserSession, site: Site) -> None:
+    def judge(messages: Sequence[Message]) -> Any:
+        if any(message.images for message in messages):
+            return ModelRefused("image input is not supported")
+        return {"confirmed": True, "reason": "It shows 0."}
+
+    task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
+    agent = make_agent(task, [done("None.")], session, judge=ScriptedModel([judge], judges=True))
+    outcome = await agent.run()
+    assert outcome.status is TaskStatus.SUCCEEDED, outcome.obstacle
+
+
 async def test_a_claim_that_the_judge_confirms_is_a_success(session: BrowserSession, site: Site) -> None:
     yes = {"reason": "It says so.", "confirmed": True}
     task = Task(text="Count to none.", start_url=site.page(COUNTER), judge=True)
