@@ -478,6 +478,22 @@ class FileSettings(SettingsGroup):
     allow_file_urls: bool = Field(default=False, description="Let the browser open file:// addresses.")
 
 
+class RecordingSettings(SettingsGroup):
+    """Recordings of sessions."""
+
+    record: Literal["none", "video", "trace"] = Field(
+        default="none",
+        description="Record each session from its start to its end into output-dir: a video (WebM) or "
+        "a trace of Playwright's.",
+    )
+    record_minutes: float = Field(
+        default=60, gt=0, le=1440, description="Longest recording, minutes; it is ended there."
+    )
+    record_size: int = Field(
+        default=200, ge=1, le=100_000, description="Largest recording, MB; it is ended or cut there."
+    )
+
+
 class AgentSettings(SettingsGroup):
     """The agent behind run_task."""
 
@@ -723,6 +739,7 @@ class Settings(SettingsGroup):
     screenshots: ScreenshotSettings = ScreenshotSettings()
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
+    recording: RecordingSettings = RecordingSettings()
     agent: AgentSettings = AgentSettings()
     server: ServerSettings = ServerSettings()
     sessions: SessionSettings = SessionSettings()

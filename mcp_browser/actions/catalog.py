@@ -23,6 +23,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
+from mcp_browser.actions.session_recording import session_recording
 from mcp_browser.actions.storage import storage
 from mcp_browser.actions.structured import structured
 from mcp_browser.actions.tabs import tabs
@@ -55,6 +56,7 @@ FAMILIES = (
     auditing,
     performance,
     page_tools,
+    session_recording,
     one_tool,
 )
 """Every family, in the order in which a model meets their tools.

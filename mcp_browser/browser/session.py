@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -26,7 +26,7 @@ from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
-from mcp_browser.browser.session_plugins import START_STATE, C, SessionPlugins
+from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -142,8 +142,7 @@ class BrowserSession:
         self._downloads = Downloads(self.artifacts, self.notice, self._settings.files)
         self.holds_requests = False
         """Whether requests are held back to be answered from here, so that news of them comes later."""
-        start = (START_STATE,) if self._settings.browser.prepares_pages else ()
-        self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *start))
+        self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *_standing(self._settings)))
         self._lost_tabs = LostTabs()
         self._tabs = Tabs(
             self,
@@ -154,6 +153,8 @@ class BrowserSession:
             lost_tabs=self._lost_tabs,
         )
         self.attached = self._tabs.attached
+        self.tab_switched = self._tabs.switched
+        """Wakes when another tab has become the current one."""
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
         self._reopened: set[int] = set()
         self._was_open = False
@@ -314,6 +315,7 @@ class BrowserSession:
             if context is None or self._state is not State.OPEN:
                 self._context = context
                 return
+            await self._plugins.leaving()
             self._state = State.NEW
             self._tabs.lose()
             self._was_open = False
@@ -678,6 +680,14 @@ class BrowserSession:
             with contextlib.suppress(PlaywrightError, ActionError):
                 await tab.goto("about:blank")
         raise blocked_page(url)
+
+
+def _standing(settings: Settings) -> Iterator[str]:
+    """What the settings want of a session from its start, beside its tools."""
+    if settings.browser.prepares_pages:
+        yield START_STATE
+    if settings.recording.record != "none":
+        yield RECORDING
 
 
 def _closed() -> BrowserUnavailable:

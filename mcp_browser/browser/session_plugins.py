@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -22,12 +22,17 @@ logger = logging.getLogger(__name__)
 ATTACHING_SECONDS = 5.0
 """How long a plugin may take for a context or a tab."""
 
+ENDING_SECONDS = 30.0
+"""How long a plugin may take to end what it has under way, such as a file that is being written."""
+
 PAGE_TOOLS = "page_tools"  # The group of tools by which those of pages are used
 START_STATE = "start state"  # What the settings put into each context
+RECORDING = "recording from the start"
 
 FROM_THE_START: dict[str, tuple[str, ...]] = {
     "network": ("mcp_browser.browser.network.log:NetworkLog",),
     PAGE_TOOLS: ("mcp_browser.browser.page_tools:PageTools",),
+    RECORDING: ("mcp_browser.browser.recording:Recordings",),
     START_STATE: ("mcp_browser.browser.start_state:StartState",),
 }
 """Plugins that have to see a session from its beginning, as `module:Class`, by the group of the tools that
@@ -64,6 +69,9 @@ class SessionPlugin(Protocol):
     def secrets(self) -> Iterable[str]:
         """Secrets that it has seen under their names, to be left out wherever else they are told."""
         return ()
+
+    async def leaving(self) -> None:
+        """The context, which is still there, is given back; the session may have another one later."""
 
     async def closed(self) -> None:
         """The session ends; its context is still there if the browser is."""
@@ -169,10 +177,17 @@ class SessionPlugins:
         attaching = [member.attaching for member in self._members.values() if member.attaching is not None]
         for task in (*self._attaching, *attaching):
             task.cancel()
+        await self._end(lambda plugin: plugin.closed())
+
+    async def leaving(self) -> None:
+        """The session gives its context back."""
+        await self._end(lambda plugin: plugin.leaving())
+
+    async def _end(self, end: Callable[[SessionPlugin], Awaitable[None]]) -> None:
         for member in self._members.values():
             try:
-                async with asyncio.timeout(ATTACHING_SECONDS):
-                    await member.plugin.closed()
+                async with asyncio.timeout(ENDING_SECONDS):
+                    await end(member.plugin)
             except Exception as error:  # noqa: BLE001 - the others are to end all the same
                 logger.warning("%s could not be ended: %s", member, error)
 

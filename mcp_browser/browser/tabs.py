@@ -14,6 +14,7 @@ from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.held_typing import TypingRule
 from mcp_browser.browser.input import Gate
 from mcp_browser.browser.lost_tabs import LostTabs
+from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.redaction import Redactor
@@ -105,7 +106,8 @@ class Tabs:
             plugins: are told of each tab.
             lost_tabs: is told of tabs that close by themselves.
         """
-        self.current: Tab | None = None
+        self.switched = Wakeup()
+        self._current: Tab | None = None
         self._session = session
         self._settings = settings
         self._channel = channel
@@ -120,6 +122,15 @@ class Tabs:
         self._refused: WeakSet[Page] = WeakSet()
         self._refusals = 0
         self._closing: set[int] = set()
+
+    @property
+    def current(self) -> Tab | None:
+        return self._current
+
+    @current.setter
+    def current(self, tab: Tab | None) -> None:
+        self._current = tab
+        self.switched.wake()
 
     @property
     def all(self) -> Mapping[int, Tab]:

@@ -66,16 +66,20 @@ def run_http(settings: Settings) -> NoReturn:
 
 
 def _check_files(settings: Settings) -> None:
-    """Read what contexts are to begin with, before there are any.
+    """Read what contexts are to begin with, before there are any, and see whether they can be recorded.
 
     Raises:
-        SettingsError: a file cannot be read, or holds something else.
+        SettingsError: a file cannot be read, or holds something else; or there can be no recordings.
     """
     if settings.browser.prepares_pages or settings.browser.storage_state is not None:
         # Imported late: it brings Playwright's classes along.
         from mcp_browser.browser.start_state import check  # noqa: PLC0415
 
         check(settings.browser)
+    if settings.recording.record != "none":
+        from mcp_browser.browser import recording  # noqa: PLC0415
+
+        recording.check(settings)
 
 
 async def _serve_http_until_stopped(settings: Settings) -> None:

@@ -1,0 +1,69 @@
+"""Recordings of the session: a video, or a trace of Playwright's."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
+from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
+from mcp_browser.errors import InvalidArguments
+from mcp_browser.settings import Viewport
+
+session_recording = Registry(group="recording")
+
+
+class StartRecordingParams(ActionParams):
+    kind: Literal["video", "trace"] = Field("video", description="trace: for Playwright's trace viewer")
+    name: str | None = Field(None, description="file name")
+    size: str | None = Field(None, description="of a video, WIDTHxHEIGHT; by default the view's")
+    fps: int = Field(FRAMES_A_SECOND, ge=1, le=MOST_FRAMES, description="most frames a second of a video")
+
+
+class StopRecordingParams(ActionParams):
+    kind: Literal["video", "trace"] | None = Field(None, description="by default all")
+
+
+@session_recording.action(effect="read")
+async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> ActionResult:
+    """Record the session, in whichever tab it works, until stop_recording."""
+    if params.kind == "trace" and (given := {"size", "fps"} & params.model_fields_set):
+        raise InvalidArguments(f"A trace has no {', '.join(sorted(given))}.")
+    try:
+        size = Viewport.model_validate(params.size) if params.size else None
+    except ValueError as error:
+        raise InvalidArguments("size must be WIDTHxHEIGHT, 100 to 10000 each, such as 1280x720.") from error
+    recordings = await ctx.session.plugin(Recordings)
+    try:
+        file = await recordings.start(
+            params.kind,
+            name=params.name,
+            size=(size.width, size.height) if size else None,
+            fps=params.fps,
+        )
+    except OSError as error:
+        raise ctx.session.artifacts.not_written(error) from error
+    bounds = ctx.settings.recording
+    return ActionResult(
+        extracted_content=f"Recording a {params.kind} as {file.place}, {bounds.record_minutes:g} minutes and "
+        f"{bounds.record_size} MB at most. stop_recording ends it."
+    )
+
+
+@session_recording.action(effect="read", own_time=lambda _: 60)
+async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> ActionResult:
+    """End the recording; its file."""
+    files = ctx.session.artifacts
+    recordings = await ctx.session.plugin(Recordings)
+    try:
+        ended = await recordings.stop(params.kind)
+    except OSError as error:
+        raise files.not_written(error) from error
+    told = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
+    return ActionResult(
+        extracted_content=f"Recorded {told}.",
+        attachments=tuple(Attachment.of_file(one, local=not files.remote) for one in ended),
+    )

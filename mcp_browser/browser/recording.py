@@ -1,0 +1,304 @@
+"""Recordings of a session: a video of what it shows, or a trace of what is done in it."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import anyio.to_thread
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, Artifacts, PendingArtifact
+from mcp_browser.browser.files.temporary import TemporaryFolder
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.session_plugins import SessionPlugin
+from mcp_browser.browser.trace_scrubbing import scrub_trace
+from mcp_browser.browser.video import VideoWriter, can_be_written
+from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.session import BrowserSession
+    from mcp_browser.browser.tab import Tab
+
+Kind = Literal["video", "trace"]
+
+FRAMES_A_SECOND = 10
+NO_ENCODER = "The package that encodes videos is not installed."
+HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
+
+
+class _Recorded(Protocol):
+    """What a recording needs of its session."""
+
+    hidden: dict[str, str]
+    artifacts: Artifacts
+    tab_switched: Wakeup
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def tab_in_use(self) -> "Tab | None": ...
+
+    def redactor(self) -> Redactor: ...
+
+
+class _Recording:
+    """A recording under way, and the file it goes to."""
+
+    def __init__(self, session: _Recorded, file: PendingArtifact) -> None:
+        self._session = session
+        self._bounds = session.settings.recording
+        self.file = file
+
+    async def finish(self) -> None:
+        """Have the whole file written.
+
+        Raises:
+            ActionError: there is nothing to write.
+            OSError: it cannot be written.
+        """
+        raise NotImplementedError
+
+
+class _Video(_Recording):
+    """Follows the tab that the session works in."""
+
+    def __init__(
+        self, session: _Recorded, file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
+    ) -> None:
+        super().__init__(session, file)
+        self._writer = VideoWriter(file.path, size=size)
+        self._fps = fps
+        self._begun = time.monotonic()
+        self._full = asyncio.Event()
+
+    async def follow(self) -> None:
+        """Record until the video is as large as it may be."""
+        full = asyncio.ensure_future(self._full.wait())
+        try:
+            while not full.done():
+                switching = asyncio.ensure_future(self._session.tab_switched.wait())
+                showing = asyncio.ensure_future(self._show())
+                try:
+                    await asyncio.wait({switching, full}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    switching.cancel()
+                    showing.cancel()
+                    await asyncio.wait({showing})
+        finally:
+            full.cancel()
+
+    async def finish(self) -> None:
+        """End the video now."""
+        if not await anyio.to_thread.run_sync(self._writer.close, time.monotonic() - self._begun):
+            raise NotActionable("Nothing was recorded: no page was shown.", hint="Open one with go_to_url.")
+
+    async def _show(self) -> None:
+        tab = self._session.tab_in_use
+        if tab is None:
+            return
+        with contextlib.suppress(ActionError):
+            async with tab.screencast.watch() as frames:
+                async for frame in frames:
+                    await anyio.to_thread.run_sync(
+                        self._writer.add, frame.data, time.monotonic() - self._begun
+                    )
+                    if self._writer.written > self._bounds.record_size * BYTES_A_MEGABYTE:
+                        self._full.set()
+                    await asyncio.sleep(1 / self._fps)
+
+
+class _Trace(_Recording):
+    """Playwright's trace of a context."""
+
+    def __init__(self, session: _Recorded, file: PendingArtifact, context: BrowserContext) -> None:
+        super().__init__(session, file)
+        self.context = context
+
+    async def begin(self) -> None:
+        """Start it. Pictures are left out: nothing can be painted over on those that Playwright takes."""
+        await self.context.tracing.start(snapshots=True, screenshots=False, sources=False)
+
+    async def finish(self) -> None:
+        """Write the trace without the secrets in it."""
+        folder = TemporaryFolder()
+        try:
+            await self.context.tracing.stop(path=folder.path / "whole.zip")
+            await anyio.to_thread.run_sync(self._scrub, folder.path / "whole.zip")
+        except PlaywrightError as error:
+            raise as_action_error(error, doing="writing the trace") from error
+        finally:
+            await anyio.to_thread.run_sync(folder.remove)
+
+    def _scrub(self, raw: Path) -> None:
+        scrub_trace(
+            raw,
+            self.file.path,
+            redactor=self._session.redactor(),
+            hidden=self._session.hidden.values(),
+            largest=self._bounds.record_size * BYTES_A_MEGABYTE,
+        )
+
+
+class Recordings(SessionPlugin):
+    """The recordings of a session, at most one of each kind at a time."""
+
+    def __init__(self, session: "BrowserSession") -> None:
+        self._session = session
+        self._settings = session.settings.recording
+        self._under_way: dict[Kind, _Recording] = {}
+        self._limits: dict[Kind, asyncio.Task[None]] = {}
+        self._notices: list[str] = []
+
+    async def opened(self, context: BrowserContext) -> None:
+        """Record from the start where the settings say so; a trace ends with its browser."""
+        trace = self._under_way.get("trace")
+        if isinstance(trace, _Trace) and trace.context is not context:
+            self._drop("trace")
+            self._session.artifacts.abandon(trace.file)
+            self._notices.append("The trace was lost with the browser.")
+        wanted = self._settings.record
+        if wanted != "none" and wanted not in self._under_way:
+            try:
+                await self.start(wanted, context=context)
+            except OSError as error:
+                raise self._session.artifacts.not_written(error) from error
+
+    async def start(
+        self,
+        kind: Kind,
+        *,
+        context: BrowserContext | None = None,
+        name: str | None = None,
+        size: tuple[int, int] | None = None,
+        fps: int = FRAMES_A_SECOND,
+    ) -> PendingArtifact:
+        """Begin a recording; the file that it will be.
+
+        Raises:
+            NotActionable: one is under way, what encodes videos is missing, or the settings want no pictures.
+            OSError: the file cannot be written.
+        """
+        if running := self._under_way.get(kind):
+            raise NotActionable(f"A {kind} is being recorded as {running.file.name}.", hint="Stop it first.")
+        files = self._session.artifacts
+        name = name or f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        if kind == "trace":
+            file = files.reserve(name, kind="recording", suffix=".zip", default=kind)
+            trace = _Trace(self._session, file, context or self._session.context)
+            await self._begin(kind, trace, trace.begin(), asyncio.Event().wait)
+            return file
+        if not can_be_written:
+            raise NotActionable(NO_ENCODER, hint=HOW_TO_INSTALL)
+        if self._session.settings.screenshots.screenshots == "never":
+            raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Record a trace.")
+        file = files.reserve(name, kind="recording", suffix=".webm", default=kind)
+        video = _Video(self._session, file, size=size, fps=fps)
+        await self._begin(kind, video, None, video.follow)
+        return file
+
+    async def stop(self, kind: Kind | None = None) -> list[Artifact]:
+        """End the recording of a kind, or all; the files.
+
+        Raises:
+            NotFound: none is under way.
+            ActionError: nothing could be recorded.
+            OSError: the file cannot be written.
+        """
+        kinds = [one for one in self._under_way if kind in (None, one)]
+        if not kinds:
+            raise NotFound(
+                f"No {kind or 'recording'} is being recorded.",
+                hint="Begin with start_recording; list_files names those that have ended.",
+            )
+        return [await self._stop(one) for one in kinds]
+
+    def notices(self) -> Iterable[str]:
+        """What ended without being stopped."""
+        told, self._notices = self._notices, []
+        return told
+
+    async def leaving(self) -> None:
+        """A trace ends with its context."""
+        if "trace" in self._under_way:
+            await self._end("trace", "The browser was given back")
+
+    async def closed(self) -> None:
+        """Write the files whole."""
+        for kind in list(self._under_way):
+            await self._end(kind, "The session ends")
+
+    async def _begin(
+        self,
+        kind: Kind,
+        recording: _Recording,
+        starting: Awaitable[None] | None,
+        recorded: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._under_way[kind] = recording
+        if starting is not None:
+            try:
+                await starting
+            except BaseException:
+                self._drop(kind)
+                self._session.artifacts.abandon(recording.file)
+                raise
+        self._limits[kind] = begin(self._keep_within_limits(kind, recorded))
+
+    async def _keep_within_limits(self, kind: Kind, recorded: Callable[[], Awaitable[object]]) -> None:
+        why = f"It reached {self._settings.record_size} MB"
+        try:
+            async with asyncio.timeout(self._settings.record_minutes * 60):
+                await recorded()
+        except TimeoutError:
+            why = f"It took {self._settings.record_minutes:g} minutes"
+        del self._limits[kind]
+        await self._end(kind, why)
+
+    async def _end(self, kind: Kind, why: str) -> None:
+        """Stop a recording that nobody has stopped."""
+        try:
+            artifact = await self._stop(kind)
+            self._notices.append(f"{why}, so the {kind} was ended: {artifact.place}.")
+        except (ActionError, OSError) as error:
+            self._notices.append(f"{why}, and the {kind} could not be written: {error}")
+
+    async def _stop(self, kind: Kind) -> Artifact:
+        recording = self._under_way[kind]
+        if (limit := self._limits.get(kind)) is not None:
+            limit.cancel()
+            await asyncio.wait({limit})
+        self._drop(kind)
+        files = self._session.artifacts
+        try:
+            await recording.finish()
+            return files.complete(recording.file)
+        except BaseException:
+            files.abandon(recording.file)
+            raise
+
+    def _drop(self, kind: Kind) -> None:
+        self._under_way.pop(kind, None)
+        if (limit := self._limits.pop(kind, None)) is not None:
+            limit.cancel()
+
+
+def check(settings: Settings) -> None:
+    """Whether the sessions can be recorded that the settings want recorded.
+
+    Raises:
+        SettingsError: what encodes videos is missing, or the files would go with their sessions.
+    """
+    if settings.recording.record == "video" and not can_be_written:
+        raise SettingsError(f"record: {NO_ENCODER} {HOW_TO_INSTALL}")
+    if settings.files.output_dir is None:
+        raise SettingsError("record: the recordings need a folder: --output-dir FOLDER.")

@@ -1,0 +1,222 @@
+"""Videos and traces of a session, as files without secrets."""
+
+import asyncio
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from PIL import Image
+
+from mcp_browser.browser.recording import Recordings
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from tests.actions.hand import Hand
+
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
+
+RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
+PAGE = "<style>body{{background:{}}}</style><p>Hello"
+
+
+def file_of(hand: Hand) -> Path:
+    """The file that the last result has brought."""
+    (attachment,) = hand.result.attachments
+    assert attachment.path is not None
+    return attachment.path
+
+
+def frames(path: Path) -> list[tuple[float, tuple[int, int, int]]]:
+    """The time of each frame of a video, and its colour below the middle."""
+    with av.open(str(path)) as video:
+        shown: list[tuple[float, tuple[int, int, int]]] = []
+        for frame in video.decode(video=0):
+            data: Image.Image = frame.to_image()  # pyright: ignore[reportUnknownMemberType]
+            at: Any = data.getpixel((data.width // 2, data.height * 3 // 4))
+            shown.append((frame.time or 0.0, at))
+        return shown
+
+
+def shows(path: Path, wanted: tuple[int, int, int]) -> list[float]:
+    """When a video shows a colour."""
+    return [
+        time for time, seen in frames(path) if all(abs(a - b) < 30 for a, b in zip(seen, wanted, strict=True))
+    ]
+
+
+async def until_recorded(session: BrowserSession, condition: Callable[[bytes], bool]) -> None:
+    """Wait until the frame that the current tab shows is so, and has had time to be written."""
+    async with asyncio.timeout(60), session.current_tab.screencast.watch() as watching:
+        async for frame in watching:
+            if condition(frame.data):
+                break
+    recording: Any = (await session.plugin(Recordings))._under_way["video"]
+    before = recording._writer._last
+    await session.current_tab.page.evaluate("document.body.append('.')")
+    async with asyncio.timeout(60):
+        while recording._writer._last is before:
+            await asyncio.sleep(0.05)
+
+
+def is_colour(wanted: tuple[int, int, int]) -> Callable[[bytes], bool]:
+    def check(data: bytes) -> bool:
+        seen: Any = Image.open(io.BytesIO(data)).convert("RGB").getpixel((640, 540))
+        return all(abs(a - b) < 30 for a, b in zip(seen, wanted, strict=True))
+
+    return check
+
+
+async def test_a_video_shows_what_the_pages_showed_in_real_time(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    assert "60 minutes and 200 MB at most" in await hand.do("start_recording", name="shop")
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await until_recorded(hand.session, is_colour(RED))
+    await hand.open(PAGE.format("green"))
+    await until_recorded(hand.session, is_colour(GREEN))
+    # It goes along into other tabs.
+    await hand.do("open_tab", url=hand.site.page(PAGE.format("blue")))
+    await until_recorded(hand.session, is_colour(BLUE))
+    told = await hand.do("stop_recording")
+    took = loop.time() - begun
+    path = file_of(hand)
+    assert re.fullmatch(r"shop(-\d+)?\.webm", path.name)
+    assert path.name in told
+    assert hand.result.attachments[0].mime_type == "video/webm"
+    red, green, blue = (shows(path, colour) for colour in (RED, GREEN, BLUE))
+    assert red[0] < green[0] < blue[0] < frames(path)[-1][0] <= took + 1
+    with av.open(str(path)) as video:
+        assert (video.streams.video[0].width, video.streams.video[0].height) == (1280, 720)
+    assert path.name in await hand.do("list_files")
+
+
+async def test_a_video_has_the_size_that_is_asked_for(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    await hand.do("start_recording", size="640x480", fps=2)
+    await until_recorded(hand.session, is_colour(RED))
+    await hand.do("stop_recording", kind="video")
+    with av.open(str(file_of(hand))) as video:
+        assert (video.streams.video[0].width, video.streams.video[0].height) == (640, 480)
+    assert shows(file_of(hand), RED)
+
+
+async def test_a_secret_is_not_in_a_video(hand: Hand) -> None:
+    hand.session.hidden["word"] = "Correct horse 42"
+    await hand.open("<style>body{margin:0;background:#fff;color:#f00;font:90px/700px monospace}</style>")
+    await hand.do("start_recording")
+    await until_recorded(hand.session, is_colour((255, 255, 255)))
+    await hand.js("document.body.textContent = 'Correct horse 42'")
+    await until_recorded(hand.session, lambda data: not is_colour((255, 255, 255))(data) or True)
+    await hand.js("document.body.textContent = ''")
+    await until_recorded(hand.session, is_colour((255, 255, 255)))
+    await hand.do("stop_recording")
+    with av.open(str(file_of(hand))) as video:
+        for frame in video.decode(video=0):
+            data: Image.Image = frame.to_image()  # pyright: ignore[reportUnknownMemberType]
+            pixels = data.resize((320, 180), Image.Resampling.NEAREST).tobytes()
+            assert not [1 for r, g in zip(pixels[::3], pixels[1::3], strict=True) if r > 200 and g < 100]
+
+
+async def test_what_cannot_be_recorded_says_why(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    assert "start_recording" in await hand.fails("stop_recording", NotFound)
+    await hand.fails("start_recording", InvalidArguments, kind="trace", fps=3)
+    assert "1280x720" in await hand.fails("start_recording", InvalidArguments, size="big")
+    await hand.do("start_recording", name="one")
+    assert "one" in await hand.fails("start_recording", NotActionable)
+    await until_recorded(hand.session, is_colour(RED))
+    await hand.do("stop_recording")
+
+
+async def test_a_server_without_the_encoder_names_the_extra(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hand.open(PAGE.format("red"))
+    monkeypatch.setattr("mcp_browser.browser.recording.can_be_written", False)
+    assert "mcp-browser-server[video]" in await hand.fails("start_recording", NotActionable)
+
+
+async def test_a_recording_ends_at_its_limits_and_is_whole(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    recordings: Any = await hand.session.plugin(Recordings)
+    settings = recordings._settings
+    recordings._settings = settings.model_copy(update={"record_minutes": 0.05})
+    try:
+        await hand.do("start_recording", name="short")
+        await hand.js("setInterval(() => document.body.append('.'), 100)")
+        async with asyncio.timeout(60):
+            while recordings._under_way:
+                await asyncio.sleep(0.1)
+    finally:
+        recordings._settings = settings
+    assert "so the video was ended" in await hand.do("get_state")
+    (artifact,) = [one for one in hand.session.artifacts.files() if one.name.startswith("short")][-1:]
+    assert shows(artifact.path, RED)
+
+
+FORM = """<form action=/nowhere><label>User <input name=user></label>
+<label>Password <input type=password name=pw></label></form>
+<script>
+  document.cookie = 'sid=s3ss10n-c00kie-value';
+  fetch('?access_token=t0k3n-of-the-query', { method: 'POST', body: JSON.stringify({ password: 'b0dy-passw0rd' }) });
+  console.log('the word is Correct horse 42');
+</script><p id=p>Here: Correct horse 42</p>"""
+
+
+async def test_a_trace_opens_and_holds_no_secret(hand: Hand, tmp_path: Path) -> None:
+    hand.session.hidden["word"] = "Correct horse 42"
+    await hand.open("Before")
+    assert "trace" in await hand.do("start_recording", kind="trace")
+    await hand.open(FORM)
+    await hand.do("input_text", index=hand.index("User"), text="ada")
+    await hand.do("input_text", index=hand.index("Password"), text="opensesame!")
+    await hand.do("click_element", index=hand.index("Password"))
+    await hand.do("stop_recording", kind="trace")
+    path = file_of(hand)
+    assert path.suffix == ".zip"
+    with zipfile.ZipFile(path) as trace:
+        parts = {name: trace.read(name) for name in trace.namelist()}
+    whole = b"\n".join(parts.values())
+    for secret in (
+        *("Correct horse 42", "opensesame", "s3ss10n-c00kie-value", "t0k3n-of-the-query", "b0dy-passw0rd"),
+        # Nor is what the server is made of.
+        *("site-packages", str(Path(__file__).parents[2])),
+    ):
+        assert secret.encode() not in whole, secret
+    assert b"Here: " in whole
+    events = [json.loads(line) for line in parts["trace.trace"].splitlines()]
+    assert {"context-options", "before", "after", "frame-snapshot"} <= {event["type"] for event in events}
+    assert not [name for name in parts if name.endswith((".jpeg", ".stacks"))]
+
+    async def playwright(*arguments: str) -> str:
+        command = (sys.executable, "-m", "playwright", "trace", *arguments)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path
+        )
+        told, _ = await process.communicate()
+        assert process.returncode == 0, told.decode()
+        return told.decode()
+
+    await playwright("open", str(path))
+    assert "Navigate" in await playwright("actions")
+    assert "POST" in await playwright("requests")
+    await playwright("close")
+
+
+async def test_recordings_are_whole_when_the_session_ends(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    await hand.do("start_recording", name="until-the-end")
+    await hand.do("start_recording", kind="trace", name="until-the-end")
+    await until_recorded(hand.session, is_colour(RED))
+    await hand.session.close()
+    folder = hand.session.artifacts._output_dir
+    assert folder is not None
+    video, trace = (max(folder.glob(f"until-the-end*{end}")) for end in (".webm", ".zip"))
+    assert shows(video, RED)
+    assert zipfile.ZipFile(trace).testzip() is None
