@@ -187,6 +187,10 @@ EXAMPLES: dict[str, Example] = {
         masks=[(r"mcp-browser \S+ from", "mcp-browser 0.1.0 from")],
     ),
     "generate_locator": _call(index=11),
+    "start_recording": _call(name="books"),
+    "stop_recording": Example(
+        before=[("start_recording", {"name": "books", "kind": "trace"}), ("click_element", {"index": 11})],
+    ),
     "audit_accessibility": Example(
         arguments={"index": 10, "standard": "wcag2a"},
         before=[_script("document.querySelector('article button').textContent = ''")],

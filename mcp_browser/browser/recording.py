@@ -157,6 +157,7 @@ class Recordings(SessionPlugin):
         self._settings = session.settings.recording
         self._under_way: dict[Kind, _Recording] = {}
         self._limits: dict[Kind, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._notices: list[str] = []
 
     async def opened(self, context: BrowserContext) -> None:
@@ -231,11 +232,13 @@ class Recordings(SessionPlugin):
         """A trace ends with its context."""
         if "trace" in self._under_way:
             await self._end("trace", "The browser was given back")
+        await self._until_written()
 
     async def closed(self) -> None:
         """Write the files whole."""
         for kind in list(self._under_way):
             await self._end(kind, "The session ends")
+        await self._until_written()
 
     async def _begin(
         self,
@@ -252,7 +255,8 @@ class Recordings(SessionPlugin):
                 self._drop(kind)
                 self._session.artifacts.abandon(recording.file)
                 raise
-        self._limits[kind] = begin(self._keep_within_limits(kind, recorded))
+        self._limits[kind] = limit = begin(self._keep_within_limits(kind, recorded))
+        limit.add_done_callback(self._ending.discard)
 
     async def _keep_within_limits(self, kind: Kind, recorded: Callable[[], Awaitable[object]]) -> None:
         why = f"It reached {self._settings.record_size} MB"
@@ -261,8 +265,13 @@ class Recordings(SessionPlugin):
                 await recorded()
         except TimeoutError:
             why = f"It took {self._settings.record_minutes:g} minutes"
-        del self._limits[kind]
+        self._ending.add(self._limits.pop(kind))
         await self._end(kind, why)
+
+    async def _until_written(self) -> None:
+        """Wait for those that end at their limits just now."""
+        if self._ending:
+            await asyncio.wait(self._ending)
 
     async def _end(self, kind: Kind, why: str) -> None:
         """Stop a recording that nobody has stopped."""
@@ -296,9 +305,12 @@ def check(settings: Settings) -> None:
     """Whether the sessions can be recorded that the settings want recorded.
 
     Raises:
-        SettingsError: what encodes videos is missing, or the files would go with their sessions.
+        SettingsError: what encodes videos is missing, there are to be no pictures, or the files would go
+            with their sessions.
     """
     if settings.recording.record == "video" and not can_be_written:
         raise SettingsError(f"record: {NO_ENCODER} {HOW_TO_INSTALL}")
+    if settings.recording.record == "video" and settings.screenshots.screenshots == "never":
+        raise SettingsError("record: a video needs pictures, which --screenshots never switches off.")
     if settings.files.output_dir is None:
         raise SettingsError("record: the recordings need a folder: --output-dir FOLDER.")

@@ -14,14 +14,16 @@ import av
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.recording import Recordings
+from mcp_browser.browser.recording import Recordings, check
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, SettingsError
+from mcp_browser.settings import Settings
 from tests.actions.hand import Hand
+from tests.browser.conftest import until
+from tests.support.video import BLUE, GREEN, RED, Colour, frames, is_near, shows
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
-RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
 PAGE = "<style>body{{background:{}}}</style><p>Hello"
 
 
@@ -29,25 +31,7 @@ def file_of(hand: Hand) -> Path:
     """The file that the last result has brought."""
     (attachment,) = hand.result.attachments
     assert attachment.path is not None
-    return attachment.path
-
-
-def frames(path: Path) -> list[tuple[float, tuple[int, int, int]]]:
-    """The time of each frame of a video, and its colour below the middle."""
-    with av.open(str(path)) as video:
-        shown: list[tuple[float, tuple[int, int, int]]] = []
-        for frame in video.decode(video=0):
-            data: Image.Image = frame.to_image()  # pyright: ignore[reportUnknownMemberType]
-            at: Any = data.getpixel((data.width // 2, data.height * 3 // 4))
-            shown.append((frame.time or 0.0, at))
-        return shown
-
-
-def shows(path: Path, wanted: tuple[int, int, int]) -> list[float]:
-    """When a video shows a colour."""
-    return [
-        time for time, seen in frames(path) if all(abs(a - b) < 30 for a, b in zip(seen, wanted, strict=True))
-    ]
+    return Path(attachment.path)
 
 
 async def until_recorded(session: BrowserSession, condition: Callable[[bytes], bool]) -> None:
@@ -58,16 +42,16 @@ async def until_recorded(session: BrowserSession, condition: Callable[[bytes], b
                 break
     recording: Any = (await session.plugin(Recordings))._under_way["video"]
     before = recording._writer._last
-    await session.current_tab.page.evaluate("document.body.append('.')")
-    async with asyncio.timeout(60):
-        while recording._writer._last is before:
-            await asyncio.sleep(0.05)
+    await session.current_tab.page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<i style=color:#080>.</i>')"
+    )
+    await until(lambda: recording._writer._last is not before)
 
 
-def is_colour(wanted: tuple[int, int, int]) -> Callable[[bytes], bool]:
+def is_colour(wanted: Colour) -> Callable[[bytes], bool]:
     def check(data: bytes) -> bool:
         seen: Any = Image.open(io.BytesIO(data)).convert("RGB").getpixel((640, 540))
-        return all(abs(a - b) < 30 for a, b in zip(seen, wanted, strict=True))
+        return is_near(seen, wanted)
 
     return check
 
@@ -142,6 +126,18 @@ async def test_a_server_without_the_encoder_names_the_extra(
     assert "mcp-browser-server[video]" in await hand.fails("start_recording", NotActionable)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"record": "trace"}, "--output-dir FOLDER"),
+        ({"record": "video", "output_dir": "out", "screenshots": "never"}, "--screenshots never"),
+    ],
+)
+def test_a_server_that_cannot_record_its_sessions_says_why(wanted: dict[str, str], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        check(Settings.of(**wanted))
+
+
 async def test_a_recording_ends_at_its_limits_and_is_whole(hand: Hand) -> None:
     await hand.open(PAGE.format("red"))
     recordings: Any = await hand.session.plugin(Recordings)
@@ -150,9 +146,7 @@ async def test_a_recording_ends_at_its_limits_and_is_whole(hand: Hand) -> None:
     try:
         await hand.do("start_recording", name="short")
         await hand.js("setInterval(() => document.body.append('.'), 100)")
-        async with asyncio.timeout(60):
-            while recordings._under_way:
-                await asyncio.sleep(0.1)
+        await until(lambda: not recordings._under_way and not recordings._ending)
     finally:
         recordings._settings = settings
     assert "so the video was ended" in await hand.do("get_state")
@@ -164,7 +158,8 @@ FORM = """<form action=/nowhere><label>User <input name=user></label>
 <label>Password <input type=password name=pw></label></form>
 <script>
   document.cookie = 'sid=s3ss10n-c00kie-value';
-  fetch('?access_token=t0k3n-of-the-query', { method: 'POST', body: JSON.stringify({ password: 'b0dy-passw0rd' }) });
+  const body = JSON.stringify({ password: 'b0dy-passw0rd' });
+  fetch('?access_token=t0k3n-of-the-query', { method: 'POST', body });
   console.log('the word is Correct horse 42');
 </script><p id=p>Here: Correct horse 42</p>"""
 

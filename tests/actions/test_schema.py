@@ -102,6 +102,7 @@ GROUPS = {
     "mouse",
     "network",
     "page_tools",
+    "recording",
     "scripting",
     "storage",
     "testing",
