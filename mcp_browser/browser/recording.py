@@ -215,7 +215,7 @@ class Recordings(SessionPlugin):
             ActionError: nothing could be recorded.
             OSError: the file cannot be written.
         """
-        kinds = [one for one in self._under_way if kind in (None, one)]
+        kinds: list[Kind] = [one for one in self._under_way if kind in (None, one)]
         if not kinds:
             raise NotFound(
                 f"No {kind or 'recording'} is being recorded.",

@@ -68,7 +68,7 @@ class Watching:
 
     def __init__(self, first: Frame | None) -> None:
         self._newest: Frame | None = None
-        self._shown = b""
+        self._shown: bytes = b""
         self._ended = False
         self._news = asyncio.Event()
         if first is not None:

@@ -14,8 +14,10 @@ EVENTS = (".trace", ".network")
 VALUE = "__playwright_value_"  # The attribute by which a snapshot keeps what a field holds
 SHORTEST = 3  # What is shorter is taken out only of its own field, characters
 SECRET_AUTOCOMPLETE = ("current-password", "new-password", "one-time-code", "cc-number", "cc-csc")
-TYPED = {"keyboardType": "text", "keyboardInsertText": "text"}
-TYPED |= dict.fromkeys(("keyboardPress", "keyboardDown", "keyboardUp"), "key")
+TYPED = {
+    **dict.fromkeys(("keyboardType", "keyboardInsertText"), "text"),
+    **dict.fromkeys(("keyboardPress", "keyboardDown", "keyboardUp"), "key"),
+}
 
 Json = dict[str, Any]
 

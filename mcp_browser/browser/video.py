@@ -5,11 +5,7 @@ import io
 import threading
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from av.container import OutputContainer
-    from av.video.stream import VideoStream
+from typing import Any, cast
 
 MILLISECONDS = Fraction(1, 1000)
 BITS_A_SECOND = 1_000_000
@@ -26,8 +22,8 @@ class VideoWriter:
         self._path = path
         self._size = size
         self._lock = threading.Lock()
-        self._output: OutputContainer | None = None
-        self._stream: VideoStream | None = None
+        self._output: Any = None
+        self._stream: Any = None
         self._last: tuple[bytes, int] | None = None
         self._closed = False
 
@@ -46,7 +42,7 @@ class VideoWriter:
         """End the video `at` seconds; False where it has no picture, and so no file."""
         with self._lock:
             self._closed = True
-            if self._output is None or self._stream is None or self._last is None:
+            if self._output is None or self._last is None:
                 return False
             picture, last = self._last
             # A picture lasts until the next one comes.
@@ -70,17 +66,17 @@ class VideoWriter:
             image = ImageOps.pad(image, size)
         if self._last is not None:
             milliseconds = max(milliseconds, self._last[1] + 1)
-        frame = VideoFrame.from_image(image)
+        frame = cast("Any", VideoFrame).from_image(image)
         frame.pts, frame.time_base = milliseconds, MILLISECONDS
         output.mux(stream.encode(frame))
         self._last = (picture, milliseconds)
 
-    def _started(self, width: int, height: int) -> "tuple[OutputContainer, VideoStream]":
-        if self._output is None or self._stream is None:
+    def _started(self, width: int, height: int) -> tuple[Any, Any]:
+        if self._output is None:
             import av  # noqa: PLC0415
 
             width, height = self._size or (width, height)
-            self._output = av.open(str(self._path), "w", format="webm")
+            self._output = cast("Any", av).open(str(self._path), "w", format="webm")
             options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12"}
             self._stream = self._output.add_stream("libvpx", options=options)
             # The encoder takes no odd sizes.

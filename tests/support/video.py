@@ -1,12 +1,11 @@
 """What is in a video, frame by frame."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import av
-
-if TYPE_CHECKING:
-    from PIL import Image
+from PIL import Image
 
 Colour = tuple[int, int, int]
 
@@ -18,15 +17,21 @@ def is_near(seen: Colour, wanted: Colour) -> bool:
     return all(abs(a - b) < 30 for a, b in zip(seen, wanted, strict=True))
 
 
+def pictures(path: Path) -> Iterator[tuple[float, Image.Image]]:
+    """The time of each frame of a video in seconds, and the frame."""
+    with av.open(str(path)) as video:
+        for frame in cast("Any", video).decode(video=0):
+            yield frame.time or 0.0, frame.to_image()
+
+
 def frames(path: Path) -> list[tuple[float, Colour]]:
     """The time of each frame of a video in seconds, and its colour below the middle."""
-    shown: list[tuple[float, Colour]] = []
-    with av.open(str(path)) as video:
-        for frame in video.decode(video=0):
-            picture: Image.Image = frame.to_image()  # pyright: ignore[reportUnknownMemberType]
-            colour: Any = picture.getpixel((picture.width // 2, picture.height * 3 // 4))
-            shown.append((frame.time or 0.0, colour))
-    return shown
+    return [(time, colour_at(one, one.width // 2, one.height * 3 // 4)) for time, one in pictures(path)]
+
+
+def colour_at(picture: Image.Image, x: int, y: int) -> Colour:
+    """The colour of a pixel."""
+    return cast("Colour", picture.convert("RGB").getpixel((x, y)))
 
 
 def shows(path: Path, wanted: Colour) -> list[float]:
