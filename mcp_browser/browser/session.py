@@ -102,7 +102,7 @@ class BrowserSession:
             self._own_browsers = Browsers(settings)
             pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
         if isolated is None:
-            isolated = settings.browser.profile is None and settings.browser.cdp_endpoint is None
+            isolated = settings.browser.profile is None and not settings.browser.runs_already
         self.id = secrets.token_hex(8)
         self.limits = limits or SessionLimits()
         self.lock = self.limits.lock
@@ -397,7 +397,7 @@ class BrowserSession:
             self.notice(lease.notice)
         if self._was_open:
             browser = self._settings.browser
-            by_connection = bool(browser.cdp_endpoint or browser.browser_endpoint)
+            by_connection = not browser.starts_browser
             self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
 
