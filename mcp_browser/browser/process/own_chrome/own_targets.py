@@ -23,6 +23,7 @@ from mcp_browser.browser.process.shared.targets import (
 
 _TO_FRONT = re.compile(rb'^\{"id":(\d+),"method":"Page\.bringToFront"')
 _DOWNLOAD = b'{"method":"Page.downloadWillBegin"'
+_OURS = b'{"id":-1,'
 _OF_A_TARGET = {"Target.closeTarget", "Target.attachToTarget", "Target.getTargetInfo"}
 
 REFUSED = "This is not done in a browser of the user's own"
@@ -51,6 +52,7 @@ class OwnTargets(Targets):
         self._bring = bring
         self._pages: dict[str, str] = {}
         self._roots: set[bytes] = set()
+        self._by_root: dict[str, tuple[bytes, str]] = {}
         self._created: dict[str, tuple[Asked, dict[str, Any]]] = {}
         self._attaching: dict[int, str] = {}
         self._downloads: dict[str, Client] = {}
@@ -145,7 +147,11 @@ class OwnTargets(Targets):
 
     def leave(self, client: Client) -> None:
         """Close the tabs of a client that has gone; give back those that were lent."""
+        roots = {root for root in self._roots if self._owners.get(root) is client}
         super().leave(client)
+        self._roots -= roots
+        for root in roots:
+            self._ask(None, "Target.detachFromTarget", sessionId=root.decode())
         self._folders.pop(client, None)
         for target in [target for target, owner in self._owner_of_target.items() if owner is client]:
             if target in self.lent:
@@ -169,7 +175,8 @@ class OwnTargets(Targets):
                 if begun["guid"] not in self._downloads:
                     self._downloads[begun["guid"]] = owner
                     owner.send(line({"method": "Browser.downloadWillBegin", "params": begun}))
-            super().from_browser(message)
+            if not message.startswith(_OURS):
+                super().from_browser(message)
             return
         said = json.loads(message)
         if "id" in said:
@@ -221,6 +228,18 @@ class OwnTargets(Targets):
         self._owner_of_target.pop(target, None)
         for attached in [attached for attached in self._attached.values() if attached.target == target]:
             self._ask(None, "Target.detachFromTarget", sessionId=attached.session.decode())
+        for session, (root, whose) in self._by_root.items():
+            if whose == target:
+                detach = {"id": -1, "method": "Target.detachFromTarget", "params": {"sessionId": session}}
+                self._to_browser(line({**detach, "sessionId": root.decode()}))
+
+    def _note_child(self, parent: bytes, said: dict[str, Any]) -> None:
+        super()._note_child(parent, said)
+        session = said["params"]["sessionId"]
+        if said["method"] == "Target.detachedFromTarget":
+            self._by_root.pop(session, None)
+        elif parent in self._roots:
+            self._by_root[session] = (parent, said["params"]["targetInfo"]["targetId"])
 
     def _forget(self, target: str) -> None:
         self._pages.pop(target, None)

@@ -7,11 +7,12 @@ loopback interface and at an address that nobody else knows.
 import asyncio
 import contextlib
 import hmac
+import json
 import logging
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,7 @@ class Relay:
             tabs: sites whose tabs the user lends.
         """
         self._wanted = wanted
-        self._patterns = [DestinationPattern.parse(text) for text in tabs]
+        self._may_use = allows(tabs)
         self._connect = JoinedStart(self._start)
         self._browser: OwnBrowser | None = None
         self._socket: ClientConnection | None = None
@@ -134,8 +135,11 @@ class Relay:
     def told(self) -> str:
         """Which browser it is, and what is not touched there, in a sentence."""
         untouched = self._targets.untouched if self._targets is not None else 0
-        kept = "1 tab of its user's is" if untouched == 1 else f"{untouched} tabs of its user's are"
-        return f"Connected to {self._browser}. Tabs opened here are closed at the end; {kept} not touched."
+        lent = f"; {_tabs(len(self.lent))} used and left open" if self.lent else ""
+        return (
+            f"Connected to {self._browser}. Tabs opened here are closed at the end{lent}; "
+            f"{_tabs(untouched)} not touched."
+        )
 
     async def close(self) -> None:
         """Close what the sessions have opened, and let go of the browser, which goes on."""
@@ -187,10 +191,6 @@ class Relay:
         self._quiet.set()
         server.close()
 
-    def _may_use(self, url: str) -> bool:
-        destination = destination_of(url)
-        return destination is not None and any(pattern.matches(destination) for pattern in self._patterns)
-
     # -- Playwright
 
     def _check(self, connection: "ServerConnection", request: "Request") -> "Response | None":
@@ -240,6 +240,43 @@ async def knock(browser: OwnBrowser) -> "ClientConnection":
         "program has the port now.",
         hint=HOW_TO_ALLOW,
     )
+
+
+async def look(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
+    """What a browser calls itself, and the titles and addresses of its tabs; none is attached to.
+
+    Raises:
+        BrowserUnavailable: as `knock`; or it has not answered in time.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS), await knock(browser) as socket:
+            answers: list[dict[str, Any]] = []
+            for method in ("Browser.getVersion", "Target.getTargets"):
+                await socket.send(json.dumps({"id": len(answers), "method": method}))
+                answers.append(json.loads(await socket.recv())["result"])
+    except TimeoutError:
+        raise BrowserUnavailable(
+            f"{browser} has not answered: it may ask its user whether to allow remote debugging.",
+            hint="Confirm that in its window.",
+        ) from None
+    version, targets = answers
+    pages = [target for target in targets["targetInfos"] if target["type"] == "page"]
+    return version["product"], [(page["title"], page["url"]) for page in pages]
+
+
+def allows(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a page's address is one of the sites that the setting `connect_tabs` names."""
+    parsed = [DestinationPattern.parse(text) for text in patterns]
+
+    def may_use(url: str) -> bool:
+        destination = destination_of(url)
+        return destination is not None and any(pattern.matches(destination) for pattern in parsed)
+
+    return may_use
+
+
+def _tabs(count: int) -> str:
+    return "1 tab of its user's is" if count == 1 else f"{count} tabs of its user's are"
 
 
 def _bring(source: Path, to: Path, done: Callable[[], None]) -> None:
