@@ -235,12 +235,12 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             "cdp-endpoint (from --cdp-endpoint) drives Chromium",
         ),
         (
-            ["--connect", "opera"],
+            ["--connect=opera"],
             "--connect must be one of auto, chrome, chromium, edge, brave, or the path of",
         ),
         (
             ["--connect", "--headless"],
-            "headless (from --headless) is for a browser that is started here; connect (from --connect) works",
+            "headless (from --headless) is for a browser that is started here; connect (from",
         ),
         (["--connect", "edge", "--proxy", "http://x:1"], "proxy (from --proxy) is for a browser"),
         (

@@ -1,4 +1,4 @@
-"""A server that works in the user's own browser, as a process: it ends, however it does, and the browser goes on."""
+"""A server in the user's own browser, as a process: it ends, however it does, and the browser goes on."""
 
 import signal
 import sys
