@@ -96,6 +96,19 @@ def _cdp_address(value: str) -> str:
     return value
 
 
+OWN_BROWSERS = ("auto", "chrome", "chromium", "edge", "brave")
+"""Whose running browser `connect` looks for; besides these it takes the path of a user data folder."""
+
+
+def _own_browser(value: str) -> str:
+    if value in OWN_BROWSERS:
+        return value
+    path = Path(value).expanduser()
+    if len(path.parts) < 2 and not path.is_dir():  # noqa: PLR2004 - a folder and what is in it
+        raise ValueError(f"one of {', '.join(OWN_BROWSERS)}, or the path of a user data folder")
+    return str(path.absolute())
+
+
 def _headers(lines: tuple[str, ...]) -> tuple[str, ...]:
     for line in lines:
         name, colon, value = line.partition(":")
@@ -193,6 +206,9 @@ CommaList = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 Destinations = Annotated[CommaList, AfterValidator(_destinations)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 Headers = Annotated[Words, AfterValidator(_headers)]
+
+BARE = "bare"
+"""Key in `json_schema_extra` for what the flag stands for where it has no value."""
 
 VARIABLE_ONLY: dict[str, JsonValue] = {"variable_only": True}
 """Marks a setting that has neither a flag nor a key in the configuration file."""
@@ -309,6 +325,17 @@ class BrowserSettings(SettingsGroup):
         repr=False,
         description="Drive the Chromium running at this CDP address, http:// or ws://; none is started.",
     )
+    connect: Annotated[str, AfterValidator(_own_browser)] | None = Field(
+        default=None,
+        json_schema_extra={BARE: "auto"},
+        description="Work in a Chrome, Edge, Brave or Chromium of yours that runs already, in tabs of its "
+        "own: auto, chrome, chromium, edge, brave, or the path of a user data folder; none is started.",
+    )
+    connect_tabs: Destinations = Field(
+        default=(),
+        description="Sites whose tabs of yours may be used, too, with connect, comma-separated: "
+        "[scheme://]host[:port], such as *.example.com.",
+    )
     browser_endpoint: Annotated[str, AfterValidator(_browser_address)] | None = Field(
         default=None,
         repr=False,
@@ -324,8 +351,24 @@ class BrowserSettings(SettingsGroup):
     @property
     def starts_chromium(self) -> bool:
         """Whether the browser is a Chromium, and started here."""
-        elsewhere = self.cdp_endpoint is not None or self.browser_endpoint is not None
-        return self.browser not in ("firefox", "webkit") and not elsewhere
+        return self.browser not in ("firefox", "webkit") and self.starts_browser
+
+    @property
+    def starts_browser(self) -> bool:
+        """Whether the browser is started here."""
+        return self.browser_endpoint is None and not self.runs_already
+
+    @property
+    def runs_already(self) -> bool:
+        """Whether the browser is one that somebody else has started, with what it has of its own."""
+        return self.cdp_endpoint is not None or self.connect is not None
+
+    @property
+    def not_for_connect(self) -> tuple[str, ...]:
+        """The settings that are given and say what only a browser can be that is started here."""
+        fit = {"connect", "connect_tabs", "init_scripts", "extra_headers"}
+        given = self.model_fields_set - fit if self.connect is not None else ()
+        return tuple(name for name in type(self).model_fields if name in given)
 
     @property
     def selenium_grid(self) -> str | None:

@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<body>.*?)^(?P=fence
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 OWN_SITE = "https://github.com/mcp-browser/mcp-browser/blob/main/"
 OF_OTHERS = {
-    *("--mcp", "--remote-debugging-port", "--session-timeout"),
+    *("--mcp", "--remote-debugging-port", "--session-timeout", "--user-data-dir"),
     *("--disable-features", "--max-semi-space-size"),
     *("--cap-drop", "--security-opt", "--shm-size", "--target", "--tmpfs"),
 }

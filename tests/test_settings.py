@@ -234,6 +234,21 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             ["--browser", "firefox", "--cdp-endpoint", "http://x"],
             "cdp-endpoint (from --cdp-endpoint) drives Chromium",
         ),
+        (
+            ["--connect=opera"],
+            "--connect must be one of auto, chrome, chromium, edge, brave, or the path of",
+        ),
+        (
+            ["--connect", "--headless"],
+            "headless (from --headless) is for a browser that is started here; connect (from",
+        ),
+        (["--connect", "edge", "--proxy", "http://x:1"], "proxy (from --proxy) is for a browser"),
+        (
+            ["--connect", "--http"],
+            "connect (from --connect) is for one client over standard input and output",
+        ),
+        (["--connect", "--allow-domains", "a.test"], "allow-domains (from --allow-domains) needs a Chromium"),
+        (["--connect-tabs", "a.test"], "connect-tabs (from --connect-tabs) needs connect."),
         (["--executable", "/no/such"], "executable (from --executable): there is no file /no/such."),
         (["--actions", "/no/such.py"], "actions (from --actions): there is no file /no/such.py."),
         (["--profile", __file__], "profile (from --profile): "),

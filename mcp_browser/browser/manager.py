@@ -71,6 +71,9 @@ class BrowserManager:
                 if shared:
                     await self.ready()
                     return
+                if self.settings.browser.connect is not None:
+                    # Its user may be asked to allow it: not before something is wanted of it.
+                    return
                 session = await self.default_session()
                 await session.ensure_open()
             except ActionError as error:

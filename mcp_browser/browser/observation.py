@@ -10,12 +10,16 @@ LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
 class TabInfo(Frozen):
-    """One open tab. `id` is stable and never used again in the session."""
+    """One open tab. `id` is stable and never used again in the session.
+
+    `lent`: it is one of the user's own, in whose browser the session works.
+    """
 
     id: int
     url: str
     title: str
     current: bool = False
+    lent: bool = False
 
 
 class DialogInfo(Frozen):

@@ -79,7 +79,13 @@ class ObservationBuilder:
         ]
         await asyncio.gather(*(other.refresh_title() for other in asked))
         infos = [
-            TabInfo(id=other.id, url=other.url, title=other.title, current=other is tab)
+            TabInfo(
+                id=other.id,
+                url=other.url,
+                title=other.title,
+                current=other is tab,
+                lent=self._tabs.is_lent(other),
+            )
             for other in self._tabs.all.values()
         ]
         return Observation(

@@ -39,6 +39,7 @@ from mcp_browser.errors import (
     DeadlineExceeded,
     LimitReached,
     NavigationError,
+    NotActionable,
     NotFound,
 )
 from mcp_browser.settings import Settings
@@ -102,7 +103,7 @@ class BrowserSession:
             self._own_browsers = Browsers(settings)
             pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
         if isolated is None:
-            isolated = settings.browser.profile is None and settings.browser.cdp_endpoint is None
+            isolated = settings.browser.profile is None and not settings.browser.runs_already
         self.id = secrets.token_hex(8)
         self.limits = limits or SessionLimits()
         self.lock = self.limits.lock
@@ -160,6 +161,11 @@ class BrowserSession:
         self._was_open = False
 
     # -- what there is
+
+    @property
+    def in_own_chrome(self) -> bool:
+        """Whether it works in a browser of the user's own."""
+        return self._settings.browser.connect is not None
 
     @property
     def closed(self) -> bool:
@@ -383,6 +389,7 @@ class BrowserSession:
                     if self.limits.clipboard is not None:
                         await self.limits.clipboard.follow(context)
                 await self._plugins.opened(context)
+                self._tabs.lent = lease.lent
                 await self._tabs.follow(context)
                 if self._state is not State.OPENING or self._context is not context:
                     raise self._why_ended()
@@ -399,7 +406,7 @@ class BrowserSession:
             self.notice(lease.notice)
         if self._was_open:
             browser = self._settings.browser
-            by_connection = bool(browser.cdp_endpoint or browser.browser_endpoint)
+            by_connection = not browser.starts_browser
             self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
         self._was_open = True
 
@@ -500,7 +507,8 @@ class BrowserSession:
         """The error of an action whose browser has ended."""
         if self.closed:
             return _closed()
-        hint = "The next call starts it again: open the page with go_to_url."
+        again = "starts it" if self._settings.browser.starts_browser else "connects"
+        hint = f"The next call {again} again: open the page with go_to_url."
         return BrowserUnavailable(self._lost_tabs.describe(), hint=hint)
 
     # -- tabs
@@ -545,8 +553,12 @@ class BrowserSession:
 
         Raises:
             NotFound: there is no such tab; the message lists those that there are.
+            NotActionable: it is one of the user's.
         """
-        await self._tabs.close(self._tabs.by_id(tab_id))
+        tab = self._tabs.by_id(tab_id)
+        if self._tabs.is_lent(tab):
+            raise NotActionable(f"Tab {tab} is the user's: it is left open.", hint="switch_tab leaves it.")
+        await self._tabs.close(tab)
 
     # -- acting and observing
 

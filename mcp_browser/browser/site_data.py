@@ -111,9 +111,11 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
     """Delete all that one origin has stored, cookies of its host included, or all that any site has.
 
     Raises:
-        NotActionable: the browser is not a Chromium.
+        NotActionable: the browser is not a Chromium, or one of the user's own.
     """
     tab = session.current_tab
+    if session.in_own_chrome:
+        raise NotActionable("What sites have stored in a browser of the user's own is not cleared.")
     if tab.cdp is None:
         raise NotActionable("Only Chromium can clear what sites have stored.")
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
@@ -108,6 +108,8 @@ class Tabs:
         """
         self.switched = Wakeup()
         self._current: Tab | None = None
+        self.lent: Collection[str] = ()
+        """Ids of the targets that are tabs of the user's."""
         self._session = session
         self._settings = settings
         self._channel = channel
@@ -148,10 +150,9 @@ class Tabs:
         self.current = None
         for page in context.pages:
             self._adopt(page)
-        if not self._open:
-            await self._open_in_turn()
+        own = await self._open_in_turn() if self.lent or not self._open else None
         await self.attached()
-        self.current = await self._in_front()
+        self.current = own or await self._in_front()
 
     def lose(self) -> None:
         """The browser has ended with all its tabs."""
@@ -186,6 +187,10 @@ class Tabs:
         except KeyError:
             there_are = "; ".join(str(tab) for tab in self._open.values())
             raise NotFound(f"There is no tab {tab_id}.", hint=f"Open tabs: {there_are}.") from None
+
+    def is_lent(self, tab: Tab) -> bool:
+        """Whether it is a tab of the user's."""
+        return tab.main_frame_id in self.lent
 
     async def open(self, *, opener: int | None = None) -> Tab:
         """Open an empty tab.
@@ -323,9 +328,9 @@ class Tabs:
             self.current = tab
             self._session.notice(f"A new tab {tab.id} was opened; it is the current one now.")
         else:
-            self._session.notice(
-                f"The page opened a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it."
-            )
+            # One that the user lends has been opened by no page.
+            what = "There is" if self.lent else "The page opened"
+            self._session.notice(f"{what} a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it.")
         if watch is not None:
             watch.tab.activity.wake()
 

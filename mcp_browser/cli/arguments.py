@@ -12,6 +12,7 @@ from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
 from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
+from mcp_browser.settings import OWN_BROWSERS
 
 CommandName = Literal["serve", "try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
 
@@ -276,13 +277,22 @@ class _Switch(argparse.Action):
 def _joined(words: Sequence[str]) -> list[str]:
     """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
     takes_value = {
-        option.flag
+        option.flag: option
         for option in all_options().values()
         if option.off_flag is None and not option.variable_only
     }
     joined: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        value = next(rest, None) if word in takes_value else None
-        joined.append(word if value is None else f"{word}={value}")
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        option = takes_value.get(word)
+        if option is not None and option.bare is not None and not (rest and _may_be_browser(rest[-1])):
+            joined.append(f"{word}={option.bare}")
+        else:
+            joined.append(word if option is None or not rest else f"{word}={rest.pop()}")
     return joined
+
+
+def _may_be_browser(word: str) -> bool:
+    """Whether a word after a flag that needs no value is one for it: a name of a browser, or a path."""
+    return word in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", word) is not None

@@ -1,12 +1,13 @@
 """`mcp-browser doctor`: what was found on this machine, and which settings are in force."""
 
+import asyncio
 import os
 import platform
 import socket
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -29,20 +30,24 @@ from mcp_browser.browser.process.launch import (
     runs_headless,
     uses_sandbox,
 )
+from mcp_browser.browser.process.own_chrome.finding import find_own_browser
+from mcp_browser.browser.process.own_chrome.relay import allows, look
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.browser.start_state import check
-from mcp_browser.cli.install import start_problem
+from mcp_browser.cli.install import start_problem, tell
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import ActionError, BrowserNotFound, SettingsError
+from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.text import cut_address, quoted
 
 _LABEL_WIDTH = 12
 _WIDTH = 108
 _REACH_SECONDS = 3
+_MOST_TABS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,9 @@ def _findings(settings: Settings) -> Iterator[Finding]:
         check(browser)
     except SettingsError as error:
         yield Finding("Files", str(error), broken=True)
+    if browser.connect is not None:
+        yield from _own_browser(browser.connect, browser.connect_tabs)
+        return
     if browser.cdp_endpoint is not None:
         yield _endpoint(browser.cdp_endpoint, "running already, at")
         return
@@ -136,6 +144,26 @@ def _endpoint(address: str, told: str) -> Finding:
     except OSError as error:
         return Finding("Browser", f"nothing answers at {place}: {error.strerror or error}", broken=True)
     return Finding("Browser", f"{told} {place}")
+
+
+def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
+    """The browser of the user's to connect to, and its tabs: which of them would be used."""
+    try:
+        browser = find_own_browser(wanted)
+        tell(f"Connecting to {browser}: confirm it in the browser's window, where that asks.")
+        product, tabs = asyncio.run(look(browser))
+    except BrowserUnavailable as error:
+        yield Finding("Browser", str(error), broken=True)
+        return
+    yield Finding("Browser", f"{product} of yours runs with {browser.folder}, at port {browser.port}")
+    may_use = allows(lent)
+    used = sum(may_use(url) for _, url in tabs)
+    yield Finding("Your tabs", f"{len(tabs)}, {used} of which may be used (connect-tabs)")
+    for title, url in tabs[:_MOST_TABS]:
+        mark = "may be used" if may_use(url) else "not touched"
+        yield Finding("", f"{mark}: {quoted(title)} {cut_address(url)}")
+    if len(tabs) > _MOST_TABS:
+        yield Finding("", f"and {len(tabs) - _MOST_TABS} more")
 
 
 def _grid(endpoint: str) -> Finding:

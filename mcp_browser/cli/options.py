@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, JsonValue, SecretStr
 from pydantic.fields import FieldInfo
 
-from mcp_browser.settings import VARIABLE_ONLY, Settings, Viewport
+from mcp_browser.settings import BARE, VARIABLE_ONLY, Settings, Viewport
 
 VARIABLE_PREFIX = "MCP_BROWSER_"
 CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
@@ -37,6 +37,8 @@ _PLACEHOLDERS = {
     "block_domains": "HOSTS",
     "allow_private": "HOSTS",
     "cdp_endpoint": "ADDRESS",
+    "connect": "[BROWSER]",
+    "connect_tabs": "HOSTS",
     "browser_endpoint": "ADDRESS",
     "host": "ADDRESS",
     "path_prefix": "PATH",
@@ -81,6 +83,12 @@ class Option:
     def variable_only(self) -> bool:
         """Whether it is a variable only: what a program is started with, anybody on the machine can read."""
         return self.field.json_schema_extra == VARIABLE_ONLY
+
+    @property
+    def bare(self) -> str | None:
+        """What the flag stands for where no value follows; None where it needs one."""
+        extra = cast("Mapping[str, JsonValue] | None", self.field.json_schema_extra)
+        return str(extra[BARE]) if extra is not None and BARE in extra else None
 
     @property
     def off_flag(self) -> str | None:

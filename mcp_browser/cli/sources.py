@@ -225,6 +225,7 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
             f"(from {origins['browser_endpoint']}) exclude each other."
         )
+    _check_connect(settings, origins)
     named = [name for one in settings.variants for name in one.egress.named]
     if named and not browser.starts_chromium:
         name = named[0]
@@ -249,6 +250,25 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         raise SettingsError(
             f"profile (from {origins['profile']}) is for one client over standard input; each session over "
             "HTTP has a clean context. --profiles FOLDER keeps named profiles."
+        )
+
+
+def _check_connect(settings: Settings, origins: Mapping[str, str]) -> None:
+    """Refuse what cannot hold in a browser of the user's own."""
+    if settings.browser.connect is None:
+        if settings.browser.connect_tabs:
+            raise SettingsError(f"connect-tabs (from {origins['connect_tabs']}) needs connect.")
+        return
+    connect = f"connect (from {origins['connect']})"
+    for name in settings.browser.not_for_connect:
+        raise SettingsError(
+            f"{all_options()[name].key} (from {origins[name]}) is for a browser that is started here; "
+            f"{connect} works in one that runs already, as it is. Leave one of them out."
+        )
+    if settings.server.http or settings.server.sse:
+        raise SettingsError(
+            f"{connect} is for one client over standard input and output: over HTTP whoever may come in "
+            "would work with your logins."
         )
 
 

@@ -33,13 +33,13 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
     with Telling() as progress:
         installer = Installer(progress, asking(progress, with_deps=with_deps))
         installer.mend_driver()
-        if settings.browser.cdp_endpoint is None and settings.browser.browser_endpoint is None:
+        if settings.browser.starts_browser:
             try:
                 find_browser(settings.browser)
             except BrowserNotFound:
                 progress.tell("There is no browser here yet: getting one.")
                 installer.install_browser(settings.browser)
-    if loaded.origins["profile"] == DEFAULT:
+    if loaded.origins["profile"] == DEFAULT and settings.browser.connect is None:
         # A look at one page leaves no trace in the profile, and need not wait for a server that holds it.
         browser = settings.browser.model_copy(update={"isolated": True})
         settings = settings.model_copy(update={"browser": browser})

@@ -190,7 +190,7 @@ def _page(observation: Observation | None, limit: int, *, beside: bool) -> Itera
     status: int | None = None
     if len(observation.tabs) > 1:
         for tab in observation.tabs:
-            mark = " (current)" if tab.current else ""
+            mark = (" (current)" if tab.current else "") + (" (the user's)" if tab.lent else "")
             lines.append(
                 f'Tab {tab.id}{mark}: "{_attribute(tab.title, 60)}" {_attribute(tab.url, LONGEST_URL)}'
             )

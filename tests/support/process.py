@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -65,12 +66,12 @@ class MarkedProcesses:
 class RawServer:
     """`python -m mcp_browser` as a subprocess, marked in its environment to find what it starts."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, browser: Sequence[str] = ("--headless", "--isolated")) -> None:
         self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.lines: list[str] = []
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._last_id = 0
-        command = [sys.executable, "-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
+        command = [sys.executable, "-m", "mcp_browser", "--stdio", *browser, *arguments]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -38,7 +38,7 @@ class Browsers:
         Raises:
             BrowserNotFound: there is none.
         """
-        if self._settings.browser.cdp_endpoint is None and self._settings.browser.browser_endpoint is None:
+        if self._settings.browser.starts_browser:
             find_browser(self._settings.browser)
         await self._launcher.driver()
 

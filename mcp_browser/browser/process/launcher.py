@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.egress.proxy import EgressProxy
+    from mcp_browser.browser.process.own_chrome.relay import Relay
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +125,24 @@ class Launcher:
             self._settings.cdp_endpoint or "", timeout=LAUNCH_SECONDS * 1000
         )
 
+    @functools.cached_property
+    def own_chrome(self) -> "Relay":
+        """The way to the user's own browser; not connected yet."""
+        # Imported late: hardly any server connects.
+        from mcp_browser.browser.process.own_chrome.relay import Relay  # noqa: PLC0415
+
+        return Relay(self._settings.connect or "", self._settings.connect_tabs)
+
+    async def join_own_chrome(self) -> "Browser":
+        """Connect to the user's own browser, to see what is a session's own there.
+
+        Raises:
+            BrowserUnavailable: there is none, or its user has not allowed it.
+        """
+        address = await self.own_chrome.address()
+        chromium = (await self.driver()).chromium
+        return await chromium.connect_over_cdp(address, is_local=True, timeout=LAUNCH_SECONDS * 1000)
+
     async def try_again(self, work: "Callable[[], Awaitable[T]]") -> T:
         """Start something; again where the browser or the driver turns out to be dead or stuck."""
         from playwright.async_api import Error as PlaywrightError  # noqa: PLC0415
@@ -147,6 +166,8 @@ class Launcher:
     async def close(self) -> None:
         """Stop the driver, and with it every browser that it has started."""
         self._closed = True
+        if "own_chrome" in self.__dict__:
+            await self.own_chrome.close()
         await self._start.ended(LAUNCH_SECONDS)
         driver, self._driver = self._driver, None
         if driver is not None:
@@ -206,6 +227,10 @@ class Launcher:
             return BrowserUnavailable(
                 f"No browser could be had at the browser endpoint: {plain_message(error)}.",
                 hint="A Playwright server has to run the version that mcp-browser doctor tells of this one.",
+            )
+        if settings.connect is not None:
+            return BrowserUnavailable(
+                f"The browser ended while it was connected to: {plain_message(error)}.", hint="Try again."
             )
         if settings.cdp_endpoint is not None:
             return BrowserUnavailable(

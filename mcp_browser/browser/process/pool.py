@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -55,13 +55,15 @@ class SharedBrowser:
 class Lease:
     """A context that is lent. `notice` is a sentence to report about it, or nothing.
 
-    `joined`: it is in a browser that others worked with already when it came.
+    `joined`: it is in a browser that others worked with already when it came. `lent`: the ids of the targets
+    in it that are tabs of a user's.
     """
 
     context: "BrowserContext"
     on_end: Callable[["BrowserContext", Ended], None]
     notice: str = ""
     joined: bool = False
+    lent: Collection[str] = ()
 
 
 class ContextPool:
@@ -128,7 +130,9 @@ class ContextPool:
                 )
                 if egress is not None:
                     await log_in(context, egress)
-                lease = Lease(context, on_end, notice, joined)
+                connects = self._settings.browser.connect is not None
+                lent_tabs = self._launcher.own_chrome.lent if connects else ()
+                lease = Lease(context, on_end, notice, joined, lent_tabs)
                 context.on("close", lambda _: on_end(context, "browser"))
                 self._leases.add(lease)
                 lent.callback(self._leases.discard, lease)
@@ -146,6 +150,8 @@ class ContextPool:
         async def have_one() -> None:
             if self._settings.browser.cdp_endpoint is not None:
                 await self._running_browser()
+            elif self._settings.browser.connect is not None:
+                await self._launcher.driver()
             elif not any(shared.browser.is_connected() for shared in self._shared):
                 await self._start_shared()
 
@@ -202,6 +208,9 @@ class ContextPool:
         if settings.cdp_endpoint is not None:
             running = self._of_running_browser(options, isolated=isolated)
             return await lent.enter_async_context(running), "", False
+        if settings.connect is not None:
+            context = await lent.enter_async_context(self._of_own_chrome(options, isolated=isolated))
+            return context, self._launcher.own_chrome.told(), False
         notice = ""
         if not isolated:
             try:
@@ -292,6 +301,23 @@ class ContextPool:
         finally:
             if is_own:
                 await within(CLOSE_SECONDS, context.close())
+
+    @contextlib.asynccontextmanager
+    async def _of_own_chrome(
+        self, options: Mapping[str, Any], *, isolated: bool
+    ) -> "AsyncGenerator[BrowserContext]":
+        """The context of the user's browser, with tabs of this session's own, which are closed at the end."""
+        if isolated or options != self.context_options:
+            raise BrowserUnavailable(
+                "In a browser of the user's own (connect) there are no isolated sessions, and none with a "
+                "device, locale or other options of their own.",
+                hint="Start a session without them, or the server without --connect.",
+            )
+        browser = await self._launcher.try_again(self._launcher.join_own_chrome)
+        try:
+            yield browser.contexts[0]
+        finally:
+            await within(CLOSE_SECONDS, browser.close())
 
     # -- browsers
 

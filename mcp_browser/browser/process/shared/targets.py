@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakSet
 
-_SESSION = re.compile(rb',"sessionId":"([0-9A-F]+)"\}$')
-_TAIL = 64
+SESSION = re.compile(rb',"sessionId":"([0-9A-F]+)"\}$')
+TAIL = 64
 _ATTACHED = b'{"method":"Target.attachedToTarget"'
 _DETACHED = b'{"method":"Target.detachedFromTarget"'
 
@@ -31,7 +31,7 @@ class Leaving(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class _Asked:
+class Asked:
     """A command about the browser that has not been answered: by whom (None: by us), and which."""
 
     client: Client | None
@@ -40,7 +40,7 @@ class _Asked:
 
 
 @dataclass(eq=False, slots=True)
-class _Attached:
+class Attached:
     """A target that is attached to the browser's own session; `held` is for its owner, once that is known."""
 
     session: bytes
@@ -58,15 +58,18 @@ class Targets:
         """Those that want its tabs, in the order in which they came."""
         self._to_browser = to_browser
         self._gone: WeakSet[Client] = WeakSet()
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, Asked] = {}
         self._numbers = 0
         self._owners: dict[bytes, Client] = {}
         self._owner_of_target: dict[str, Client] = {}
-        self._attached: dict[bytes, _Attached] = {}
-        self._unowned: dict[bytes, _Attached] = {}
+        self._attached: dict[bytes, Attached] = {}
+        self._unowned: dict[bytes, Attached] = {}
         self._first: Client | None = None
         """Whose the tab is that the browser begins with, until it is there."""
         self._had_clients = False
+        self._begin()
+
+    def _begin(self) -> None:
         self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
     def end(self) -> None:
@@ -93,13 +96,13 @@ class Targets:
             Leaving: it wants the browser to close.
             ValueError, TypeError, KeyError: it does not speak the protocol.
         """
-        if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
+        if (found := SESSION.search(message, len(message) - TAIL)) is not None:
             if self._owners.get(found[1]) is client:
                 self._to_browser(message)
             else:
                 number = json.loads(message)["id"]
                 error = {"code": -32001, "message": "Session with given id not found."}
-                client.send(_line({"id": number, "error": error, "sessionId": found[1].decode()}))
+                client.send(line({"id": number, "error": error, "sessionId": found[1].decode()}))
             return
         command = json.loads(message)
         number, method = command["id"], command["method"]
@@ -108,7 +111,7 @@ class Targets:
             case "Browser.close":
                 raise Leaving
             case "Target.setAutoAttach":
-                client.send(_line({"id": number, "result": {}}))
+                client.send(line({"id": number, "result": {}}))
                 self._come(client)
                 return
             case "Target.createTarget" if self._others_have_tabs(client):
@@ -117,7 +120,7 @@ class Targets:
             case "Target.closeTarget" | "Target.attachToTarget" | "Target.activateTarget":
                 if self._owner_of_target.get(parameters.get("targetId", "")) is not client:
                     error = {"code": -32602, "message": "No target with given id found"}
-                    client.send(_line({"id": number, "error": error}))
+                    client.send(line({"id": number, "error": error}))
                     return
             case _:
                 pass
@@ -142,7 +145,7 @@ class Targets:
 
     def from_browser(self, message: bytes) -> None:
         """Pass on what the browser says to the client that it is for."""
-        if (found := _SESSION.search(message, len(message) - _TAIL)) is not None:
+        if (found := SESSION.search(message, len(message) - TAIL)) is not None:
             session = found[1]
             if message.startswith((_ATTACHED, _DETACHED)):
                 self._note_child(session, json.loads(message))
@@ -175,14 +178,14 @@ class Targets:
             self._owners[result["sessionId"].encode()] = client
         self._find_owners()
         if asked.number and here:
-            client.send(_line({**said, "id": asked.number}))
+            client.send(line({**said, "id": asked.number}))
 
     def _attach(self, message: bytes, parameters: dict[str, Any]) -> None:
         target = parameters["targetInfo"]
         if target["type"] == "browser":
             return
         session = parameters["sessionId"].encode()
-        attached = _Attached(session, target["targetId"], target["type"], [message])
+        attached = Attached(session, target["targetId"], target["type"], [message])
         self._attached[session] = self._unowned[session] = attached
         opener = self._owner_of_target.get(target.get("openerId", ""))
         if opener is not None:
@@ -205,12 +208,12 @@ class Targets:
             for message in attached.held:
                 owner.send(message)
 
-    def _may_be_given(self, attached: _Attached) -> bool:
+    def _may_be_given(self, attached: Attached) -> bool:
         """Whether nobody will turn out to have asked for a target that has no opener."""
         opening = any(asked.method == "Target.createTarget" for asked in self._asked.values())
         return bool(self.clients) and not (opening and attached.kind == "page")
 
-    def _heir(self, attached: _Attached) -> Client | None:
+    def _heir(self, attached: Attached) -> Client | None:
         """Who is given what nobody has asked for: a page whoever was here first, a worker the only client.
 
         A worker serves the pages of all: it must not be held up for one of several.
@@ -220,7 +223,7 @@ class Targets:
         heir, self._first = self._first or self.clients[0], None
         return heir
 
-    def _drop(self, attached: _Attached) -> None:
+    def _drop(self, attached: Attached) -> None:
         """Close a page of a client that has gone; let go of what is not only its own."""
         if attached.kind == "page":
             self._ask(None, "Target.closeTarget", targetId=attached.target)
@@ -228,7 +231,7 @@ class Targets:
         self._numbers += 1
         session = attached.session.decode()
         resume = {"id": self._numbers, "method": "Runtime.runIfWaitingForDebugger", "sessionId": session}
-        self._to_browser(_line(resume))
+        self._to_browser(line(resume))
         self._ask(None, "Target.detachFromTarget", sessionId=session)
 
     def _detach(self, message: bytes, parameters: dict[str, Any]) -> None:
@@ -249,11 +252,14 @@ class Targets:
             self._owners[child] = owner
             self._owner_of_target.setdefault(said["params"]["targetInfo"]["targetId"], owner)
 
-    def _ask(self, client: Client | None, method: str, number: int = 0, /, **parameters: Any) -> None:
+    def _ask(self, client: Client | None, method: str, number: int = 0, /, **parameters: Any) -> int:
+        """Ask the browser, for a client under its number or for ourselves; the number that the answer has."""
         self._numbers += 1
-        self._asked[self._numbers] = _Asked(client, number, method)
-        self._to_browser(_line({"id": self._numbers, "method": method, "params": parameters}))
+        self._asked[self._numbers] = Asked(client, number, method)
+        self._to_browser(line({"id": self._numbers, "method": method, "params": parameters}))
+        return self._numbers
 
 
-def _line(message: dict[str, Any]) -> bytes:
+def line(message: dict[str, Any]) -> bytes:
+    """A message as it is sent."""
     return json.dumps(message, separators=(",", ":")).encode()

@@ -1,0 +1,297 @@
+"""Between Playwright and the user's browser: one connection to that, of which each session sees its own tabs.
+
+Playwright attaches to every tab of a browser that it connects to. So it connects to a WebSocket here, on the
+loopback interface and at an address that nobody else knows.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterable, Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from mcp_browser.browser.egress.policy import destination_of
+from mcp_browser.browser.own_task import JoinedStart, begin, within
+from mcp_browser.browser.process.own_chrome.finding import FILE, HOW_TO_ALLOW, OwnBrowser, find_own_browser
+from mcp_browser.browser.process.own_chrome.own_targets import OwnTargets
+from mcp_browser.browser.process.shared.targets import Leaving
+from mcp_browser.destinations import DestinationPattern
+from mcp_browser.errors import BrowserUnavailable
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+    from websockets.asyncio.server import Server, ServerConnection
+    from websockets.http11 import Request, Response
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 30.0
+"""How long a call waits for the user to allow the connection; the question itself stays."""
+
+ALLOWING_SECONDS = 600.0
+"""How long the user has to allow it before it is asked for anew."""
+
+CLOSING_SECONDS = 2.0
+
+# What goes over the wire may be secret: it is in no log.
+_wire = logging.getLogger(f"{__name__}.wire")
+_wire.setLevel(logging.WARNING)
+OPTIONS: dict[str, Any] = {
+    "max_size": None,
+    "compression": None,
+    "ping_interval": None,
+    "logger": _wire,
+}
+
+
+class Line:
+    """One WebSocket: takes messages without waiting, sends them in their order."""
+
+    def __init__(self, socket: "ClientConnection | ServerConnection") -> None:
+        self.socket = socket
+        self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def send(self, message: bytes) -> None:
+        """Send a message after those before it."""
+        self._unsent.put_nowait(message)
+
+    async def serve(self, take: Callable[[bytes], None]) -> None:
+        """Send what is to be sent, and have what comes taken, until the other end closes."""
+        sending = begin(self._send())
+        try:
+            async for message in self.socket:
+                take(message if isinstance(message, bytes) else message.encode())
+        except ConnectionClosed:
+            pass
+        finally:
+            sending.cancel()
+
+    async def _send(self) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self.socket.send(await self._unsent.get(), text=True)
+
+
+class Relay:
+    """Connects to the user's browser, and lets Playwright in to what is a session's own there."""
+
+    def __init__(self, wanted: str, tabs: Sequence[str] = ()) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            wanted: which browser, as the setting `connect` has it.
+            tabs: sites whose tabs the user lends.
+        """
+        self._wanted = wanted
+        self._may_use = allows(tabs)
+        self._connect = JoinedStart(self._start)
+        self._browser: OwnBrowser | None = None
+        self._socket: ClientConnection | None = None
+        self._server: Server | None = None
+        self._targets: OwnTargets | None = None
+        self._lines: set[Line] = set()
+        self._quiet = asyncio.Event()
+        self._closed = False
+        self._secret = ""
+
+    async def address(self) -> str:
+        """Where Playwright connects to; the user's browser is connected to where it is not.
+
+        Raises:
+            BrowserUnavailable: there is none, or its user has not allowed it, not yet maybe.
+        """
+        if self._targets is None:
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await self._connect()
+            except TimeoutError:
+                raise BrowserUnavailable(
+                    f"{self._browser or 'The browser'} has not let mcp-browser in yet: it asks its user "
+                    "whether to allow remote debugging.",
+                    hint="Have the user confirm that in the browser's window, then call again. Where it asks "
+                    "nothing, another program may have its port: restart the browser.",
+                ) from None
+        assert self._server is not None
+        port = self._server.sockets[0].getsockname()[1]
+        return f"ws://127.0.0.1:{port}/{self._secret}"
+
+    @property
+    def lent(self) -> Collection[str]:
+        """Ids of the targets that are tabs of the user's and lent."""
+        return self._targets.lent if self._targets is not None else ()
+
+    def told(self) -> str:
+        """Which browser it is, and what is not touched there, in a sentence."""
+        untouched = self._targets.untouched if self._targets is not None else 0
+        lent = f"; {_tabs(len(self.lent))} used and left open" if self.lent else ""
+        return (
+            f"Connected to {self._browser}. Tabs opened here are closed at the end{lent}; "
+            f"{_tabs(untouched)} not touched."
+        )
+
+    async def close(self) -> None:
+        """Close what the sessions have opened, and let go of the browser, which goes on."""
+        self._closed = True
+        targets, socket = self._targets, self._socket
+        if targets is None or socket is None:
+            # The user may still be asked: that ends with this process.
+            return
+        self._quiet.clear()
+        for one in list(self._lines):
+            targets.leave(one)
+        if targets.closing:
+            await within(CLOSING_SECONDS, self._quiet.wait())
+        await socket.close()
+        await self._ended(targets)
+
+    # -- the user's browser
+
+    async def _start(self) -> None:
+        browser = self._browser = await anyio.to_thread.run_sync(find_own_browser, self._wanted)
+        logger.info("Connecting to %s, which may ask its user to allow that.", browser)
+        socket = await knock(browser)
+        if self._closed:
+            await socket.close()
+            raise BrowserUnavailable("The server is ending.")
+        upward = Line(socket)
+        targets = OwnTargets(upward.send, may_use=self._may_use, bring=_bring)
+        self._secret = secrets.token_urlsafe(32)
+        self._server = await serve(
+            self._let_in, "127.0.0.1", 0, process_request=self._check, origins=[None], **OPTIONS
+        )
+        self._socket, self._targets = socket, targets
+        begin(self._serve(upward, targets))
+
+    async def _serve(self, upward: "Line", targets: OwnTargets) -> None:
+        def take(message: bytes) -> None:
+            targets.from_browser(message)
+            if not targets.closing:
+                self._quiet.set()
+
+        await upward.serve(take)
+        await self._ended(targets)
+
+    async def _ended(self, targets: OwnTargets) -> None:
+        """The browser has gone, or is let go of: the sessions lose it."""
+        if self._targets is not targets or self._server is None:
+            return
+        server, self._server, self._targets, self._socket = self._server, None, None, None
+        self._quiet.set()
+        server.close()
+
+    # -- Playwright
+
+    def _check(self, connection: "ServerConnection", request: "Request") -> "Response | None":
+        if hmac.compare_digest(request.path.encode(), f"/{self._secret}".encode()):
+            return None
+        return connection.respond(HTTPStatus.NOT_FOUND, "")
+
+    async def _let_in(self, socket: "ServerConnection") -> None:
+        targets = self._targets
+        if targets is None:
+            return
+        line = Line(socket)
+        self._lines.add(line)
+        try:
+            with contextlib.suppress(Leaving, ValueError, TypeError, KeyError):
+                await line.serve(lambda message: targets.from_client(line, message))
+        finally:
+            self._lines.discard(line)
+            targets.leave(line)
+
+
+async def knock(browser: OwnBrowser) -> "ClientConnection":
+    """Connect to a browser of the user's; where it asks its user, this waits for the answer.
+
+    Raises:
+        BrowserUnavailable: it refuses, or what listens there is not that browser.
+    """
+    file = browser.folder / FILE
+    try:
+        return await connect(browser.address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
+    except InvalidStatus as error:
+        status = error.response.status_code
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise BrowserUnavailable(
+                f"{browser} has refused the connection (HTTP {status}).", hint=HOW_TO_ALLOW
+            ) from None
+        said = f"answers with HTTP {status}"
+    except TimeoutError:
+        raise BrowserUnavailable(
+            f"{browser} was not allowed by its user in time.", hint="Try again."
+        ) from None
+    except (InvalidHandshake, OSError, EOFError):
+        said = "does not answer as that browser does"
+    raise BrowserUnavailable(
+        f"{browser} could not be connected to: what listens at port {browser.port}, which {file} names, "
+        f"{said}. Its user has refused, or the file is left over from a browser that has ended and another "
+        "program has the port now.",
+        hint=HOW_TO_ALLOW,
+    )
+
+
+async def look(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
+    """What a browser calls itself, and the titles and addresses of its tabs; none is attached to.
+
+    Raises:
+        BrowserUnavailable: as `knock`; or it has not answered in time.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS), await knock(browser) as socket:
+            answers: list[dict[str, Any]] = []
+            for method in ("Browser.getVersion", "Target.getTargets"):
+                await socket.send(json.dumps({"id": len(answers), "method": method}))
+                answers.append(json.loads(await socket.recv())["result"])
+    except TimeoutError:
+        raise BrowserUnavailable(
+            f"{browser} has not answered: it may ask its user whether to allow remote debugging.",
+            hint="Confirm that in its window.",
+        ) from None
+    version, targets = answers
+    pages = [target for target in targets["targetInfos"] if target["type"] == "page"]
+    return version["product"], [(page["title"], page["url"]) for page in pages]
+
+
+def allows(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a page's address is one of the sites that the setting `connect_tabs` names."""
+    parsed = [DestinationPattern.parse(text) for text in patterns]
+
+    def may_use(url: str) -> bool:
+        destination = destination_of(url)
+        return destination is not None and any(pattern.matches(destination) for pattern in parsed)
+
+    return may_use
+
+
+def _tabs(count: int) -> str:
+    return "1 tab of its user's is" if count == 1 else f"{count} tabs of its user's are"
+
+
+def _bring(source: Path, to: Path, done: Callable[[], None]) -> None:
+    """Have a file that the browser has saved at another place, too, then tell."""
+
+    def copy() -> None:
+        try:
+            os.link(source, to)
+        except OSError:
+            shutil.copyfile(source, to)
+
+    async def bring() -> None:
+        # What is not there is told by whoever looks for it.
+        with contextlib.suppress(OSError):
+            await anyio.to_thread.run_sync(copy)
+        done()
+
+    begin(bring())

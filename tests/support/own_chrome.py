@@ -1,0 +1,132 @@
+"""A browser of the user's own, with tabs that nobody else is to touch, and the user's hand in it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import connect
+
+from mcp_browser.browser.process.launch import find_browser, launch_options
+from mcp_browser.browser.process.own_chrome.finding import FILE
+from mcp_browser.settings import BrowserSettings
+
+SECONDS = 30
+
+WITNESS = """<h1>The user's</h1><script>
+const seen = [document.visibilityState, document.hasFocus()];
+for (const event of ['visibilitychange', 'blur', 'focus'])
+  addEventListener(event, () => seen.push(event), true);
+</script>"""
+"""A page that keeps what is done to its tab."""
+
+
+class User:
+    """Whoever sits before the browser whose user data folder is `folder`."""
+
+    def __init__(self, folder: Path, process: "subprocess.Popen[bytes]") -> None:
+        self.folder = folder
+        self.downloads = folder / "Downloads"
+        self._process = process
+
+    def tabs(self) -> dict[str, dict[str, Any]]:
+        """What the browser says of each tab, by its address."""
+        targets = self._ask("Target.getTargets")["targetInfos"]
+        return {target["url"]: target for target in targets if target["type"] == "page"}
+
+    def attached(self) -> set[str]:
+        """The addresses of the tabs that somebody is attached to."""
+        return {url for url, target in self.tabs().items() if target["attached"]}
+
+    def open(self, url: str) -> None:
+        """Open a tab behind the others."""
+        self._ask("Target.createTarget", url=url, background=True)
+
+    def close(self, url: str) -> None:
+        """Close a tab by hand."""
+        self._ask("Target.closeTarget", targetId=self.tabs()[url]["targetId"])
+
+    def read(self, url: str, expression: str) -> Any:
+        """The value of an expression in a tab: who reads it attaches to it for that time."""
+        with self._line() as ask:
+            target = self.tabs()[url]["targetId"]
+            session = ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            return ask("Runtime.evaluate", session, expression=expression, returnByValue=True)["result"][
+                "value"
+            ]
+
+    def quit(self) -> None:
+        """Quit the browser."""
+        self._ask("Browser.close")
+        self._process.wait(SECONDS)
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        with self._line() as ask:
+            return ask(method, **parameters)
+
+    @contextmanager
+    def _line(self) -> Generator[Any]:
+        port, path = (self.folder / FILE).read_text().split()
+        with connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None) as socket:
+
+            def ask(method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
+                command: dict[str, Any] = {"id": 1, "method": method, "params": parameters}
+                socket.send(json.dumps(command | ({"sessionId": session} if session else {})))
+                while (said := json.loads(socket.recv(timeout=SECONDS))).get("id") != 1:
+                    pass
+                return said["result"]
+
+            yield ask
+
+
+@contextmanager
+def users_browser(folder: Path, *urls: str) -> Generator[User]:
+    """A browser that its user has started with a folder of its own, and these pages in tabs."""
+    choice = find_browser(BrowserSettings())
+    assert choice.executable is not None
+    options = launch_options(choice, headless=True)
+    preferences = folder / "Default" / "Preferences"
+    if not preferences.exists():
+        preferences.parent.mkdir(parents=True)
+        downloads = {"default_directory": str(folder / "Downloads")}
+        preferences.write_text(json.dumps({"download": downloads}))
+    process = subprocess.Popen(
+        [
+            choice.executable,
+            "--headless",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={folder}",
+            *([] if options["chromium_sandbox"] else ["--no-sandbox"]),
+            *options["args"],
+            *urls,
+        ],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    user = User(folder, process)
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not _answers(user, urls) and user.running and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield user
+    finally:
+        if user.running:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _answers(user: User, urls: tuple[str, ...]) -> bool:
+    try:
+        tabs = user.tabs()
+    except (OSError, ValueError):
+        return False
+    return all(url in tabs for url in urls)
