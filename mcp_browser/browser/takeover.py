@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,8 +16,8 @@ from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin, within
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DeadlineExceeded, NotActionable, TakenOver
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
+from mcp_browser.text import cut, cut_address, quoted
 
 BEGIN_SECONDS = 30.0  # How long a call that runs may take to end before a person gets the browser
 READ_SECONDS = 0.4  # How often it is read what secret fields hold
@@ -81,6 +81,7 @@ class Takeover:
         self._longest_wait = longest_wait
         self._holder: Holder | None = None
         self._holding: asyncio.Task[None] | None = None
+        self._back: asyncio.Future[str] | None = None
         self._release: asyncio.Future[None] | None = None
         self._clocks: dict[anyio.CancelScope, float] = {}
         self._typed: set[str] = set()
@@ -171,7 +172,38 @@ class Takeover:
             if not release.done():
                 release.set_result(None)
         await asyncio.wait({holding})
+        if not ended.waiting and self._back is not None:
+            # Whoever was asked has come, and is done.
+            back, self._back = self._back, None
+            if not back.done():
+                back.set_result(cut((note or "").strip(), LONGEST_NOTE))
         return True
+
+    @contextlib.asynccontextmanager
+    async def asking(self, by: str, what: str) -> "AsyncGenerator[asyncio.Future[str]]":
+        """Within it a person is asked to do something, and the browser is theirs, at once or once they come.
+
+        Yields:
+            The note of whoever has come and handed the browser back; or the error of a session that ended.
+
+        Raises:
+            DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        """
+        while True:
+            await self.over()
+            with contextlib.suppress(NotActionable):
+                asked = await self.begin(by, asked=what)
+                break
+        back = self._back = asyncio.get_running_loop().create_future()
+        holder: Holder | None = asked
+        try:
+            yield back
+            holder = None  # Who has come for it is done with it, too.
+        finally:
+            if self._back is back:
+                self._back = None
+                await self.end(holder=holder)
+            back.cancel()
 
     async def read_secrets(self) -> None:
         """Read what secret fields hold, so that no result shows it; before input that may submit a form."""
@@ -224,6 +256,8 @@ class Takeover:
         """The session ends, whoever has it."""
         if self._holding is not None:
             self._holding.cancel()
+        if self._back is not None and not self._back.done():
+            self._back.set_exception(BrowserUnavailable("The session was closed.", hint="Start a new one."))
 
     # -- inside
 
