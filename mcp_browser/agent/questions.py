@@ -90,12 +90,16 @@ async def with_browser(
     takeover: Takeover, question: Question, asked: Coroutine[Any, Any, str | None]
 ) -> str | None:
     """What came of a question, during which the browser is the person's: they may act in it instead."""
-    asking = asyncio.create_task(asked)
+    asking: asyncio.Task[str | None] | None = None
     try:
         async with takeover.asking("the user", question.text) as back:
+            asking = asyncio.create_task(asked)
             await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
             if back.done():
                 return PERSON_ACTED.format(note=back.result()).strip()
             return asking.result()
     finally:
-        asking.cancel()
+        if asking is None:
+            asked.close()
+        else:
+            asking.cancel()
