@@ -40,8 +40,8 @@ LONGEST_TEXT = 200
 MOST_PARTS = 50  # How many parts of a list or an object are told
 
 _WITHHELD = frozenset(
-    "answer body context cookies credentials headers history json output_schema paths script task text "
-    "user_agent value variables".split()
+    "answer body context cookies credentials headers history json output_schema paths reason script task "
+    "text user_agent value variables".split()
 )
 """Names of arguments that may hold anything, passwords too."""
 

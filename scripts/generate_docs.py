@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.catalog import SESSIONS
+from mcp_browser.actions.catalog import PERSON, SESSIONS
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
@@ -21,6 +21,7 @@ from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
+from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.texts import PROMPTS
 from mcp_browser.server.resources.views import VIEWS
 from mcp_browser.server.sessions.tools import session_tools
@@ -131,7 +132,11 @@ def _own_tools() -> dict[str, list[ServerTool]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
     agent = AgentTools(Settings(), nothing, default_registry())
-    return {"agent": list(agent.all_tools()), SESSIONS: list(session_tools(nothing))}
+    return {
+        "agent": list(agent.all_tools()),
+        PERSON: list(PersonTools(nothing).all_tools()),
+        SESSIONS: list(session_tools(nothing)),
+    }
 
 
 def _settings() -> str:

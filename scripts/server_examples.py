@@ -24,6 +24,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "list_sessions": {},
     "close_session": {"session": "s1"},
     "run_task": {"task": "Put The Tide Tables into the basket.", "start_url": SITE},
+    "ask_person": {"reason": "Please solve the captcha."},
     "replay_task": {"task_id": "TASK"},
     "pause_task": {"task_id": "TASK"},
     "get_task": {"task_id": "TASK"},
@@ -70,7 +71,7 @@ async def capture() -> dict[str, dict[str, Any]]:
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "mcp_browser", *flags, f"--model=scripted:{script}"]
         )
-        async with Client(server, read_timeout_seconds=120) as client:
+        async with Client(server, read_timeout_seconds=120, elicitation_callback=_answer) as client:
             asked = _Asking(client, url)
             captured: dict[str, dict[str, Any]] = {}
             for name, arguments in EXAMPLES.items():
@@ -84,6 +85,11 @@ async def capture() -> dict[str, dict[str, Any]]:
                     await asked.until("is paused")
                 captured[name] = {"arguments": dict(arguments), "result": await asked.call(name, arguments)}
     return captured
+
+
+async def _answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    """The person of the client."""
+    return types.ElicitResult(action="accept", content={"outcome": "Done", "note": "It was a duck."})
 
 
 class _Asking:

@@ -69,6 +69,8 @@ ALL = "all"
 CORE = "core"
 
 SESSIONS = "sessions"  # The tools by which a client over stdio has several sessions, which HTTP always offers
+PERSON = "person"  # The tool by which the person is asked to act: the server's
+PERSON_TOOLS = ("ask_person",)
 AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
 REPLAY_TASK = "replay_task"
@@ -104,8 +106,10 @@ def load_registry(settings: ToolSettings) -> Registry:
             everything.include(registry)
         except ValueError as error:
             raise SettingsError(f"{source}: {error}") from error
-    _check_names("tools", settings.tools, (*everything.groups(), AGENT, SESSIONS, ALL), "group of tools")
-    known = [*(action.name for action in everything), *AGENT_TOOLS]
+    _check_names(
+        "tools", settings.tools, (*everything.groups(), AGENT, PERSON, SESSIONS, ALL), "group of tools"
+    )
+    known = [*(action.name for action in everything), *AGENT_TOOLS, *PERSON_TOOLS]
     _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
@@ -134,6 +138,12 @@ def agent_tools(settings: Settings) -> tuple[str, ...]:
         offered = (RUN_TASK,)
     excluded = {*settings.tools.exclude_actions, *((REPLAY_TASK,) if settings.tools.read_only else ())}
     return tuple(name for name in offered if name not in excluded)
+
+
+def person_tools(settings: Settings) -> tuple[str, ...]:
+    """The tools that ask the person, where their group is named."""
+    offered = PERSON_TOOLS if not {PERSON, ALL}.isdisjoint(settings.tools.tools) else ()
+    return tuple(name for name in offered if name not in settings.tools.exclude_actions)
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

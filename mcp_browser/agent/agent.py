@@ -23,7 +23,7 @@ from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import PlannerStyle
-from mcp_browser.agent.questions import Question
+from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.record.masking import TypedMask
 from mcp_browser.agent.run_status import RunStatus
@@ -91,7 +91,13 @@ class Agent(TaskRun):
             control=self.control,
             state=self.state,
         )
-        self.run_status = RunStatus(self.history, self.control, seconds=self.state.seconds, resumable=True)
+        self.run_status = RunStatus(
+            self.history,
+            self.control,
+            self.session.takeover,
+            seconds=self.state.seconds,
+            resumable=True,
+        )
         self.spending = Spending(
             self.task.budget,
             [self.model_client, self.judge_client or self.model_client],
@@ -205,7 +211,10 @@ class Agent(TaskRun):
         notes: list[str] = []
         failure: str | None = None
         try:
-            with anyio.fail_after(self.settings.step_timeout) as self._step_limit:
+            with (
+                anyio.fail_after(self.settings.step_timeout) as self._step_limit,
+                self.session.takeover.stops(self._step_limit),
+            ):
                 await self._tell_look()
                 look = await self._look()
                 asked = await self.planner.decide(look, reason, notes)
@@ -368,7 +377,8 @@ class Agent(TaskRun):
         self.run_status.obstacle = question.obstacle
         await self._tell_status()
         site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
-        told = await question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
+        asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
+        told = await with_browser(self.session.takeover, question, asked)
         if told is not None:
             self.run_status.obstacle = None
             self.run_status.set(TaskStatus.WORKING)

@@ -26,7 +26,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Ask, nobody, with_consent
 from mcp_browser.controller import Controller, Prepare
 from mcp_browser.dom.models import DomChanges, DomSnapshot
-from mcp_browser.errors import ActionError
+from mcp_browser.errors import ActionError, TakenOver
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
 
@@ -115,11 +115,11 @@ class Executor:
         # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
         self.session.hide(self._secrets.values)
         left = await self._leave_outside()
-        looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+        looked = await self._patiently(self._own, "get_state", {"screenshot": picture})
         if not self._within(looked):
             # It went there meanwhile.
             left = await self._leave_outside()
-            looked = await self._own.execute("get_state", {"screenshot": picture}, self.session)
+            looked = await self._patiently(self._own, "get_state", {"screenshot": picture})
             if not self._within(looked):
                 raise self._domains.outside(left or "The page")
         observation = looked.observation
@@ -234,9 +234,19 @@ class Executor:
         prepare: Prepare | None = None,
     ) -> ActionResult:
         async def act(granted: Collection[str] | None) -> ActionResult:
-            return await controller.execute(name, arguments, self.session, prepare=prepare, granted=granted)
+            return await self._patiently(controller, name, arguments, prepare=prepare, granted=granted)
 
         return await with_consent(act, self._confirm)
+
+    async def _patiently(
+        self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any
+    ) -> ActionResult:
+        """Carry out an action, however long a person has the browser before."""
+        while True:
+            try:
+                return await controller.execute(name, arguments, self.session, **how)
+            except TakenOver:
+                await self.session.takeover.over()
 
     async def _filled(self, call: ActionCall, rule: CheckedTyping) -> dict[str, Any]:
         if call.name in (DONE, CALL_USER):

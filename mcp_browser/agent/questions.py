@@ -1,15 +1,19 @@
 """What a run asks a person, and what the model reads of the answer."""
 
+import asyncio
 import re
 import tomllib
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Self
 
 from mcp_browser.agent.control import Control, Watcher
 from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.browser.takeover import Takeover
 
 PERSON_ANSWERED = "The person answered: {answer}"
+PERSON_ACTED = "The person has worked in the browser and handed it back. {note}"
 
 _ASKED: dict[str, dict[str, list[str]]] = tomllib.loads(
     resources.files("mcp_browser.agent").joinpath("questions.toml").read_text(encoding="utf-8")
@@ -22,6 +26,9 @@ def _any_of(table: str) -> str:
 
 ASKS_FOR_SECRET = re.compile(f"(?i:{_any_of('words')})|{_any_of('capitals')}")
 """What a question is about whose answer no model may read, whether the model has thought of that or not."""
+
+DONE_IN_BROWSER = re.compile(f"(?i:{_any_of('browser')})")
+"""What a question is about that a person does in the browser, not by an answer."""
 
 ANSWER = "answer"  # The name of a secret that the model has not given one
 
@@ -77,3 +84,22 @@ class Question:
             f"The person has given it. You cannot read it: type <secret>{name}</secret> in its place, on "
             f"pages of {site} only."
         )
+
+
+async def with_browser(
+    takeover: Takeover, question: Question, asked: Coroutine[Any, Any, str | None]
+) -> str | None:
+    """What came of a question, during which the browser is the person's: they may act in it instead."""
+    asking: asyncio.Task[str | None] | None = None
+    try:
+        async with takeover.asking("the user", question.text) as back:
+            asking = asyncio.create_task(asked)
+            await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+            if back.done():
+                return PERSON_ACTED.format(note=back.result()).strip()
+            return asking.result()
+    finally:
+        if asking is None:
+            asked.close()
+        else:
+            asking.cancel()

@@ -49,7 +49,7 @@ class TaskRun(ABC):
             allowed_domains=self.task.allowed_domains,
             confirm=self._confirm,
         )
-        self.run_status = RunStatus(self.history, self.control)
+        self.run_status = RunStatus(self.history, self.control, self.session.takeover)
         self._step_limit = anyio.CancelScope()  # What ends the step under way when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)

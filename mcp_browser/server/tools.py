@@ -201,14 +201,9 @@ class Tools:
             if isinstance(answer, TaskHandle):
                 raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
             return answer
-        async with _progress(call):
+        async with progress(call):
             result = await self._act(call)
-        parts = render_result(result, settings=self._controller.settings, secrets=call.session.hidden)
-        return types.CallToolResult(
-            content=[_content(part) for part in parts],
-            structured_content=hide_in(structured(result), call.session.hidden),
-            is_error=result.error is not None,
-        )
+        return call_result(result, settings=self._controller.settings, secrets=call.session.hidden)
 
     async def _act(self, call: Call) -> ActionResult:
         """Carry out an action, and ask the caller's person where the policy wants that."""
@@ -292,15 +287,24 @@ class ToolsOf:
 
 
 @asynccontextmanager
-async def _progress(call: Call) -> AsyncGenerator[None]:
-    """Within it, a client that has asked for progress is told every few seconds that the call goes on."""
+async def progress(call: Call) -> AsyncGenerator[None]:
+    """Within it, a client that has asked for progress is told every few seconds that the call goes on.
+
+    It is told at once that a person has the browser, which the call then waits for.
+    """
+    takeover = call.session.takeover
 
     async def report() -> None:
         started = time.monotonic()
         while True:
-            await asyncio.sleep(PROGRESS_SECONDS)
-            seconds = round(time.monotonic() - started)
-            await call.request.session.report_progress(seconds, message=f"{call.params.name}: {seconds} s")
+            if not takeover.busy:
+                await takeover.changed.wait(PROGRESS_SECONDS)
+            seconds = time.monotonic() - started
+            waits = f" ({takeover.active})" if takeover.active is not None else ""
+            told = f"{call.params.name}: {seconds:.0f} s{waits}"
+            await call.request.session.report_progress(round(seconds, 3), message=told)
+            if takeover.busy:
+                await takeover.changed.wait(PROGRESS_SECONDS)
 
     task = asyncio.create_task(report())
     try:
@@ -336,6 +340,17 @@ def _outcome(answer: Answer) -> Outcome:
 def list_tools(registry: Registry) -> list[types.Tool]:
     """Every action of the registry as a tool, in the registry's order."""
     return [_tool(action) for action in registry]
+
+
+def call_result(
+    result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
+) -> types.CallToolResult:
+    """What an action has come to, as the result of a call."""
+    return types.CallToolResult(
+        content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
+        structured_content=hide_in(structured(result), secrets),
+        is_error=result.error is not None,
+    )
 
 
 def failed(text: str) -> types.CallToolResult:

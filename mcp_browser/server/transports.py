@@ -19,6 +19,8 @@ from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
+from mcp_browser.server.handover import ViewLink, no_view
+from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.catalog import Prompts
 from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -47,25 +49,31 @@ def registry_of(settings: Settings) -> Registry:
 
 
 async def serve_stdio(
-    settings: Settings, manager: BrowserManager, wire: StdioWire | None, *, open_form: OpenForm
+    settings: Settings,
+    manager: BrowserManager,
+    wire: StdioWire | None,
+    *,
+    open_form: OpenForm,
+    view_link: ViewLink = no_view,
 ) -> None:
     """Serve one client over standard input and output, until the input ends.
 
     All calls work in the manager's one session, unless the tools for sessions are asked for. Where `wire`
     has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
-    people give secrets.
+    people give secrets; `view_link` tells where they can see a session and take it over.
     """
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
-    agent = AgentTools(settings, source, registry, open_form=open_form)
+    agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
     controller = Controller(registry, settings)
+    person = PersonTools(lambda _: controller, view_link)
     pages = SessionPages(manager, source, lambda _: controller)
     server = create_server(
         controller,
         source,
-        tools=[*session_tools, *agent.tools()],
+        tools=[*session_tools, *agent.tools(), *person.tools(settings)],
         resources=[SessionFiles(manager, source), agent.files, pages],
         prompts=Prompts(source, pages, agent.task_ids),
         long_calls=agent,
@@ -75,6 +83,7 @@ async def serve_stdio(
         async with stdio_server(file, file) as (requests, answers):
             await server.run(requests, answers, server.create_initialization_options())
     finally:
+        await person.close()
         await agent.close()
 
 

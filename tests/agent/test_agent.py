@@ -1,6 +1,7 @@
 """The loop, with scripted models on real pages."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -277,6 +278,55 @@ async def test_the_person_is_asked_and_their_answer_told(session: BrowserSession
     assert outcome.succeeded
     assert person.asked == [("Which colour?", ("Red", "Blue"))]
     assert any("The person answered: Red" in message.text for message in script(agent).requests[1])
+
+
+async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
+    session: BrowserSession, site: Site
+) -> None:
+    class Person(NobodyWatches):
+        async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+            assert session.takeover.active is not None
+            assert session.takeover.active.asked == question
+            await session.takeover.begin("Ann")
+            await session.current_tab.page.evaluate("document.body.textContent = 'You are a human'")
+            handing_back.append(asyncio.create_task(session.takeover.end("Solved it.")))
+            await asyncio.Event().wait()
+            return None
+
+    handing_back: list[asyncio.Task[bool]] = []
+    ask = output({"call_user": {"question": "Please solve the captcha."}})
+    task = Task(text="Go on.", start_url=site.page("A captcha"))
+    agent = make_agent(task, [ask, done("In.")], session, watcher=Person())
+    outcome = await agent.run()
+    assert outcome.succeeded
+    told = "\n".join(message.text for message in script(agent).requests[1])
+    assert "The person has worked in the browser and handed it back. Solved it." in told
+    assert "You are a human" in told
+    assert session.takeover.active is None
+
+
+async def test_a_step_that_waits_for_a_person_spends_no_time(session: BrowserSession, site: Site) -> None:
+    class Taking(NobodyWatches):
+        async def progressed(self, progress: Progress) -> None:
+            if progress.actions and not taken:
+                taken.append(asyncio.create_task(take()))
+                await asyncio.sleep(0)
+
+    async def take() -> None:
+        await session.takeover.begin("Ann")
+        before = agent.run_status.seconds
+        assert agent._step_limit.deadline == math.inf
+        await asyncio.sleep(0.2)
+        assert agent.run_status.seconds - before < 0.15
+        await session.takeover.end("Take the red one.")
+
+    taken: list[asyncio.Task[None]] = []
+    task = Task(text="Go on.", start_url=site.page("<button>Red</button>"))
+    agent = make_agent(task, [click("button", "Red"), done("Red.")], session, watcher=Taking())
+    outcome = await agent.run()
+    await taken[0]
+    assert outcome.succeeded
+    assert any("Take the red one." in message.text for message in script(agent).requests[1])
 
 
 async def test_a_run_that_nobody_answers_waits_and_goes_on_when_told(

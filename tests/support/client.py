@@ -204,7 +204,7 @@ class Browser:
 
 
 @asynccontextmanager
-async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser]:
+async def browsing(era: Era = "auto", *arguments: str, **options: Any) -> AsyncGenerator[Browser]:
     """A client connected to a server process of its own: headless, with a clean profile.
 
     Fixtures of any scope may hold it.
@@ -212,11 +212,12 @@ async def browsing(era: Era = "auto", *arguments: str) -> AsyncGenerator[Browser
     Args:
         era: `auto` speaks the modern protocol, `legacy` the one with a handshake.
         arguments: more flags for the server.
+        options: the client's, such as its callbacks.
     """
     command = ["-m", "mcp_browser", "--stdio", "--headless", "--isolated", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
     server = StdioServerParameters(command=sys.executable, args=command, env=environment)
-    async with held(Client(server, mode=era, read_timeout_seconds=120)) as client:
+    async with held(Client(server, mode=era, read_timeout_seconds=120, **options)) as client:
         yield Browser(client)
 
 

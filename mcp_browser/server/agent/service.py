@@ -36,6 +36,7 @@ from mcp_browser.server.agent.tools import (
 from mcp_browser.server.agent.turns import Turns
 from mcp_browser.server.ask import is_modern
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, SessionSource
+from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.extension import takes_tasks
 from mcp_browser.server.tasks.long_calls import handle_of
@@ -47,7 +48,7 @@ logger = logging.getLogger(__name__)
 class AgentRuns:
     """Starts and steers the runs of one server."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
         self,
         settings: Settings,
         sessions: SessionSource,
@@ -55,9 +56,11 @@ class AgentRuns:
         *,
         wrote: Callable[[Run, str], None],
         open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
     ) -> None:
         """Let agents use the actions of `registry`; `wrote` is called with each file a run has written."""
         self._open_form = open_form
+        self._view_link = view_link
         self._can_be_polled = "get_task" in agent_tools(settings)
         self._sessions = sessions
         self._maker = RunMaker(settings, registry, wrote)
@@ -246,7 +249,7 @@ class AgentRuns:
         return run
 
     def _begin(self, call: Call, run: Run) -> None:
-        run.agent.watcher = ClientWatcher(run, call.request, self._open_form)
+        run.agent.watcher = ClientWatcher(run, call.request, self._open_form, self._view_link)
         self.runs.add(run)
         run.begin(lambda: self._place(call, run))
         if run.turn > 1:

@@ -12,6 +12,7 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.server.agent.files import TaskFiles
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
+from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.tasks.long_calls import LongCall
 from mcp_browser.settings import Settings
@@ -84,17 +85,19 @@ class ReplayTaskParams(Params):
 class AgentTools:
     """The tools of the agent, for one server."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
         self,
         settings: Settings,
         sessions: SessionSource,
         registry: Registry,
         *,
         open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
         choose: Callable[[Principal], tuple[Settings, Registry]] | None = None,
     ) -> None:
         """`choose` gives the settings and actions of a principal, where not all have the same."""
         self._open_form = open_form
+        self._view_link = view_link
         self._sessions = sessions
         self._everybodys = settings, registry
         self._choose = choose
@@ -185,6 +188,7 @@ class AgentTools:
                 registry,
                 wrote=self.files.written,
                 open_form=self._open_form,
+                view_link=self._view_link,
             )
             # It keeps its settings, so that their identity stays theirs.
             agent = self._agents[id(settings)] = made

@@ -20,6 +20,7 @@ from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.secret_forms import PATH
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
+from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
 from mcp_browser.server.http.metrics import Metrics, Numbers
@@ -28,6 +29,7 @@ from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
+from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.prompts.catalog import Prompts
 from mcp_browser.server.resources.pages import SessionPages
@@ -71,7 +73,14 @@ class Controllers:
 class HttpServer:
     """A server of one process: its sessions and its listener."""
 
-    def __init__(self, settings: Settings, manager: BrowserManager, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        manager: BrowserManager,
+        listener: socket.socket,
+        *,
+        view_link: ViewLink = no_view,
+    ) -> None:
         """Make the app; nothing is served yet.
 
         Raises:
@@ -98,11 +107,17 @@ class HttpServer:
             self.sessions,
             controllers.of(settings).registry,
             open_form=forms.asking,
+            view_link=view_link,
             choose=controllers.choose,
         )
+        self._person = PersonTools(lambda principal: controllers.of(settings_of(principal)), view_link)
 
         def tools(settings: Settings) -> Tools:
-            own = [*session_tools(self.sessions), *self._agent.tools(settings)]
+            own = [
+                *session_tools(self.sessions),
+                *self._agent.tools(settings),
+                *self._person.tools(settings),
+            ]
             return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
 
         pages = SessionPages(manager, self.sessions, lambda principal: controllers.of(settings_of(principal)))
@@ -164,6 +179,7 @@ class HttpServer:
         """Let running calls end, close the sessions, then the connections; `serve` returns."""
         await self.sessions.stop(self._settings.server.shutdown_timeout)
         self._server.resources.close()
+        await self._person.close()
         await self._agent.close()
         self._uvicorn.should_exit = True
 

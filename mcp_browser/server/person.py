@@ -1,0 +1,171 @@
+"""The tool by which a model asks the person to do what only they can, in the browser or by an answer."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mcp_types as types
+from pydantic import Field
+
+from mcp_browser.actions.catalog import person_tools
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import ActionParams
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.settling import ActionScope
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError, NotActionable, NotFound
+from mcp_browser.server.ask import PERSON_SECONDS, Mailbox, is_modern
+from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
+from mcp_browser.server.handover import (
+    Handover,
+    ViewLink,
+    asks_by_url,
+    handover_of,
+    handover_request,
+    no_view,
+    where_to_act,
+)
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.tools import call_result, progress
+from mcp_browser.settings import Settings
+
+
+class AskPersonParams(ActionParams):
+    """What to ask."""
+
+    reason: str = Field(
+        min_length=1, max_length=2_000, description="what they are to do in the browser, or to answer"
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """A question to the person that outlives the calls of a client which answers with its next one."""
+
+    session: BrowserSession
+    mailbox: Mailbox
+    work: asyncio.Task[Handover]
+
+
+class PersonTools:
+    """The tool, for one server."""
+
+    def __init__(
+        self, controller_of: Callable[[Principal], Controller], view_link: ViewLink = no_view
+    ) -> None:
+        """Ask the persons of clients; `controller_of` is what carries out a principal's actions."""
+        self._controller_of = controller_of
+        self._view_link = view_link
+        self._questions: dict[str, _Question] = {}
+
+    def tools(self, settings: Settings) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
+        offered = person_tools(settings)
+        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+
+    def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
+        return (server_tool(self.ask_person, param_model=AskPersonParams),)
+
+    async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:
+        """Ask the user to do what only they can (a captcha, a login, a payment), and wait for them."""
+        if call.params.request_state is None:
+            await call.session.takeover.let_pass()
+            async with call.session.lock:
+                await call.session.ensure_open()
+            name, question = self._ask(call, params.reason)
+        else:
+            # The call of a client that comes back with the answer.
+            name = call.params.request_state
+            question = self._questions.get(name)
+            if question is None or question.session is not call.session:
+                raise NotFound("The question is over.", hint="Look with get_state; ask again if need be.")
+            question.mailbox.deliver(call.params.input_responses)
+        async with progress(call):
+            if requests := await self._attend(call, question):
+                return types.InputRequiredResult(input_requests=dict(requests), request_state=name)
+        return await self._result(call, question.work.result())
+
+    async def close(self) -> None:
+        """Ask nobody any more."""
+        for question in self._questions.values():
+            question.work.cancel()
+
+    def _ask(self, call: Call, reason: str) -> tuple[str, _Question]:
+        session = call.session
+        link = self._view_link(call.request, session)
+        request = handover_request(call.request, reason, session, link)
+        if request is None:
+            where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
+            raise NotActionable(
+                "This client cannot ask its user (it has no elicitation).",
+                hint=f"Tell the user what they are to do, and end your turn. {where}",
+            )
+        name, mailbox = secrets.token_urlsafe(16), Mailbox()
+        work = asyncio.create_task(
+            _put(session, reason, mailbox, request, by_url=asks_by_url(call.request, link))
+        )
+
+        def ended(work: asyncio.Task[Handover]) -> None:
+            self._questions.pop(name, None)
+            mailbox.news.wake()
+            if not work.cancelled():
+                work.exception()  # Read here where no call waits for it any more
+
+        work.add_done_callback(ended)
+        question = self._questions[name] = _Question(session, mailbox, work)
+        return name, question
+
+    async def _attend(self, call: Call, question: _Question) -> dict[str, types.InputRequest]:
+        """Wait for the answer; what the client has to be asked where it answers with its next call."""
+        try:
+            while not question.work.done():
+                if not question.mailbox.waiting:
+                    await question.mailbox.news.wait()
+                elif is_modern(call.request):
+                    return dict(question.mailbox.requests())
+                else:
+                    await question.mailbox.pass_on(call.request)
+        except asyncio.CancelledError:
+            question.work.cancel()
+            raise
+        return {}
+
+    async def _result(self, call: Call, came: Handover) -> types.CallToolResult:
+        """The answer, and what the person has changed in the browser."""
+        controller, session = self._controller_of(call.principal), call.session
+
+        async def look(ctx: ActionContext) -> ActionResult:
+            scope = ActionScope("read", ctx.tab, ctx.tab.url, {})
+            return ActionResult(observation=await ctx.session.observe(scope))
+
+        try:
+            changed = (await controller.look("get_state", {}, look, session)).observation
+            result = ActionResult(extracted_content=str(came), observation=changed)
+        except ActionError as error:
+            result = ActionResult(extracted_content=f"{came}\n{error}")
+        return call_result(result, settings=controller.settings, secrets=session.hidden)
+
+
+async def _put(
+    session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest, *, by_url: bool
+) -> Handover:
+    """Ask, and wait until the person answers, or has come to the browser and handed it back."""
+    asking: asyncio.Task[object] | None = None
+    try:
+        async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
+            asking = asyncio.create_task(mailbox.ask(request))
+            await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+            if not back.done():
+                came = handover_of(asking.result())
+                if not by_url or came.outcome != "done":
+                    return came
+                # They have only agreed to go there.
+            return Handover("done", await back)
+    except TimeoutError:
+        return Handover("no answer")
+    finally:
+        if asking is not None:
+            asking.cancel()
