@@ -150,7 +150,7 @@ class Controller:
         params = action.validate(arguments)
         limit = rules.settings.limits.call_timeout + (action.own_time(params) if action.own_time else 0)
         doing = "waiting for another call to end"
-        with anyio.move_on_after(limit):
+        with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
             async with session.action(action.effect) as scope:
                 doing = name
                 if prepare is not None:
@@ -208,7 +208,7 @@ class Controller:
     ) -> ActionResult:
         rules = self._rules
         limit = rules.settings.limits.call_timeout
-        with anyio.move_on_after(limit):
+        with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
             async with session.action("read") as scope:
                 self._guard(action, session)
                 if rules.policy is not None:

@@ -19,6 +19,7 @@ McpBrowserError
     ├── NavigationError      the address could not be opened
     ├── BlockedUrl           the address is not allowed
     ├── Refused              the policy forbids it, or a person has not said yes
+    ├── TakenOver            a person has the browser, and has not handed it back in time
     ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
     ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
     ├── LimitReached         there is no room for another session, tab or call
@@ -136,6 +137,10 @@ class BlockedUrl(ActionError):
 
 class Refused(ActionError):
     """The policy forbids the action, or a person has to say yes and has not."""
+
+
+class TakenOver(ActionError):
+    """A person has the browser; nothing has been done."""
 
 
 class DialogOpen(ActionError):

@@ -381,6 +381,10 @@ class LimitSettings(SettingsGroup):
         default=5, description="Longest wait for what an action has started, seconds."
     )
     call_timeout: Seconds = Field(default=60, description="Limit for a whole tool call, seconds.")
+    takeover_wait: Seconds = Field(
+        default=45,
+        description="How long a call waits for a person who has taken over the browser, seconds.",
+    )
 
 
 class ObservationSettings(SettingsGroup):
@@ -695,7 +699,7 @@ PER_PRINCIPAL = frozenset(
         "max_files max_files_size max_download_size output_dir upload_dirs "
         "model allowed_models model_url model_output model_window model_temperature fallback_model gui_scale "
         "max_steps max_actions max_failures model_timeout step_timeout step_pictures secrets "
-        "action_timeout navigation_timeout settle_timeout call_timeout "
+        "action_timeout navigation_timeout settle_timeout call_timeout takeover_wait "
         "max_sessions_per_client max_tabs max_tabs_per_client max_disk_per_client max_waiting idle_timeout "
         "lifetime max_connections_per_client rate_limit audit_log"
     ).split()

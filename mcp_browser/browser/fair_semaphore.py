@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Container
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
 import anyio
@@ -101,6 +102,10 @@ class SessionLock:
         if self._turns is not None:
             self._turns.give_back(self._owner)
         self._own.release()
+
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        """The lock for a person, who may keep it for long and takes no turn of the calls'."""
+        return self._own
 
     def locked(self) -> bool:
         """Whether a call works in the session."""

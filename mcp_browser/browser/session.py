@@ -30,6 +30,7 @@ from mcp_browser.browser.session_plugins import START_STATE, C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
+from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script
 from mcp_browser.errors import (
@@ -154,6 +155,7 @@ class BrowserSession:
             lost_tabs=self._lost_tabs,
         )
         self.attached = self._tabs.attached
+        self.takeover = Takeover(self, longest_wait=self._settings.limits.takeover_wait)
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
         self._reopened: set[int] = set()
         self._was_open = False
@@ -266,6 +268,15 @@ class BrowserSession:
         """Tell a sentence with the next result."""
         self._observations.notice(text)
 
+    def handed_back(self, told: str, *, moved: bool) -> None:
+        """A person has handed the browser back; `moved`: another page is there than the last result told."""
+        if told:
+            self.notice(told)
+        if moved:
+            self._lost_tabs.moved = told
+        self.acted_at = time.time()
+        self._on_action(self)
+
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
         return self._observations.take_notices()
@@ -346,6 +357,7 @@ class BrowserSession:
             steps.push_async_callback(self._give_back)
             steps.push_async_callback(self._plugins.closed)
             steps.callback(self._tabs.stop)
+            steps.callback(self.takeover.close)
             steps.push_async_callback(self._downloads.close)
 
     async def _bring_up(self) -> None:
@@ -555,7 +567,9 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: the session cannot be opened.
             NotFound: the tab has changed since the last result, so that input would go to another page.
+            TakenOver: a person has the browser, and does not hand it back in time.
         """
+        await self.takeover.let_pass()
         async with self.lock:
             await self.ensure_open()
             if effect == "input":

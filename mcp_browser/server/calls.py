@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -158,8 +159,7 @@ class OneSession:
         finally:
             self._leases -= 1
             if self._idle_seconds is not None and not self._leases:
-                loop = asyncio.get_running_loop()
-                self._resting = loop.call_later(self._idle_seconds, lambda: begin(self._rest()))
+                self._rest_after(self._idle_seconds)
 
     async def beside(self, _principal: Principal, session: BrowserSession) -> Lease:
         """A session with a copy of the logins, which rests once its task has ended."""
@@ -167,9 +167,18 @@ class OneSession:
         self._beside[beside.id] = beside
         return Lease(session=beside, handle=beside.id, passing=True)
 
+    def _rest_after(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._resting = loop.call_later(seconds, lambda: begin(self._rest()))
+
     async def _rest(self) -> None:
         session = await self._manager.default_session()
-        if not self._leases:
+        assert self._idle_seconds is not None
+        await session.takeover.over()
+        left = session.takeover.ended + self._idle_seconds - time.monotonic()
+        if not self._leases and left > 0:
+            self._rest_after(left)
+        elif not self._leases:
             seconds = f"{self._idle_seconds:g} s"
             await session.rest(f"The browser was closed after {seconds} without a call: no page is open.")
 

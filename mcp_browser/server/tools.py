@@ -293,14 +293,23 @@ class ToolsOf:
 
 @asynccontextmanager
 async def _progress(call: Call) -> AsyncGenerator[None]:
-    """Within it, a client that has asked for progress is told every few seconds that the call goes on."""
+    """Within it, a client that has asked for progress is told every few seconds that the call goes on.
+
+    It is told at once that a person has the browser, which the call then waits for.
+    """
+    takeover = call.session.takeover
 
     async def report() -> None:
         started = time.monotonic()
         while True:
-            await asyncio.sleep(PROGRESS_SECONDS)
-            seconds = round(time.monotonic() - started)
-            await call.request.session.report_progress(seconds, message=f"{call.params.name}: {seconds} s")
+            if not takeover.busy:
+                await takeover.changed.wait(PROGRESS_SECONDS)
+            seconds = time.monotonic() - started
+            waits = f" ({takeover.active})" if takeover.active is not None else ""
+            told = f"{call.params.name}: {seconds:.0f} s{waits}"
+            await call.request.session.report_progress(round(seconds, 3), message=told)
+            if takeover.busy:
+                await takeover.changed.wait(PROGRESS_SECONDS)
 
     task = asyncio.create_task(report())
     try:

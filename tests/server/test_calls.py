@@ -70,16 +70,21 @@ def describe() -> ActionResult:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server() -> AsyncIterator[Server[Any]]:
+async def manager() -> AsyncIterator[BrowserManager]:
+    manager = BrowserManager(SETTINGS)
+    yield manager
+    await manager.close()
+
+
+@pytest.fixture(scope="module")
+def server(manager: BrowserManager) -> Server[Any]:
     registry = default_registry()
     registry.include(counting)
-    manager = BrowserManager(SETTINGS)
     own = [
         server_tool(greet, param_model=GreetParams, read_only=True),
         server_tool(outside, param_model=GreetParams, in_session=False),
     ]
-    yield create_server(Controller(registry, SETTINGS), OneSession(manager), own)
-    await manager.close()
+    return create_server(Controller(registry, SETTINGS), OneSession(manager), own)
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -174,6 +179,29 @@ async def test_a_long_wait_reports_progress(
     assert told[0] == "wait_for: 0 s"
 
 
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_waiting_call_reports_at_once_that_a_person_has_the_browser(
+    manager: BrowserManager, server: Server[Any], era: Any
+) -> None:
+    told: list[str | None] = []
+    first = asyncio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+        first.set()
+
+    takeover = (await manager.default_session()).takeover
+    async with Client(server, mode=era) as client:
+        await takeover.begin("Ann")
+        waiting = asyncio.create_task(client.call_tool("get_state", {}, progress_callback=on_progress))
+        await asyncio.wait_for(first.wait(), 20)
+        await takeover.end("Go on.")
+        result = await waiting
+    assert told[0] == "get_state: 0 s (A person (Ann) has taken over the browser)"
+    assert not result.is_error
+    assert "Go on." in text_of(result)
+
+
 async def test_two_tools_of_one_name_are_refused() -> None:
     manager = BrowserManager(SETTINGS)
     controller = Controller(counting, SETTINGS)
@@ -188,7 +216,7 @@ async def test_two_tools_of_one_name_are_refused() -> None:
 async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Site) -> None:
     manager = BrowserManager(SETTINGS)
     controller = Controller(default_registry(), SETTINGS)
-    server = create_server(controller, OneSession(manager, idle_seconds=0.3))
+    server = create_server(controller, OneSession(manager, idle_seconds=0.8))
     async with Client(server) as client:
 
         async def act(**arguments: str) -> str:
@@ -196,10 +224,14 @@ async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Si
 
         assert "Opened" in await act(action="launch", url=site.page("<p>Here"))
         session = await manager.default_session()
+        await session.takeover.begin("Ann")
+        await anyio.sleep(1.2)
+        assert session.tabs
+        await session.takeover.end()
         while session.open_context is not None:  # noqa: ASYNC110 - nothing tells of it
             await anyio.sleep(0.05)
         told = await act(action="scroll_down")
-        assert "closed after 0.3 s without a call" in told
+        assert "closed after 0.8 s without a call" in told
         assert "launch" in told
         assert "Opened" in await act(action="launch", url=site.page("<p>Again"))
     await manager.close()

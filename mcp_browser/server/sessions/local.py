@@ -155,6 +155,7 @@ def local_session_tools(sessions: LocalSessions) -> tuple[ServerTool, ...]:
     async def close_session(_call: Call, params: CloseSessionParams) -> types.CallToolResult:
         """Close a browser session with its tabs; the profile keeps its logins."""
         held = await sessions.find(params.session)
+        await held.session.takeover.let_pass()
         await held.session.close()
         return tool_result(f'Closed the session "{held.handle}".', None)
 

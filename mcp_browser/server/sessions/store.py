@@ -394,7 +394,8 @@ class Sessions:
 
     def _unused(self, of: Callable[[HeldSession], bool]) -> list[HeldSession]:
         """Those among the sessions that were never called again, the longest idle first."""
-        found = [held for held in self._held.values() if held.unused and not held.calls and of(held)]
+        free = [held for held in self._held.values() if not held.calls and not held.session.takeover.busy]
+        found = [held for held in free if held.unused and of(held)]
         return sorted(found, key=lambda held: held.used)
 
     def _reclaimable(self, principal: Principal) -> HeldSession | None:
@@ -427,13 +428,15 @@ class Sessions:
     def _why_over(self, held: HeldSession) -> str:
         """Why a session is over, or nothing; one that has calls under way is not."""
         settings, now = self._settings_for(held.owner), time.monotonic()
-        if held.calls:
+        taken = held.session.takeover
+        if held.calls or taken.busy:
             return ""
+        used = max(held.used, taken.ended)
         if now - held.started >= settings.lifetime:
             return f"The session ended: it was {in_words(settings.lifetime)} old."
-        if now - held.used >= settings.idle_timeout:
+        if now - used >= settings.idle_timeout:
             return f"The session ended after {in_words(settings.idle_timeout)} without a call."
-        if held.unused and now - held.used >= UNUSED_SECONDS:
+        if held.unused and now - used >= UNUSED_SECONDS:
             newest = self._unused(lambda other: other.owner.id == held.owner.id)[-UNUSED_KEPT:]
             return "" if held in newest else UNUSED
         return ""

@@ -118,6 +118,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
             raise NotFound("This connection has no session of its own now.", hint="See list_sessions.")
         else:
             held = default
+        await held.session.takeover.let_pass()
         await sessions.end(held, "The session was closed by close_session.")
         return tool_result("Closed the session.", None)
 

@@ -1,0 +1,212 @@
+"""A person takes over the browser: calls wait, and are told what the person did."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+import pytest_asyncio
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser import takeover
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import DeadlineExceeded, NotActionable, NotFound, TakenOver
+from mcp_browser.rendering.result import TextPart, render_result
+from mcp_browser.settings import Settings
+from tests.browser.conftest import Hand, shown, until
+from tests.support.site import Site
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
+async def handed_back(hand: Hand) -> AsyncIterator[None]:
+    yield
+    await hand.session.takeover.end()
+    hand.session.take_notices()
+
+
+def rendered(result: ActionResult, session: BrowserSession) -> str:
+    parts = render_result(result, settings=session.settings, secrets=session.hidden)
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+async def test_a_call_waits_until_the_browser_is_handed_back_and_is_told(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button onclick=\"this.textContent='Pressed'\">Press</button>"))
+    person = hand.session.takeover
+    holder = await person.begin("Ann")
+    assert person.active is holder
+    assert "Ann" in str(holder)
+    waiting = asyncio.create_task(Controller().execute("get_state", {}, hand.session))
+    await hand.tab.page.get_by_text("Press").click()
+    assert not waiting.done()
+    assert await person.end("I have pressed it.")
+    told = rendered(await waiting, hand.session)
+    assert "A person (Ann) had the browser for" in told
+    assert '"I have pressed it."' in told
+    assert 'button "Pressed"' in told
+    assert person.active is None
+    assert not await person.end()
+
+
+async def test_what_a_person_changed_on_the_page_is_told_as_changes(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<h1>Shop</h1><div id=cart></div>"))
+    await hand.session.takeover.begin("Ann")
+    await hand.tab.page.evaluate("cart.innerHTML = '<p>One book</p>'")
+    await hand.session.takeover.end()
+    told = await hand.do(lambda tab: tab.page.evaluate("1"), effect="read")
+    assert told.changes is not None
+    assert "One book" in shown(told)
+
+
+async def test_input_is_not_sent_to_the_page_that_a_person_has_opened(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button>Here</button>"))
+    there = site.page("<button>Here</button>", title="Elsewhere")
+    person = hand.session.takeover
+    await person.begin("Ann")
+    await hand.tab.page.goto(there)
+    await person.end()
+    with pytest.raises(NotFound, match=r"Ann.* is http.*Nothing was done"):
+        await hand.click("Here")
+    assert "Elsewhere" in shown(await hand.look())
+    await hand.click("Here")
+
+
+async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    go_on, person = asyncio.Event(), hand.session.takeover
+
+    async def work() -> None:
+        assert person.active is None
+        await go_on.wait()
+
+    running = asyncio.create_task(hand.do(lambda _: work()))
+    await until(hand.session.lock.locked)
+    taking = asyncio.create_task(person.begin("Ann"))
+    await until(lambda: person.busy)
+    assert person.active is None
+    go_on.set()
+    await running
+    assert (await taking).by == "Ann"
+
+
+async def test_a_takeover_is_given_up_where_a_call_does_not_end(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "BEGIN_SECONDS", 0.05)
+    person = hand.session.takeover
+    async with hand.session.lock:
+        with pytest.raises(DeadlineExceeded, match="still runs"):
+            await person.begin("Ann")
+    await person.over()
+    await hand.look()
+
+
+async def test_only_one_person_has_the_browser(hand: Hand) -> None:
+    person = hand.session.takeover
+    first = await person.begin("Ann")
+    with pytest.raises(NotActionable, match=r"\(Ann\) has taken over"):
+        await person.begin("Bob")
+    assert await person.end(holder=first)
+    second = await person.begin("Bob")
+    assert not await person.end(holder=first)
+    assert person.active is second
+
+
+async def test_who_was_asked_may_begin_and_end_it(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    person = hand.session.takeover
+    asked = await person.begin("the user", asked="Solve the captcha")
+    assert asked.waiting
+    with pytest.raises(NotActionable, match="Solve the captcha"):
+        await person.begin("the agent", asked="Something else")
+    came = await person.begin("Ann")
+    assert (came.by, came.asked, came.waiting) == ("Ann", "Solve the captcha", False)
+    await person.end("Solved")
+    assert any("Ann" in notice and "Solved" in notice for notice in hand.session.take_notices())
+
+
+async def test_nothing_is_told_of_a_question_that_nobody_came_for(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("Base"))
+    hand.session.take_notices()
+    await hand.session.takeover.begin("the user", asked="Solve the captcha")
+    await hand.session.takeover.end()
+    assert hand.session.take_notices() == ()
+
+
+async def test_a_call_gives_up_waiting_and_says_who_has_the_browser(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = hand.session.takeover
+    monkeypatch.setattr(person, "_longest_wait", 0.05)
+    await person.begin("Ann")
+    with pytest.raises(TakenOver, match=r"\(Ann\) has taken over .* nothing was done\. Call again later"):
+        await Controller().execute("get_state", {}, hand.session)
+
+
+async def test_a_person_s_time_does_not_count_against_a_limit(hand: Hand) -> None:
+    person = hand.session.takeover
+    with anyio.CancelScope(deadline=anyio.current_time() + 5) as before, person.stops(before):
+        await person.begin("Ann")
+        with anyio.CancelScope(deadline=anyio.current_time() + 0.2) as meanwhile, person.stops(meanwhile):
+            await asyncio.sleep(0.3)
+            assert before.deadline == meanwhile.deadline == math.inf
+    with anyio.move_on_after(0.1) as after, person.stops(after):
+        await person.end()
+        await asyncio.sleep(30)
+    assert after.cancelled_caught
+    assert person.seconds >= 0.3
+
+
+async def test_a_password_that_a_person_types_is_in_no_result(hand: Hand, site: Site) -> None:
+    done = site.page("<p id=p></p><script>p.textContent = location.hash.slice(1)</script>")
+    await hand.open(
+        site.page(
+            f"<input type=password id=p><button onclick=\"location = '{done}#' + p.value\">Log in</button>"
+            "<button onclick=\"p.type = 'text'\">Show</button><button onclick='p.remove()'>Away</button>"
+        )
+    )
+    person, page = hand.session.takeover, hand.tab.page
+    await person.begin("Ann")
+    await page.locator("#p").press_sequentially("correct horse")
+    await person.read_secrets()
+    await page.get_by_text("Show").click()
+    await person.end()
+    controller = Controller()
+    told = rendered(await controller.execute("get_state", {}, hand.session), hand.session)
+    assert "correct" not in told
+    await person.begin("Ann")
+    await page.get_by_text("Log in").click()
+    await page.wait_for_url("**/*#correct%20horse")
+    await person.end()
+    for name, arguments in (("get_state", {}), ("evaluate_script", {"script": "document.body.innerText"})):
+        told = rendered(await controller.execute(name, arguments, hand.session), hand.session)
+        assert "correct" not in told
+        assert "typed by a person" in told
+
+
+async def test_only_the_whole_of_what_was_typed_is_hidden(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<input type=password autofocus>"))
+    person, keyboard = hand.session.takeover, hand.tab.page.keyboard
+    await person.begin("Ann")
+    await hand.tab.page.locator("input").focus()
+    for part in ("hunt", "er-42"):
+        await keyboard.type(part)
+        await person.read_secrets()
+    await person.end()
+    values = hand.session.hidden.values()
+    assert "hunter-42" in values
+    assert "hunt" not in values
+
+
+async def test_a_session_that_a_person_has_can_be_closed() -> None:
+    manager = BrowserManager(Settings())
+    try:
+        session = await manager.open_session()
+        await session.takeover.begin("Ann")
+        await session.close()
+        await session.takeover.over()
+        assert session.takeover.active is None
+    finally:
+        await manager.close()
