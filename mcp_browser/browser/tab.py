@@ -23,6 +23,7 @@ from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.redaction import Redactor
+from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
@@ -98,6 +99,7 @@ class Tab:
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
+        self.screencast = Screencast(self, settings=settings, hidden=hidden)
         self.input = Input(self, gate, clipboard, typing_rule)
         self._navigation = Navigation(
             self, settings=settings, downloads=downloads, notice=notice, egress=egress
@@ -421,6 +423,8 @@ class Tab:
             return None
 
     def _held_up(self) -> None:
+        if self.closed:
+            self.screencast.end()
         self.activity.wake()
         self._on_held(self)
 

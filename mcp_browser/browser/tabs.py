@@ -149,9 +149,10 @@ class Tabs:
             self._forget(tab)
 
     def stop(self) -> None:
-        """The session ends: connect to no tab any more, and hear no more of their consoles."""
+        """The session ends: connect to no tab any more, and hear and see no more of them."""
         for tab in self._open.values():
             tab.console.stop()
+            tab.screencast.end()
         for task in self._attaching:
             task.cancel()
 

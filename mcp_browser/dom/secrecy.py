@@ -1,5 +1,6 @@
 """Where on a page texts can be seen that must not be."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,13 +31,14 @@ class Covers(Frozen):
     """What to cover on a picture, and how the page lies in it.
 
     `scroll` is how far the page is scrolled, `page` the size of all of it, `view` the left, top, width and
-    height of what is seen of the layout; all in CSS pixels.
+    height of what is seen of the layout; all in CSS pixels. `document` is a new one for each document.
     """
 
     boxes: tuple[Cover, ...]
     scroll: tuple[float, float]
     page: tuple[float, float]
     view: tuple[float, float, float, float]
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,67 +55,81 @@ class Shot:
     clip: tuple[float, float, float, float] | None = None
 
 
-async def find_covers(frames: Frames, values: Sequence[str]) -> Covers:
-    """The boxes of what shows one of these texts, in all frames. A frame that does not tell is one box."""
+async def find_covers(frames: Frames, values: Sequence[str], *, fields: bool = False) -> Covers:
+    """The boxes of what shows one of these texts, in all frames. A frame that does not tell is one box.
+
+    With `fields`, also of what secret fields hold.
+    """
     main = await frames.main()
-    answer = await _covers(main.world, values)
-    boxes: list[Cover] = []
-    await _add(frames, main, answer, values, (0.0, 0.0, 1.0, False), MOST_NESTED_FRAMES, boxes)
-    return Covers(boxes=tuple(boxes), scroll=answer["scroll"], page=answer["page"], view=answer["view"])
+    search = _Search(frames, main, values, fields)
+    answer = await search.covers(main.world)
+    boxes = await search.boxes(main, answer, (0.0, 0.0, 1.0, False), MOST_NESTED_FRAMES)
+    return Covers(
+        boxes=tuple(boxes),
+        scroll=answer["scroll"],
+        page=answer["page"],
+        view=answer["view"],
+        document=answer["doc"],
+    )
 
 
-async def _covers(world: World, values: Sequence[str]) -> dict[str, Any]:
-    """What one document answers, closed shadow roots that came with its HTML included."""
-    answer: dict[str, Any] = {}
-    for _ in range(MOST_LOOKS):
-        answer = await world.run("covers", list(values))
-        hosts = answer["hosts"]
-        if not hosts or not isinstance(world, IsolatedWorld):
-            break
-        await world.open_hosts(hosts)
-    return answer
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is looked for, and where."""
 
+    frames: Frames
+    main: FrameState
+    values: Sequence[str]
+    fields: bool
 
-async def _add(  # noqa: PLR0913, PLR0917 - one frame, and where it is
-    frames: Frames,
-    frame: FrameState,
-    answer: dict[str, Any],
-    values: Sequence[str],
-    place: tuple[float, float, float, bool],
-    depth: int,
-    into: list[Cover],
-) -> None:
-    left, top, scale, pinned = place
-    main = await frames.main()
+    async def covers(self, world: World) -> dict[str, Any]:
+        """What one document answers, closed shadow roots that came with its HTML included."""
+        answer: dict[str, Any] = {}
+        for _ in range(MOST_LOOKS):
+            answer = await world.run("covers", list(self.values), self.fields)
+            hosts = answer["hosts"]
+            if not hosts or not isinstance(world, IsolatedWorld):
+                break
+            await world.open_hosts(hosts)
+        return answer
 
-    def cover(x: float, y: float, width: float, height: float, *, fixed: bool) -> Cover:
-        return Cover(
-            x=left + x * scale,
-            y=top + y * scale,
-            width=width * scale,
-            height=height * scale,
-            # What is fixed in a frame goes where the frame goes.
-            pinned=fixed if frame is main else pinned,
-        )
+    async def boxes(
+        self, frame: FrameState, answer: dict[str, Any], place: tuple[float, float, float, bool], depth: int
+    ) -> list[Cover]:
+        """The boxes in a frame that has answered, and in those within it."""
+        left, top, scale, pinned = place
 
-    into += [cover(*box, fixed=fixed) for *box, fixed in answer["boxes"]]
-    owners = [owner for owner, *_ in answer["frames"]]
-    await frames.meet(frame, owners)
-    for owner, *box, is_frame in answer["frames"]:
-        child = frame.children.get(owner)
-        told = await _ask(child, values) if child is not None and depth > 0 else None
-        at = await frame.world.run("framePoint", owner, 0, 0, "read")
-        if child is None or told is None or "problem" in at:
-            if is_frame or child is not None:
-                into.append(cover(*box, fixed=False))
-            continue
-        inner = (left + at["x"] * scale, top + at["y"] * scale, scale * at["scale"], pinned)
-        await _add(frames, child, told, values, inner, depth - 1, into)
+        def cover(x: float, y: float, width: float, height: float, *, fixed: bool) -> Cover:
+            return Cover(
+                x=left + x * scale,
+                y=top + y * scale,
+                width=width * scale,
+                height=height * scale,
+                # What is fixed in a frame goes where the frame goes.
+                pinned=fixed if frame is self.main else pinned,
+            )
 
+        found = [cover(*box, fixed=fixed) for *box, fixed in answer["boxes"]]
+        await self.frames.meet(frame, [owner for owner, *_ in answer["frames"]])
+        children = [frame.children.get(owner) for owner, *_ in answer["frames"]]
+        answers = await asyncio.gather(*(self._ask(child, depth) for child in children))
+        for (owner, *box, is_frame), child, told in zip(answer["frames"], children, answers, strict=True):
+            if told is not None and not told["boxes"] and not told["frames"]:
+                continue
+            at = await frame.world.run("framePoint", owner, 0, 0, "read")
+            if child is None or told is None or "problem" in at:
+                if is_frame or child is not None:
+                    found.append(cover(*box, fixed=False))
+                continue
+            inner = (left + at["x"] * scale, top + at["y"] * scale, scale * at["scale"], pinned)
+            found += await self.boxes(child, told, inner, depth - 1)
+        return found
 
-async def _ask(frame: FrameState, values: Sequence[str]) -> dict[str, Any] | None:
-    try:
-        return await within(_covers(frame.world, values), lambda: frame.patience)
-    except (TimeoutError, FrameGone, ActionError, PlaywrightError):
-        frame.silent = True
-        return None
+    async def _ask(self, child: FrameState | None, depth: int) -> dict[str, Any] | None:
+        if child is None or depth <= 0:
+            return None
+        try:
+            return await within(self.covers(child.world), lambda: child.patience)
+        except (TimeoutError, FrameGone, ActionError, PlaywrightError):
+            child.silent = True
+            return None

@@ -264,9 +264,12 @@ class DomService:
         await self._boxes(main, 0.0, 0.0, 1.0, boxes)
         return boxes
 
-    async def covers(self, values: Sequence[str]) -> Covers:
-        """The boxes of what shows one of these texts: what to cover on a picture of the page."""
-        return await find_covers(self._frames, values)
+    async def covers(self, values: Sequence[str], *, fields: bool = False) -> Covers:
+        """The boxes of what shows one of these texts: what to cover on a picture of the page.
+
+        With `fields`, also of what secret fields hold. This one may be called while others are.
+        """
+        return await find_covers(self._frames, values, fields=fields)
 
     async def vitals(self) -> dict[str, Any]:
         """What the browser has measured of the main frame's document, as dom/page/vitals.js gives it.

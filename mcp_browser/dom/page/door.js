@@ -20,9 +20,7 @@ const methods = {
   },
   /** What the fields hold whose values nobody is to see. */
   secretValues() {
-    const fields = allRoots().flatMap((root) => [...queryAll(root, "input, textarea, select")].filter(isSecret));
-    const values = fields.map((field) => String(/** @type {HTMLInputElement} */ (field).value)).filter(Boolean);
-    return { doc: documentKey, values, frames: frameElements() };
+    return { doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() };
   },
   /**
    * What axe-core, which stands beside this script, finds wrong with a part of the document, or with all of it.

@@ -57,12 +57,16 @@ function placeOf(text, nth) {
 /**
  * The boxes of what shows any of these texts, wherever in the page's trees: also where it is spread over several
  * elements or fields, in a pseudo-element that repeats an attribute, and in a field that holds a part of it.
+ * With `fields`, also of what secret fields hold, wherever it can be read.
  * @param {string[]} values
+ * @param {boolean} fields
  */
-function covers(values) {
+function covers(values, fields) {
   ask("nodes");
   hosts = [];
-  const needles = values.map(squeezed).filter(Boolean);
+  const secret = fields ? secretFields() : [];
+  const held = secret.map((field) => squeezed(field.value)).filter((text) => text.length >= SHORTEST_PART);
+  const needles = [...values.map(squeezed).filter(Boolean), ...held];
   /** @type {[number, number, number, number, boolean][]} */
   const boxes = [];
   /** @type {Element[]} */
@@ -72,8 +76,12 @@ function covers(values) {
     if (rect.width <= 0 || rect.height <= 0) return;
     boxes.push([rect.left - reach, rect.top - reach, rect.width + 2 * reach, rect.height + 2 * reach, isPinned(element)]);
   };
+  for (const field of secret) {
+    if (shownBy(field, localName(field))) cover(rectOf(field), field, 1);
+  }
   /** @type {Node[]} */
-  const trees = [document];
+  const trees = needles.length ? [document] : [];
+  if (!needles.length) frames.push(...allRoots().flatMap((root) => [...queryAll(root, [...FRAMES].join())]));
   for (let tree = trees.pop(); tree; tree = trees.pop()) {
     /** @type {Piece[]} */
     const pieces = [];

@@ -17,6 +17,12 @@ function isSecret(element) {
   return (!!name && SECRET_FIELDS.test(name)) || (!!id && SECRET_FIELDS.test(id));
 }
 
+/** The fields that hold something which nobody is to see. */
+function secretFields() {
+  const fields = allRoots().flatMap((root) => [...queryAll(root, "input, textarea, select")].filter(isSecret));
+  return /** @type {HTMLInputElement[]} */ (fields).filter((field) => String(field.value));
+}
+
 /** @param {HTMLSelectElement} select */
 function selectedText(select) {
   let text = "";

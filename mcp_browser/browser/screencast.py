@@ -1,0 +1,299 @@
+"""What a tab shows, as pictures that come as long as somebody watches."""
+
+import asyncio
+import base64
+import contextlib
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import anyio.to_thread
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.addresses import may_show
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.page_block import PageBlock
+from mcp_browser.browser.pictures import encode_whole
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import is_closed
+from mcp_browser.dom.secrecy import Cover, Covers, Shot
+from mcp_browser.dom.service import DomService
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.settings import Settings
+
+FRAMES_A_SECOND = 15
+LOOKING_SECONDS = 5.0  # How long a page may take to tell what is to be covered
+RETRY_SECONDS = 0.3  # When a page that did not tell is asked again
+LINGER_SECONDS = 0.5  # How long what was covered stays so: a frame may be older than it seems
+LATE_SECONDS = 1.0  # After which a look says little about the frame before it
+MOST_TRIES = 3  # Frames withheld one after another because what is to be covered moves
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a tab shows: a JPEG, when the browser painted it (seconds since 1970), the view in CSS pixels."""
+
+    data: bytes
+    time: float
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is to be covered, and when it was so."""
+
+    covers: Covers
+    values: tuple[str, ...]
+    time: float
+
+
+class _ShownTab(Protocol):
+    """What a screencast needs of its tab."""
+
+    cdp: CDPSession | None
+    dom: DomService
+    block: PageBlock
+
+    @property
+    def url(self) -> str: ...
+
+
+class Watching:
+    """The frames of a tab as one who watches gets them: always the newest, those missed are left out."""
+
+    def __init__(self, first: Frame | None) -> None:
+        self._newest: Frame | None = None
+        self._shown = b""
+        self._ended = False
+        self._news = asyncio.Event()
+        if first is not None:
+            self.give(first)
+
+    def __aiter__(self) -> "Watching":
+        return self
+
+    async def __anext__(self) -> Frame:
+        """The next frame; the iteration ends with the tab."""
+        await self._news.wait()
+        self._news.clear()
+        frame, self._newest = self._newest, None
+        if frame is not None:
+            return frame
+        self._news.set()
+        raise StopAsyncIteration
+
+    def give(self, frame: Frame | None) -> None:
+        """Take in a frame, unless it shows what the last one did; None is the end."""
+        if self._ended or (frame is not None and frame.data == self._shown):
+            return
+        self._ended = frame is None
+        if frame is not None:
+            self._newest, self._shown = frame, frame.data
+        self._news.set()
+
+
+class Screencast:
+    """The pictures of one tab, for any number of watchers; without one it does nothing.
+
+    The browser sends each frame once. Secrets, and what secret fields show, are painted over. A frame is
+    given only when it is known what was to be covered before and after it, and that this has not moved
+    meanwhile; else another one is asked for.
+    """
+
+    def __init__(self, tab: _ShownTab, *, settings: Settings, hidden: Mapping[str, str]) -> None:
+        """`hidden` are the values that no frame may show, as they are when it comes."""
+        self._tab = tab
+        self._settings = settings
+        self._hidden = hidden
+        self._watching: set[Watching] = set()
+        self._running: asyncio.Task[None] | None = None
+        self._stopped: asyncio.Task[None] | None = None
+        self._last: tuple[Frame, tuple[str, ...]] | None = None
+        self._came: dict[str, Any] | None = None
+        self._news = asyncio.Event()
+        self._unacknowledged: deque[int] = deque()
+
+    @contextlib.asynccontextmanager
+    async def watch(self) -> AsyncGenerator[Watching]:
+        """The frames of the tab from now on, the one that it shows now first.
+
+        Raises:
+            NotActionable: the settings want no pictures, or the browser sends none.
+        """
+        if self._settings.screenshots.screenshots == "never":
+            raise NotActionable("Screenshots are switched off (screenshots=never).")
+        if self._tab.cdp is None:
+            raise NotActionable("This browser sends no frames; Chromium does.")
+        first = self._last[0] if self._last is not None and self._last[1] == self._values() else None
+        watching = Watching(first)
+        self._watching.add(watching)
+        if self._tab.block.closed:
+            watching.give(None)
+        elif self._running is None:
+            self._running = begin(self._run(self._tab.cdp, after=self._stopped))
+            self._running.add_done_callback(self._on_end)
+        elif first is None:
+            # What is shown now has not been sent, or not with all that is to be covered on it.
+            self._news.set()
+        try:
+            yield watching
+        finally:
+            self._watching.discard(watching)
+            if not self._watching:
+                self._stop()
+
+    def end(self) -> None:
+        """The tab is gone: nobody gets another frame."""
+        for watching in self._watching:
+            watching.give(None)
+        self._stop()
+
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        if task is self._running:
+            self.end()
+
+    def _stop(self) -> None:
+        running, self._running, self._last = self._running, None, None
+        if running is not None:
+            running.cancel()
+            self._stopped = running
+
+    async def _run(self, cdp: CDPSession, after: asyncio.Task[None] | None) -> None:
+        if after is not None:
+            await asyncio.wait({after})
+        self._came = None
+        self._unacknowledged.clear()
+        cdp.on("Page.screencastFrame", self._on_frame)
+        try:
+            looks = deque([await self._look()])
+            tries = 0
+            provisional = False
+            await self._start(cdp)
+            while True:
+                event = await self._next(cdp, limit=LINGER_SECONDS if provisional else None)
+                begun = time.monotonic()
+                looks.append(await self._look())
+                while len(looks) > 2 and looks[1].time < begun - LINGER_SECONDS:  # noqa: PLR2004
+                    looks.popleft()
+                if _settled(*looks, begun=begun) or (tries >= MOST_TRIES and _same_view(*looks)):
+                    tries = 0
+                    provisional = await self._give(event, looks)
+                else:
+                    tries += 1
+                    await self._start(cdp)
+                await asyncio.sleep(max(0.0, begun + 1 / FRAMES_A_SECOND - time.monotonic()))
+        except PlaywrightError:
+            return  # The tab is gone, and its end is told, or about to be.
+        finally:
+            cdp.remove_listener("Page.screencastFrame", self._on_frame)
+            with contextlib.suppress(PlaywrightError):
+                await send(cdp, "Page.stopScreencast")
+
+    async def _start(self, cdp: CDPSession) -> None:
+        """Have the browser send what it shows now, and then what changes."""
+        await send(cdp, "Page.stopScreencast")
+        self._came = None
+        self._news.clear()
+        self._unacknowledged.clear()
+        wanted = self._settings.screenshots
+        side = wanted.screenshot_max_side
+        await send(
+            cdp,
+            "Page.startScreencast",
+            format="jpeg",
+            quality=wanted.screenshot_quality,
+            maxWidth=side,
+            maxHeight=side,
+        )
+
+    def _on_frame(self, event: dict[str, Any]) -> None:
+        self._came = event
+        self._unacknowledged.append(event["sessionId"])
+        self._news.set()
+
+    async def _next(self, cdp: CDPSession, *, limit: float | None) -> dict[str, Any]:
+        """The newest frame, which is asked for where none comes within `limit` seconds."""
+        if self._unacknowledged:
+            # The browser waits for it once it has sent some.
+            await send(cdp, "Page.screencastFrameAck", sessionId=self._unacknowledged.popleft())
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(limit):
+                    await self._news.wait()
+            self._news.clear()
+            came, self._came = self._came, None
+            if came is not None:
+                return came
+            limit = None
+            await self._start(cdp)
+
+    def _values(self) -> tuple[str, ...]:
+        return tuple(self._hidden.values())
+
+    async def _look(self) -> _Look:
+        """What is to be covered now; waits as long as the page does not tell."""
+        while True:
+            values = self._values()
+            try:
+                if may_show(self._tab.url, self._settings):
+                    async with asyncio.timeout(LOOKING_SECONDS):
+                        covers = await self._tab.block.guarded(self._tab.dom.covers(values, fields=True))
+                    if may_show(self._tab.url, self._settings):
+                        # How far it is scrolled says nothing of where things are in the view.
+                        covers = covers.model_copy(update={"scroll": (0.0, 0.0), "page": (0.0, 0.0)})
+                        return _Look(covers, values, time.monotonic())
+            except (ActionError, FrameGone, TimeoutError):
+                pass
+            except PlaywrightError as error:
+                if is_closed(error):
+                    raise
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _give(self, event: dict[str, Any], looks: Iterable[_Look]) -> bool:
+        """Give all watchers a frame, without what was to be covered around its time.
+
+        Whether more was covered than is to be from now on.
+        """
+        *_, before, seen = looks
+        boxes = dict.fromkeys(box for look in looks for box in look.covers.boxes)
+        if before.covers != seen.covers:
+            boxes[_hull(boxes)] = None
+        raw = base64.b64decode(event["data"])
+        if boxes:
+            shot = Shot(raw, (seen.covers.model_copy(update={"boxes": tuple(boxes)}),))
+            raw = await anyio.to_thread.run_sync(encode_whole, shot)
+        about = event["metadata"]
+        frame = Frame(
+            data=raw,
+            time=about.get("timestamp") or time.time(),
+            width=round(about["deviceWidth"]),
+            height=round(about["deviceHeight"]),
+        )
+        self._last = (frame, seen.values)
+        for watching in self._watching:
+            watching.give(frame)
+        return tuple(boxes) != seen.covers.boxes
+
+
+def _settled(*looks: _Look, begun: float) -> bool:
+    """Whether nothing that is to be covered moved between the last two looks, the last of which was quick."""
+    *_, before, after = looks
+    return before.covers == after.covers and after.time - begun < LATE_SECONDS
+
+
+def _same_view(*looks: _Look) -> bool:
+    *_, before, after = (look.covers for look in looks)
+    return before.document == after.document and before.view == after.view
+
+
+def _hull(boxes: Iterable[Cover]) -> Cover:
+    """The box around all of them."""
+    corners = [(box.x, box.y, box.x + box.width, box.y + box.height) for box in boxes]
+    left, top, right, bottom = zip(*corners, strict=True)
+    x, y = min(left), min(top)
+    return Cover(x=x, y=y, width=max(right) - x, height=max(bottom) - y)
