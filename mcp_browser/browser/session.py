@@ -50,6 +50,12 @@ if TYPE_CHECKING:
     from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
 
+CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
+"""Takes the name of an action that begins and its arguments without what may be secret.
+
+The function that it returns takes the outcome: an `ActionResult`, or the exception that ended the action.
+"""
+
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
 
@@ -116,6 +122,8 @@ class BrowserSession:
         """What the input of the action under way has to pass."""
         self.typing_rule: TypingRule | None = None
         """Where that action may type what."""
+        self.watcher: CallWatcher | None = None
+        """Who is told of each call."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool

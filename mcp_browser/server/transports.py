@@ -1,7 +1,8 @@
 """How clients reach the server."""
 
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -28,6 +29,8 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     import anyio
 
+OpenView = Callable[[Settings, BrowserManager, SessionSource], AbstractAsyncContextManager[object]]
+
 
 def registry_of(settings: Settings) -> Registry:
     """The actions to offer.
@@ -47,13 +50,18 @@ def registry_of(settings: Settings) -> Registry:
 
 
 async def serve_stdio(
-    settings: Settings, manager: BrowserManager, wire: StdioWire | None, *, open_form: OpenForm
+    settings: Settings,
+    manager: BrowserManager,
+    wire: StdioWire | None,
+    *,
+    open_form: OpenForm,
+    open_view: OpenView | None = None,
 ) -> None:
     """Serve one client over standard input and output, until the input ends.
 
     All calls work in the manager's one session, unless the tools for sessions are asked for. Where `wire`
     has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
-    people give secrets.
+    people give secrets, `open_view` the live view, which is served as long as the client.
     """
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
@@ -72,7 +80,10 @@ async def serve_stdio(
     )
     try:
         file = cast("anyio.AsyncFile[str] | None", wire)
-        async with stdio_server(file, file) as (requests, answers):
+        async with AsyncExitStack() as stack:
+            if open_view is not None:
+                await stack.enter_async_context(open_view(settings, manager, source))
+            requests, answers = await stack.enter_async_context(stdio_server(file, file))
             await server.run(requests, answers, server.create_initialization_options())
     finally:
         await agent.close()
