@@ -574,7 +574,7 @@ class ServerSettings(SettingsGroup):
     )
     view: bool = Field(
         default=False,
-        description="Serve a live view of the sessions at /view, for people to watch them and take over; over "
+        description="Serve a live view of the sessions at /view, to watch them and take them over; over "
         "stdio at a free port of the loopback. Its address is told on standard error.",
     )
     audit_log: UserPath | None = Field(

@@ -76,6 +76,9 @@ class BrowserSession:
     alone: it starts a browser of its own, and ends it as it is closed.
     """
 
+    watcher: CallWatcher | None = None
+    """Who is told of each call."""
+
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
         settings: Settings | None = None,
@@ -122,8 +125,6 @@ class BrowserSession:
         """What the input of the action under way has to pass."""
         self.typing_rule: TypingRule | None = None
         """Where that action may type what."""
-        self.watcher: CallWatcher | None = None
-        """Who is told of each call."""
         self.shown_picture: Size | None = None
         """Size of the picture of the view that was shown last, pixels."""
         self._pool = pool

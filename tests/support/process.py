@@ -12,7 +12,7 @@ import time
 import uuid
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from tests.support.family import Process, family
 
@@ -65,7 +65,7 @@ class MarkedProcesses:
 class RawServer:
     """`python -m mcp_browser` as a subprocess, marked in its environment to find what it starts."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, stderr: IO[str] | int = subprocess.DEVNULL) -> None:
         self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.lines: list[str] = []
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
@@ -75,7 +75,7 @@ class RawServer:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=stderr,
             env={**os.environ, MARK: self._processes.mark},
             text=True,
         )

@@ -131,14 +131,14 @@ class GuardedProtocol(H11Protocol):
         self._upgraded = True
         self._stop("_head_timer")
         super().handle_websocket_upgrade(event)
-        socket = cast("asyncio.Transport", self.transport).get_protocol()
+        socket = cast("asyncio.Protocol", self.transport.get_protocol())
         lost = socket.connection_lost
 
-        def forget(error: Exception | None) -> None:
+        def connection_lost(exc: Exception | None) -> None:
             self.guard.forget(self)
-            lost(error)
+            lost(exc)
 
-        socket.connection_lost = forget
+        socket.connection_lost = connection_lost
 
     def on_response_complete(self) -> None:
         """Wait for the next head; what is left of the last body does not count as one."""

@@ -45,7 +45,7 @@ Turn = Annotated[float, Field(ge=-100_000, le=100_000)]
 
 
 class Mouse(HandMessage):
-    """Something the mouse does at a point of the view, CSS pixels; the wheel turns by `dx` and `dy` of them."""
+    """What the mouse does at a point of the view, CSS pixels; the wheel turns by `dx` and `dy` of them."""
 
     type: Literal["mouse"]
     event: Literal["move", "down", "up", "wheel"]

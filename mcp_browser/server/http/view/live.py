@@ -106,10 +106,8 @@ class Viewer:
 
     async def _until_gone(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
         """Work until the page has gone, which ends the others' work, too."""
-        try:
+        with suppress(WebSocketDisconnect):
             await work()
-        except WebSocketDisconnect:
-            pass
         scope.cancel()
 
     async def _listen(self) -> None:
@@ -159,6 +157,9 @@ class Viewer:
                 self._watch(None)
             await self._tell_if_new("sessions", {"sessions": [self._line(one) for one in sessions]})
             watched = self._watched
+            if watched is not None and (tab := watched.tab_in_use) is not None:
+                # Nothing else asks for it between the calls.
+                await tab.refresh_title()
             await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
@@ -210,7 +211,9 @@ class Viewer:
         told = {
             "id": name_of(session),
             "tabs": tabs,
-            "dialog": {"text": str(dialog), "prompt": dialog.kind == "prompt"} if dialog is not None else None,
+            "dialog": {"text": str(dialog), "prompt": dialog.kind == "prompt"}
+            if dialog is not None
+            else None,
             "holder": _holder(session),
             "asked": holder.asked if holder is not None else None,
             "mine": self._hands.has(session, self._key),

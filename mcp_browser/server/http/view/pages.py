@@ -27,10 +27,10 @@ SAFELY = {
     "X-Robots-Tag": "noindex",
 }
 
-_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript"}
+_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FOLDER = resources.files("mcp_browser.server.http.view") / "page"
 
-FILES = ("view.css", "view.js", "enter.js")
+FILES = ("view.css", "view.js", "enter.js", "icon.svg")
 OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
 """What anybody may read: nothing in it is anybody's."""
 

@@ -166,6 +166,7 @@ function showSession(now) {
   at("dialog").hidden = !now?.dialog;
   at("asks").textContent = now?.dialog?.text ?? "";
   at("answer").hidden = !now?.dialog?.prompt;
+  if (before?.mine && !mine && document.activeElement === document.body) take.focus();
   if (mine && !before?.mine) {
     say("You have the browser; the model's calls wait.");
     keys.focus();
@@ -244,9 +245,9 @@ function showLine() {
   line.max = String(there.length);
   line.value = String(place < 0 ? there.length : place);
   const call = there[place];
-  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? "Live" : "No pictures yet";
+  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} back` : "No pictures yet";
   at("when").textContent = told;
-  line.setAttribute("aria-valuetext", told);
+  line.setAttribute("aria-valuetext", call ? told : "Live");
   at("now").setAttribute("aria-pressed", String(!call));
 }
 
@@ -291,7 +292,6 @@ at("back").addEventListener("submit", (event) => {
   event.preventDefault();
   send({ type: "hand_back", note: note.value });
   note.value = "";
-  take.focus();
 });
 at("go").addEventListener("submit", (event) => {
   event.preventDefault();
