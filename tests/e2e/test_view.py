@@ -9,11 +9,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, ConsoleMessage, Page, WebSocketRoute, expect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin
 
+from mcp_browser.actions.auditing import _axe
+from mcp_browser.dom.cdp import send
 from tests.support.process import RawServer
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
@@ -72,12 +74,17 @@ async def viewing(
 ) -> AsyncGenerator[Page]:
     """The view in a browser of a person; nothing may break its content security policy.
 
-    Its sockets are added to `sockets`, each with its connection to the server.
+    Its sockets are added to `sockets`.
     """
     context = await chromium.new_context()
     page = await context.new_page()
     if sockets is not None:
-        await page.route_web_socket("**/view/live", lambda socket: sockets.append(socket.connect_to_server()))
+
+        def route(socket: WebSocketRoute) -> None:
+            sockets.append(socket)
+            socket.connect_to_server()
+
+        await page.route_web_socket("**/view/live", route)
     page.set_default_timeout(SECONDS)
     said: list[str] = []
     listen: Callable[[ConsoleMessage], None] = lambda message: said.append(message.text)  # noqa: E731
@@ -128,18 +135,11 @@ async def take_over(view: Page) -> None:
 
 async def violations(view: Page) -> str:
     """What axe-core finds wrong."""
-    axe = Axe()
     session = await view.context.new_cdp_session(view)
     # As a debugger does: the page's policy lets no other script run.
-    await session.send("Runtime.evaluate", {"expression": axe.axe_script})
-    answer = await session.send(
-        "Runtime.evaluate",
-        {
-            "expression": "axe.run().then((found) => JSON.stringify(found.violations))",
-            "awaitPromise": True,
-            "returnByValue": True,
-        },
-    )
+    await send(session, "Runtime.evaluate", expression=_axe())
+    checked = "axe.run().then((found) => JSON.stringify(found.violations))"
+    answer = await send(session, "Runtime.evaluate", expression=checked, awaitPromise=True)
     found = json.loads(answer["result"]["value"])
     return "\n".join(f"{one['id']}: {node['html']}" for one in found for node in one["nodes"])
 
@@ -297,14 +297,9 @@ async def socket_to(
 ) -> AsyncGenerator[ClientConnection]:
     """The view's socket as a program opens it."""
     address = f"{base.replace('http', 'ws')}/view/live"
-    async with connect(
-        address, origin=origin or _origin(base), additional_headers=headers or {}, proxy=None
-    ) as socket:
+    own = Origin(origin or "/".join(base.split("/")[:3]))
+    async with connect(address, origin=own, additional_headers=headers or {}, proxy=None) as socket:
         yield socket
-
-
-def _origin(base: str) -> str:
-    return "/".join(base.split("/")[:3])
 
 
 async def refused(base: str, **options: object) -> int:
@@ -412,7 +407,7 @@ async def test_the_view_comes_back_after_its_connection_was_lost(
         sockets: list[WebSocketRoute] = []
         async with viewing(chromium, link_in(server.stderr), sockets) as view:
             await more_frames(view)
-            await sockets[-1].close(code=1001)
+            await sockets[-1].close(code=3000)
             async with asyncio.timeout(SECONDS / 1000):
                 while len(sockets) == 1:  # noqa: ASYNC110 - the page tries again by itself
                     await asyncio.sleep(0.02)

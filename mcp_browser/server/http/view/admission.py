@@ -26,13 +26,22 @@ MOST_COOKIES = 1000
 MOST_LINKS = 1000
 SECRET_BYTES = 32
 
+_ONLY = "mcp_browser.view.only"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Whom a link lets in, and to which session alone, by its name in the view; "" for all of theirs."""
+
+    principal: Principal
+    session: str
+
 
 @dataclass(slots=True)
 class _Cookie:
-    """What a cookie stands for: the header that a client sent, or whom a link was made for."""
+    """What a cookie stands for: the `Authorization` that a client sent, or a link."""
 
-    authorization: str | None
-    principal: Principal | None
+    door: str | Link
     used: float
 
 
@@ -44,29 +53,27 @@ class Admission:
         self._settings = settings
         self._prefix = prefix
         self._cookies: dict[str, _Cookie] = {}
-        self._links: dict[str, Principal] = {}
+        self._links: dict[str, Link] = {}
 
-    def link(self, principal: Principal) -> str:
-        """The path of a link that lets in as this principal, once."""
+    def link(self, principal: Principal, *, session: str = "") -> str:
+        """The path of a link that lets in as this principal, once: to all that they may see, or a session."""
         while len(self._links) >= MOST_LINKS:
             del self._links[next(iter(self._links))]
         token = secrets.token_urlsafe(SECRET_BYTES)
-        self._links[token] = principal
+        self._links[token] = Link(principal, session)
         return f"{self._prefix}{LINK}{token}"
 
-    def follow(self, token: str) -> Principal | None:
-        """Whom a link was made for, which counts no more then; None where it does not count."""
+    def follow(self, token: str) -> Link | None:
+        """The link of this token, which counts no more then; None where it does not count."""
         return self._links.pop(token, None)
 
-    def set_cookie(
-        self, scope: Scope, *, authorization: str | None = None, principal: Principal | None = None
-    ) -> str:
-        """A `Set-Cookie` header for who has sent this token, or has followed this principal's link."""
+    def set_cookie(self, scope: Scope, door: str | Link) -> str:
+        """A `Set-Cookie` header for who has sent this `Authorization`, or has followed this link."""
         now = time.monotonic()
         fresh = {key: one for key, one in self._cookies.items() if now - one.used < COOKIE_SECONDS}
         self._cookies = dict([*fresh.items()][-MOST_COOKIES + 1 :])
         value = secrets.token_urlsafe(SECRET_BYTES)
-        self._cookies[value] = _Cookie(authorization, principal, now)
+        self._cookies[value] = _Cookie(door, now)
         return self._header(scope, value)
 
     def forget(self, scope: Scope) -> str:
@@ -80,10 +87,12 @@ class Admission:
         if cookie is None or time.monotonic() - cookie.used >= COOKIE_SECONDS:
             return
         cookie.used = time.monotonic()
-        if cookie.principal is not None:
-            set_principal(scope, cookie.principal)
-        elif cookie.authorization is not None:
-            MutableHeaders(scope=scope)["authorization"] = cookie.authorization
+        match cookie.door:
+            case Link(principal, session):
+                set_principal(scope, principal)
+                scope[_ONLY] = session
+            case authorization:
+                MutableHeaders(scope=scope)["authorization"] = authorization
 
     def is_own_page(self, scope: Scope) -> bool:
         """Whether a page of this server sends the request. Other ports of this machine are other pages."""
@@ -114,6 +123,11 @@ class ViewDoor:
 def viewer_of(scope: Mapping[str, Any]) -> Principal | None:
     """Who views; None where nothing has let the request in."""
     return principal_of(scope) if is_admitted(scope) else None
+
+
+def may_view(scope: Mapping[str, Any], session: str) -> bool:
+    """Whether the link that has let the request in was made for this session, or for all."""
+    return scope.get(_ONLY, "") in {"", session}
 
 
 def _name(scope: Mapping[str, Any]) -> str:

@@ -285,9 +285,7 @@ class Viewer:
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
         still_admitted: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
-        if still_admitted is None:
-            await anyio.sleep_forever()
-        while await still_admitted():  # noqa: ASYNC110 - files and clocks tell nobody
+        while still_admitted is None or await still_admitted():  # noqa: ASYNC110 - clocks tell nobody
             await anyio.sleep(ADMISSION_SECONDS)
         await self._socket.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 

@@ -11,8 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from mcp_browser.server.http.middleware.refusals import refusal
-from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, viewer_of
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, Link, viewer_of
 
 SAFELY = {
     "Cache-Control": "no-store",
@@ -49,7 +48,7 @@ GONE = "This link was used already. The terminal in which the server runs shows 
 
 
 def page_routes(
-    admission: Admission, *, prefix: str, asks: bool, followed: Callable[[Principal], None]
+    admission: Admission, *, prefix: str, asks: bool, followed: Callable[[Link], None]
 ) -> list[Route]:
     """The routes of the page and of the ways in.
 
@@ -71,9 +70,7 @@ def page_routes(
             return _refused("A page of this server signs in, with a token, where the server asks for one.")
         # The token counts: the request has come through the check of tokens.
         header = Headers(scope=request.scope)["authorization"]
-        return _with_cookie(
-            Response(status_code=204), admission.set_cookie(request.scope, authorization=header)
-        )
+        return _with_cookie(Response(status_code=204), admission.set_cookie(request.scope, header))
 
     async def sign_out(request: Request) -> Response:
         if not admission.is_own_page(request.scope):
@@ -81,13 +78,17 @@ def page_routes(
         return _with_cookie(RedirectResponse(f"{prefix}{VIEW}", 303), admission.forget(request.scope))
 
     async def link(request: Request) -> Response:
-        principal = admission.follow(request.path_params["token"])
-        if principal is None:
+        if request.method == "HEAD":
+            # Of a program that wants to know what is there: the link is for the person.
+            return Response(headers=SAFELY)
+        found = admission.follow(request.path_params["token"])
+        if found is None:
             return refusal(410, GONE, headers=SAFELY)
-        followed(principal)
-        cookie = admission.set_cookie(request.scope, principal=principal)
+        followed(found)
+        cookie = admission.set_cookie(request.scope, found)
+        path = f"{prefix}{VIEW}{f'#{found.session}' if found.session else ''}"
         # Not by a redirect: after a click on another site's page, the browser would leave out the cookie.
-        return _with_cookie(HTMLResponse(FOLLOWED.format(path=f"{prefix}{VIEW}")), cookie)
+        return _with_cookie(HTMLResponse(FOLLOWED.format(path=path)), cookie)
 
     async def me(request: Request) -> Response:
         viewer = viewer_of(request.scope)

@@ -2,24 +2,28 @@
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import Scope
 from starlette.websockets import WebSocket
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls
+from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.server.http.middleware.refusals import refusal
-from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, ViewDoor, viewer_of
+from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, ViewDoor, may_view, viewer_of
 from mcp_browser.server.http.view.hands import Hands
 from mcp_browser.server.http.view.journal import Journal
 from mcp_browser.server.http.view.live import Viewer
 from mcp_browser.server.http.view.pages import NOT_LET_IN, OPEN_PATHS, SAFELY, page_routes
-from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
+from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.settings import Settings
 
 MaySee = Callable[[Principal, BrowserSession], bool]
@@ -63,7 +67,7 @@ class LiveView:
                 self._admission,
                 prefix=self._prefix,
                 asks=self._asks,
-                followed=lambda principal: self._tell_link() if principal is ANONYMOUS else None,
+                followed=lambda link: None if link.session else self._tell_link(),
             ),
             Route(f"{folder}/pictures/{{session}}/{{number:int}}", self._picture, methods=["GET"]),
             WebSocketRoute(f"{folder}/live", self._live),
@@ -78,14 +82,28 @@ class LiveView:
         else:
             self._tell_link()
 
+    def link_to(self, request: ServerRequestContext[Any, Any], session: BrowserSession) -> str | None:
+        """A link to one session for the person behind a call; it works once. None where they may not view."""
+        principal = principal_of_request(request)
+        if not self._allows(principal):
+            return None
+        path = self._admission.link(principal, session=name_of(session))
+        if request.request is None:
+            return f"{self._base}{path}"
+        return f"{public_base(request.request.scope, self._settings_of.default.access)}{path}"
+
     def _tell_link(self) -> None:
         path = self._admission.link(ANONYMOUS).removeprefix(self._prefix)
         sys.stderr.write(f"mcp-browser: live view at {self._base}{path} (the link works once)\n")
         sys.stderr.flush()
 
-    def _sessions_of(self, viewer: Principal) -> list[BrowserSession]:
+    def _sessions_of(self, viewer: Principal, scope: Scope) -> list[BrowserSession]:
         """The sessions that a viewer may see, the newest first."""
-        return [one for one in reversed(self._manager.sessions) if self._may_see(viewer, one)]
+        return [
+            one
+            for one in reversed(self._manager.sessions)
+            if self._may_see(viewer, one) and may_view(scope, name_of(one))
+        ]
 
     def _allows(self, viewer: Principal) -> bool:
         return self._settings_of(viewer).server.view
@@ -94,7 +112,7 @@ class LiveView:
         viewer = viewer_of(request.scope)
         if viewer is None or not self._allows(viewer):
             return refusal(403, NOT_LET_IN, headers=SAFELY)
-        for session in self._sessions_of(viewer):
+        for session in self._sessions_of(viewer, request.scope):
             if name_of(session) == request.path_params["session"]:
                 for call in self._journal.of(session).calls:
                     if call.number == request.path_params["number"] and call.picture is not None:
@@ -118,5 +136,5 @@ class LiveView:
             viewer,
             journal=self._journal,
             hands=self._hands,
-            visible=lambda: self._sessions_of(viewer),
+            visible=lambda: self._sessions_of(viewer, socket.scope),
         ).serve()
