@@ -93,6 +93,7 @@ site:
 pictures:
     python scripts/draw_snapshot.py
     python scripts/draw_report.py
+    python scripts/draw_view.py
 
 # A fresh Debian in a chroot, in which a user without rights installs the wheel, configures a client and reads a page.
 fresh-machine *folder:
@@ -113,6 +114,10 @@ tasks *arguments:
 # Time pages with and without the egress proxy; writes its section of docs/performance.md.
 egress *arguments:
     python -m benchmarks.egress {{ arguments }}
+
+# Frames, processor time and delay of the live view; writes its section of docs/view.md.
+view *arguments:
+    python -m benchmarks.view {{ arguments }}
 
 # Measure what is listed and found of what a person could operate, on pages of packages; writes docs/wholeness.md.
 wholeness *arguments:

@@ -150,9 +150,9 @@ def section_of(document: str) -> str:
     return found[0].rstrip("\n") + "\n" if found else ""
 
 
-def replaced(document: str, new: str) -> str:
-    """A document with this section replaced, or put at its end."""
-    kept = re.sub(rf"\n*{HEADING}\n.*?(?=\n## |\Z)", "", document, flags=re.S).rstrip("\n")
+def replaced(document: str, new: str, heading: str = HEADING) -> str:
+    """A document with the section of this heading replaced, or put at its end."""
+    kept = re.sub(rf"\n*{heading}\n.*?(?=\n## |\Z)", "", document, flags=re.S).rstrip("\n")
     return f"{kept}\n\n{new}"
 
 

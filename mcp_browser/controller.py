@@ -16,7 +16,7 @@ from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.actions.session_script import EXPORT_SCRIPT, SessionScript, lines_of
-from mcp_browser.audit import audit_log_of
+from mcp_browser.audit import audit_log_of, redacted
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
@@ -103,9 +103,15 @@ class Controller:
         if self._follows_sessions and self._rules.settings is not session.settings:
             self._rules = _Rules(session.settings)
         rules = self._rules
-        with self._told_of(action, arguments, session, consented=bool(granted)) as hide:
-            result = await self._execute(action, arguments, session, rules, prepare=prepare, granted=granted)
-        return result.model_copy(update={"error": hide(result.error)}) if result.error else result
+        with _watched(action, arguments, session) as tell:
+            with self._told_of(action, arguments, session, consented=bool(granted)) as hide:
+                result = await self._execute(
+                    action, arguments, session, rules, prepare=prepare, granted=granted
+                )
+            if result.error:
+                result = result.model_copy(update={"error": hide(result.error)})
+            tell(result)
+        return result
 
     @contextlib.contextmanager
     def _told_of(
@@ -278,6 +284,25 @@ class Controller:
             told = await describe_view(ctx.tab, picture.size if picture is not None else None)
             result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {told}"})
         return result
+
+
+@contextlib.contextmanager
+def _watched(
+    action: RegisteredAction, arguments: Mapping[str, Any], session: BrowserSession
+) -> Generator[Callable[[ActionResult], None]]:
+    """Within it, an action is carried out that whoever watches the session is told of.
+
+    The function that it gives takes the result; an exception is told, too.
+    """
+    if session.watcher is None:
+        yield lambda _: None
+        return
+    told = session.watcher(action.name, redacted(arguments, action.param_model, session.hidden))
+    try:
+        yield told
+    except BaseException as error:
+        told(error)
+        raise
 
 
 def _only(action: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -631,6 +631,11 @@ class ServerSettings(SettingsGroup):
         default=None,
         description="Name that session handles start with, for a proxy before several servers.",
     )
+    view: bool = Field(
+        default=False,
+        description="Serve a live view of the sessions at /view, to watch them and take them over; over "
+        "stdio at a free port of the loopback. Its address is told on standard error.",
+    )
     audit_log: UserPath | None = Field(
         default=None, description="File that tells of each call and action, without secrets: JSON lines."
     )
@@ -760,7 +765,7 @@ PER_PRINCIPAL = frozenset(
         "max_steps max_actions max_failures model_timeout step_timeout step_pictures secrets "
         "action_timeout navigation_timeout settle_timeout call_timeout takeover_wait "
         "max_sessions_per_client max_tabs max_tabs_per_client max_disk_per_client max_waiting idle_timeout "
-        "lifetime max_connections_per_client rate_limit audit_log"
+        "lifetime max_connections_per_client rate_limit view audit_log"
     ).split()
 )
 """The settings, by their fields' names, that may be given for some principals only."""

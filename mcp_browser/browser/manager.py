@@ -49,6 +49,7 @@ class BrowserManager:
         self._sessions: dict[BrowserSession, None] = {}
         self._file_listeners: list[FileListener] = []
         self._page_listeners: list[PageListener] = []
+        self._session_listeners: list[PageListener] = []
 
     @property
     def restarts(self) -> int:
@@ -145,6 +146,8 @@ class BrowserManager:
         )
         self._sessions[session] = None
         session.artifacts.listen(functools.partial(self._file_changed, session))
+        for listener in self._session_listeners:
+            listener(session)
         return session
 
     @property
@@ -161,6 +164,10 @@ class BrowserManager:
         The function returned ends it.
         """
         return _added(self._page_listeners, listener)
+
+    def listen_to_sessions(self, listener: "PageListener") -> Callable[[], None]:
+        """Have each new session told to `listener`, before it opens; the function returned ends it."""
+        return _added(self._session_listeners, listener)
 
     async def close(self) -> None:
         """Close every session, browser and the driver; a browser that others started goes on."""

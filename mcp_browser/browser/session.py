@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
 
+CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
+"""Takes the name of an action that begins and its arguments without what may be secret.
+
+The function that it returns takes the outcome: an `ActionResult`, or the exception that ended the action.
+"""
+
 EVENT_SECONDS = 0.5
 """How long the news of an end may take."""
 
@@ -70,6 +76,9 @@ class BrowserSession:
     A server's sessions are made by `BrowserManager.open_session`. One that is made without a pool stands
     alone: it starts a browser of its own, and ends it as it is closed.
     """
+
+    watcher: CallWatcher | None = None
+    """Who is told of each call."""
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,

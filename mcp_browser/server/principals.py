@@ -66,6 +66,11 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     return found if isinstance(found, Principal) else ANONYMOUS
 
 
+def is_admitted(scope: Mapping[str, Any]) -> bool:
+    """Whether it is written down already who sent the request of this ASGI scope."""
+    return _KEY in scope
+
+
 def caller_key(scope: Mapping[str, Any]) -> str:
     """What the requests of one caller have in common: who it is, or its address where nobody is asked."""
     principal = principal_of(scope)

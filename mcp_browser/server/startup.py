@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from mcp_browser.server.agent.secret_forms import SecretForm
+    from mcp_browser.server.http.view.view import LiveView
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,13 @@ async def _serve_until_stopped(settings: Settings, wire: StdioWire | None) -> No
         gc.freeze()
         gc.enable()
         try:
-            await transports.serve_stdio(settings, manager, wire, open_form=_form_on_loopback)
+            await transports.serve_stdio(
+                settings,
+                manager,
+                wire,
+                open_form=_form_on_loopback,
+                open_view=_view_on_loopback if settings.server.view else None,
+            )
         finally:
             await _close(manager)
         tasks.cancel_scope.cancel()
@@ -135,6 +142,13 @@ def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
     from mcp_browser.server.http.secrets.local import asking_on_loopback  # noqa: PLC0415
 
     return asking_on_loopback(*asked)
+
+
+def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[LiveView]":
+    # Imported late: most servers have no view.
+    from mcp_browser.server.http.view.local import viewed_on_loopback  # noqa: PLC0415
+
+    return viewed_on_loopback(*of)
 
 
 async def _end_on_signal(manager: BrowserManager) -> None:

@@ -1,10 +1,11 @@
 """How clients reach the server."""
 
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from mcp.server.stdio import stdio_server
 
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
     import anyio
 
 
+class View(Protocol):
+    """The live view, as it is needed here."""
+
+    @property
+    def link_to(self) -> ViewLink: ...
+
+
+OpenView = Callable[[Settings, BrowserManager, SessionSource], AbstractAsyncContextManager[View]]
+
+
 def registry_of(settings: Settings) -> Registry:
     """The actions to offer.
 
@@ -54,37 +65,40 @@ async def serve_stdio(
     wire: StdioWire | None,
     *,
     open_form: OpenForm,
-    view_link: ViewLink = no_view,
+    open_view: OpenView | None = None,
 ) -> None:
     """Serve one client over standard input and output, until the input ends.
 
     All calls work in the manager's one session, unless the tools for sessions are asked for. Where `wire`
     has taken over input and output, it stands in for the SDK's files. `open_form` opens the forms in which
-    people give secrets; `view_link` tells where they can see a session and take it over.
+    people give secrets, `open_view` the live view, which is served as long as the client.
     """
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
-    agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
-    controller = Controller(registry, settings)
-    person = PersonTools(lambda _: controller, view_link)
-    pages = SessionPages(manager, source, lambda _: controller)
-    server = create_server(
-        controller,
-        source,
-        tools=[*session_tools, *agent.tools(), *person.tools(settings)],
-        resources=[SessionFiles(manager, source), agent.files, pages],
-        prompts=Prompts(source, pages, agent.task_ids),
-        long_calls=agent,
-    )
-    try:
+    async with AsyncExitStack() as stack:
+        view_link: ViewLink = no_view
+        if open_view is not None:
+            view = await stack.enter_async_context(open_view(settings, manager, source))
+            view_link = view.link_to
+        agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
+        stack.push_async_callback(agent.close)
+        controller = Controller(registry, settings)
+        person = PersonTools(lambda _: controller, view_link)
+        stack.push_async_callback(person.close)
+        pages = SessionPages(manager, source, lambda _: controller)
+        server = create_server(
+            controller,
+            source,
+            tools=[*session_tools, *agent.tools(), *person.tools(settings)],
+            resources=[SessionFiles(manager, source), agent.files, pages],
+            prompts=Prompts(source, pages, agent.task_ids),
+            long_calls=agent,
+        )
         file = cast("anyio.AsyncFile[str] | None", wire)
-        async with stdio_server(file, file) as (requests, answers):
-            await server.run(requests, answers, server.create_initialization_options())
-    finally:
-        await person.close()
-        await agent.close()
+        requests, answers = await stack.enter_async_context(stdio_server(file, file))
+        await server.run(requests, answers, server.create_initialization_options())
 
 
 def _sessions(settings: Settings, manager: BrowserManager) -> tuple[SessionSource, tuple[ServerTool, ...]]:

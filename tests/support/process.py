@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from tests.support.family import Process, family
 
@@ -66,7 +66,12 @@ class MarkedProcesses:
 class RawServer:
     """`python -m mcp_browser` as a subprocess, marked in its environment to find what it starts."""
 
-    def __init__(self, *arguments: str, browser: Sequence[str] = ("--headless", "--isolated")) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        browser: Sequence[str] = ("--headless", "--isolated"),
+        stderr: IO[str] | int = subprocess.DEVNULL,
+    ) -> None:
         self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.lines: list[str] = []
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
@@ -76,7 +81,7 @@ class RawServer:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=stderr,
             env={**os.environ, MARK: self._processes.mark},
             text=True,
         )

@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 import sys
+from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
@@ -39,6 +40,9 @@ from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tools import Tools, ToolsOf
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.http.view.view import LiveView
 
 logger = logging.getLogger(__name__)
 
@@ -78,8 +82,6 @@ class HttpServer:
         settings: Settings,
         manager: BrowserManager,
         listener: socket.socket,
-        *,
-        view_link: ViewLink = no_view,
     ) -> None:
         """Make the app; nothing is served yet.
 
@@ -102,6 +104,14 @@ class HttpServer:
         )
         controllers = Controllers(settings_of)
         forms = HostedForms(settings)
+        view = None
+        if any(one.server.view for one in settings.variants):
+            # Imported late: most servers have no view.
+            from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
+
+            view = LiveView(settings, manager, self.sessions.may_read)
+        self._view = view
+        view_link: ViewLink = view.link_to if view is not None else no_view
         self._agent = AgentTools(
             settings,
             self.sessions,
@@ -140,15 +150,16 @@ class HttpServer:
             server=self._server,
             sessions=self.sessions,
             manager=manager,
-            middleware=http_doors(settings, metrics.refused, settings_of),
+            middleware=http_doors(settings, metrics.refused, settings_of, view),
             routes=[
                 Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"]),
                 secret_route(forms, prefix=settings.server.path_prefix),
+                *(view.routes() if view is not None else ()),
             ],
         )
         config = uvicorn.Config(
             app,
-            **uvicorn_options(access, connections),
+            **uvicorn_options(access, connections, websockets=view is not None),
             lifespan="on",
             timeout_graceful_shutdown=LAST_ANSWERS_SECONDS,
             ssl_certfile=settings.server.tls_cert,
@@ -172,6 +183,8 @@ class HttpServer:
             tasks.start_soon(self.sessions.watch)
             sys.stderr.write(where_it_listens(self._settings, self._listener))
             sys.stderr.flush()
+            if self._view is not None:
+                self._view.tell_address(base_address(self._settings.server, self._listener))
             await self._uvicorn.serve([self._listener])
             tasks.cancel_scope.cancel()
 
@@ -185,7 +198,10 @@ class HttpServer:
 
 
 def http_doors(
-    settings: Settings, on_refusal: OnRefusal, settings_of: SettingsOf | None = None
+    settings: Settings,
+    on_refusal: OnRefusal,
+    settings_of: SettingsOf | None = None,
+    view: "LiveView | None" = None,
 ) -> list[Middleware]:
     """What a request goes through before it reaches the app.
 
@@ -198,9 +214,10 @@ def http_doors(
     return middleware_stack(
         settings.access,
         endpoints=[prefix + path for path in endpoints],
-        open_paths=[prefix + path for path in everybodys],
+        open_paths=[prefix + path for path in everybodys] + (view.open_paths if view else []),
         # People come there, whose browsers have no token; the address itself is the secret.
-        open_folders=[prefix + PATH],
+        open_folders=[prefix + PATH, *(view.open_folders if view else ())],
+        doors=[view.door] if view else (),
         listens_at=settings.server.host,
         access_of=lambda principal: (settings_of(principal) if settings_of else settings).access,
         on_refusal=on_refusal,
@@ -229,14 +246,19 @@ def listen(settings: ServerSettings) -> socket.socket:
     return listener
 
 
-def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
-    """Lines that tell where clients reach the server, and what to paste into theirs."""
-    settings = all_settings.server
+def base_address(settings: ServerSettings, listener: socket.socket) -> str:
+    """What the addresses of the server begin with, without a slash at its end."""
     scheme = "https" if settings.tls_cert is not None else "http"
     host, port = listener.getsockname()[:2]
     if host in {"0.0.0.0", "::"}:
         host = socket.gethostname()
-    base = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{settings.path_prefix}"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{settings.path_prefix}"
+
+
+def where_it_listens(all_settings: Settings, listener: socket.socket) -> str:
+    """Lines that tell where clients reach the server, and what to paste into theirs."""
+    settings = all_settings.server
+    base = base_address(settings, listener)
     urls: list[str] = []
     entries: dict[str, dict[str, object]] = {}
     for kind, path, on in (("http", "/mcp", settings.http), ("sse", "/sse", settings.sse)):

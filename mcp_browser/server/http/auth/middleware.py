@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -16,12 +17,15 @@ from mcp_browser.server.http.auth.resource_metadata import metadata_url
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.rate_limits import Buckets
 from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
-from mcp_browser.server.principals import Principal, set_principal
+from mcp_browser.server.principals import Principal, is_admitted, set_principal
 from mcp_browser.settings import AccessSettings
 
 WRONG_TOKENS_A_SECOND = 1.0
 WRONG_TOKENS_AT_ONCE = 60.0  # How many tokens that do not count an address may try
 _RETRY_SECONDS = 10
+
+STILL_ADMITTED = "mcp_browser.still_admitted"
+"""Where a request's scope has an async function that tells whether its token still counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +66,20 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its principal, or refuse it."""
-        if scope["type"] != "http" or self._is_open(scope["path"]):
+        if scope["type"] == "lifespan" or is_admitted(scope) or self._is_open(scope["path"]):
             await self._app(scope, receive, send)
             return
         refused = await self._admit(scope)
         if refused is None:
+            scope[STILL_ADMITTED] = partial(self._still_admits, scope)
             await self._app(scope, receive, send)
         else:
             await refused(scope, receive, send)
+
+    async def _still_admits(self, scope: Scope) -> bool:
+        """Whether the token of a request that goes on counts still; what cannot be told now goes on."""
+        refused = await self._admit(scope)
+        return refused is None or refused.status_code not in {401, 403}
 
     async def _admit(self, scope: Scope) -> Response | None:
         """Write down whose request it is; the answer to it where it may not go on."""

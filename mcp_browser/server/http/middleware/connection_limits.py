@@ -84,9 +84,12 @@ class GuardedProtocol(H11Protocol):
         self._refused = False
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
+        self._upgraded = False
 
     @property
     def idle(self) -> bool:
+        if self._upgraded:
+            return False
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
 
@@ -122,6 +125,20 @@ class GuardedProtocol(H11Protocol):
         super().data_received(data)
         if not self.idle:
             self._stop("_head_timer")
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Give the connection to a WebSocket; it counts until that is closed. Pings find out the dead."""
+        self._upgraded = True
+        self._stop("_head_timer")
+        super().handle_websocket_upgrade(event)
+        socket = cast("asyncio.Protocol", self.transport.get_protocol())
+        lost = socket.connection_lost
+
+        def connection_lost(exc: Exception | None) -> None:
+            self.guard.forget(self)
+            lost(exc)
+
+        socket.connection_lost = connection_lost
 
     def on_response_complete(self) -> None:
         """Wait for the next head; what is left of the last body does not count as one."""

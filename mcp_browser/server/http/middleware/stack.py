@@ -22,6 +22,7 @@ from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AccessSettings
 
 MIB = 1024 * 1024
+LONGEST_MESSAGE = 128 * 1024  # Most bytes of a message that a WebSocket takes
 BACKLOG = 256
 _EXPOSED = ("Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate", "Retry-After")
 _FORWARDED = frozenset(
@@ -39,7 +40,7 @@ class ProxyHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on as it came to the outermost proxy."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         address = scope["client"][0] if scope.get("client") else None
@@ -58,13 +59,14 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     open_folders: Sequence[str] = (),
     listens_at: str = "",
     access_of: Callable[[Principal], AccessSettings] | None = None,
+    doors: Sequence[Middleware] = (),
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
 
     The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
     `open_paths`, or a path that begins with one of the `open_folders`. `access_of` gives the settings that
-    hold for a principal, where not all have the same.
+    hold for a principal, where not all have the same. `doors` let in by other means than a token.
 
     Raises:
         SettingsError: the tokens cannot be used.
@@ -90,6 +92,7 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
             )
         )
     found.append(Middleware(ResourceMetadata, settings=settings, endpoints=tuple(endpoints)))
+    found += doors
     if asks_who_calls(settings):
         found.append(
             Middleware(
@@ -123,11 +126,16 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     return found
 
 
-def uvicorn_options(settings: AccessSettings, connections: Connections) -> dict[str, Any]:
+def uvicorn_options(
+    settings: AccessSettings, connections: Connections, *, websockets: bool = False
+) -> dict[str, Any]:
     """The options of `uvicorn.Config` that the doors rely on."""
     return {
         "http": connections.protocol(),
-        "ws": "none",
+        "ws": "websockets-sansio" if websockets else "none",
+        "ws_max_size": LONGEST_MESSAGE,
+        # Pictures are compressed already.
+        "ws_per_message_deflate": False,
         # How many connections are taken at once: as often it is tried where no more files can be opened.
         "backlog": BACKLOG,
         "h11_max_incomplete_event_size": LONGEST_HEAD,

@@ -1,0 +1,1 @@
+"""The live view: a page on which people watch browser sessions and take them over."""

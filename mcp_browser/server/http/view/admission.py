@@ -1,0 +1,135 @@
+"""Who may see the live view: browsers send no tokens of their own, so a cookie stands for what let them in.
+
+That is the token of a client, which is checked anew with each request, or a link that works once.
+"""
+
+import secrets
+import time
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_browser.server.http.auth.resource_metadata import public_base
+from mcp_browser.server.principals import Principal, is_admitted, principal_of, set_principal
+from mcp_browser.settings import AccessSettings
+
+VIEW = "/view"
+LINK = f"{VIEW}/link/"
+
+COOKIE_SECONDS = 12 * 3600.0  # How long a cookie counts after its last use
+MOST_COOKIES = 1000
+MOST_LINKS = 1000
+SECRET_BYTES = 32
+
+_ONLY = "mcp_browser.view.only"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Whom a link lets in, and to which session alone, by its name in the view; "" for all of theirs."""
+
+    principal: Principal
+    session: str
+
+
+@dataclass(slots=True)
+class _Cookie:
+    """What a cookie stands for: the `Authorization` that a client sent, or a link."""
+
+    door: str | Link
+    used: float
+
+
+class Admission:
+    """The cookies and links of one server."""
+
+    def __init__(self, settings: AccessSettings, *, prefix: str = "") -> None:
+        """Nobody is let in yet; the view is below `prefix`."""
+        self._settings = settings
+        self._prefix = prefix
+        self._cookies: dict[str, _Cookie] = {}
+        self._links: dict[str, Link] = {}
+
+    def link(self, principal: Principal, *, session: str = "") -> str:
+        """The path of a link that lets in as this principal, once: to all that they may see, or a session."""
+        while len(self._links) >= MOST_LINKS:
+            del self._links[next(iter(self._links))]
+        token = secrets.token_urlsafe(SECRET_BYTES)
+        self._links[token] = Link(principal, session)
+        return f"{self._prefix}{LINK}{token}"
+
+    def follow(self, token: str) -> Link | None:
+        """The link of this token, which counts no more then; None where it does not count."""
+        return self._links.pop(token, None)
+
+    def set_cookie(self, scope: Scope, door: str | Link) -> str:
+        """A `Set-Cookie` header for who has sent this `Authorization`, or has followed this link."""
+        now = time.monotonic()
+        fresh = {key: one for key, one in self._cookies.items() if now - one.used < COOKIE_SECONDS}
+        self._cookies = dict([*fresh.items()][-MOST_COOKIES + 1 :])
+        value = secrets.token_urlsafe(SECRET_BYTES)
+        self._cookies[value] = _Cookie(door, now)
+        return self._header(scope, value)
+
+    def forget(self, scope: Scope) -> str:
+        """A `Set-Cookie` header that takes the request's cookie away, which counts no more."""
+        self._cookies.pop(HTTPConnection(scope).cookies.get(_name(scope), ""), None)
+        return f"{self._header(scope, '')}; Max-Age=0"
+
+    def admit(self, scope: MutableMapping[str, Any]) -> None:
+        """Let in the request whose cookie counts: as its principal, or with the token that it stands for."""
+        cookie = self._cookies.get(HTTPConnection(scope).cookies.get(_name(scope), ""))
+        if cookie is None or time.monotonic() - cookie.used >= COOKIE_SECONDS:
+            return
+        cookie.used = time.monotonic()
+        match cookie.door:
+            case Link(principal, session):
+                set_principal(scope, principal)
+                scope[_ONLY] = session
+            case authorization:
+                MutableHeaders(scope=scope)["authorization"] = authorization
+
+    def is_own_page(self, scope: Scope) -> bool:
+        """Whether a page of this server sends the request. Other ports of this machine are other pages."""
+        origin = urlsplit(Headers(scope=scope).get("origin", "")).netloc.lower()
+        bases = {urlsplit(public_base(scope, self._settings)).netloc, Headers(scope=scope).get("host", "")}
+        return bool(origin) and origin in {base.lower() for base in bases}
+
+    def _header(self, scope: Scope, value: str) -> str:
+        safe = "; Secure" if public_base(scope, self._settings).startswith(("https:", "wss:")) else ""
+        return f"{_name(scope)}={value}; Path={self._prefix}{VIEW}; HttpOnly; SameSite=Strict{safe}"
+
+
+class ViewDoor:
+    """ASGI middleware before the check of tokens: lets in to the view whom a cookie lets in."""
+
+    def __init__(self, app: ASGIApp, *, admission: Admission, prefix: str) -> None:
+        self._app = app
+        self._admission = admission
+        self._folder = f"{prefix}{VIEW}/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, with its principal or its token where the cookie stands for one."""
+        if scope["type"] != "lifespan" and f"{scope['path']}/".startswith(self._folder):
+            self._admission.admit(scope)
+        await self._app(scope, receive, send)
+
+
+def viewer_of(scope: Mapping[str, Any]) -> Principal | None:
+    """Who views; None where nothing has let the request in."""
+    return principal_of(scope) if is_admitted(scope) else None
+
+
+def may_view(scope: Mapping[str, Any], session: str) -> bool:
+    """Whether the link that has let the request in was made for this session, or for all."""
+    return scope.get(_ONLY, "") in {"", session}
+
+
+def _name(scope: Mapping[str, Any]) -> str:
+    """A name for each port: browsers send the cookies of one server to all those of the machine."""
+    return f"mcp-browser-view-{scope['server'][1] if scope.get('server') else 0}"

@@ -1,0 +1,228 @@
+"""What a person does in a session that they have taken over: mouse, keys, addresses, tabs, dialogs."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.input import Button, Modifier
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.takeover import Holder
+from mcp_browser.errors import NotActionable
+
+LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
+LONGEST_TEXT = 20_000  # Characters that come at once, as pasted
+LONGEST_NOTE = 2_000
+
+_BY_KEYS = frozenset({"Enter", "NumpadEnter"})
+
+
+class HandMessage(BaseModel):
+    """What the page of the view sends for the session that it shows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Take(HandMessage):
+    """Take the browser over."""
+
+    type: Literal["take"]
+
+
+class HandBack(HandMessage):
+    """Give it back to the model, with a note."""
+
+    type: Literal["hand_back"]
+    note: str = Field(max_length=LONGEST_NOTE)
+
+
+Coordinate = Annotated[float, Field(ge=0, le=100_000)]
+Turn = Annotated[float, Field(ge=-100_000, le=100_000)]
+
+
+class Mouse(HandMessage):
+    """What the mouse does at a point of the view, CSS pixels; the wheel turns by `dx` and `dy` of them."""
+
+    type: Literal["mouse"]
+    event: Literal["move", "down", "up", "wheel"]
+    x: Coordinate
+    y: Coordinate
+    button: Button = "left"
+    clicks: int = Field(1, ge=1, le=3)
+    dx: Turn = 0
+    dy: Turn = 0
+    modifiers: tuple[Modifier, ...] = ()
+
+
+class Keys(HandMessage):
+    """A key, or a combination, as Playwright writes them."""
+
+    type: Literal["keys"]
+    keys: str = Field(min_length=1, max_length=60)
+
+
+class Text(HandMessage):
+    """A text that comes whole: pasted, or from an input method."""
+
+    type: Literal["text"]
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+
+
+class Go(HandMessage):
+    """Open an address, or take a step in the history."""
+
+    type: Literal["go"]
+    address: str | None = None
+    step: Literal["back", "forward", "reload"] | None = None
+
+
+class ToTab(HandMessage):
+    """Switch to a tab."""
+
+    type: Literal["tab"]
+    id: int
+
+
+class AnswerDialog(HandMessage):
+    """Answer the dialog that is open."""
+
+    type: Literal["dialog"]
+    accept: bool
+    text: str | None = None
+
+
+Input = Mouse | Keys | Text | Go | ToTab | AnswerDialog
+
+
+@dataclass(eq=False, slots=True)
+class _Grip:
+    """Which viewer has a session; `leaving` runs while its page is not connected."""
+
+    viewer: str
+    holder: Holder
+    leaving: asyncio.TimerHandle | None = None
+
+
+class Hands:
+    """The sessions that people have taken over in the view, and by which of its pages."""
+
+    def __init__(self) -> None:
+        self._grips: dict[BrowserSession, _Grip] = {}
+
+    def has(self, session: BrowserSession, viewer: str) -> bool:
+        """Whether the viewer has the session."""
+        return self._grip(session, viewer) is not None
+
+    async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
+        """Take a session over, once the call that runs in it has ended.
+
+        Raises:
+            NotActionable: somebody else has it, or the settings let its client only read.
+            DeadlineExceeded: the call goes on.
+            BrowserUnavailable: it cannot be opened.
+        """
+        if not may_take(session):
+            raise NotActionable("This session may only be watched: its client may only read (--read-only).")
+        if self.has(session, viewer):
+            return
+        self._grips[session] = _Grip(viewer, await session.takeover.begin(by))
+        await session.ensure_open()
+
+    async def hand_back(self, session: BrowserSession, viewer: str, note: str | None = None) -> None:
+        """Give a session back that the viewer has."""
+        if (grip := self._grip(session, viewer)) is not None:
+            del self._grips[session]
+            await session.takeover.end(note or None, holder=grip.holder)
+
+    def came(self, viewer: str) -> None:
+        """The viewer's page is connected, again perhaps."""
+        for grip in self._grips.values():
+            if grip.viewer == viewer and grip.leaving is not None:
+                grip.leaving.cancel()
+                grip.leaving = None
+
+    def left(self, viewer: str) -> None:
+        """The viewer's page has gone: what it has taken over is given back, unless it comes again soon."""
+        loop = asyncio.get_running_loop()
+        for session, grip in self._grips.items():
+            if grip.viewer == viewer and grip.leaving is None:
+                grip.leaving = loop.call_later(
+                    LEFT_SECONDS, lambda one=session: begin(self.hand_back(one, viewer))
+                )
+
+    def _grip(self, session: BrowserSession, viewer: str) -> _Grip | None:
+        grip = self._grips.get(session)
+        if grip is not None and (session.closed or session.takeover.active is not grip.holder):
+            # It has ended otherwise.
+            del self._grips[session]
+            return None
+        return grip if grip is not None and grip.viewer == viewer else None
+
+
+def may_take(session: BrowserSession) -> bool:
+    """Whether the settings let the session's client change pages, and so a person who has its rights."""
+    return not session.settings.tools.read_only
+
+
+async def carry_out(message: Input, session: BrowserSession) -> None:
+    """Do in a session what a person does; whether they have it is known already.
+
+    Raises:
+        ActionError: it cannot be done; the message says why.
+        PlaywrightError: the browser did not understand it, or the tab has gone.
+    """
+    tab = session.current_tab
+    match message:
+        case ToTab():
+            await session.switch_tab(message.id)
+        case AnswerDialog():
+            await tab.answer_dialog(message.accept, message.text)
+        case _ if tab.held:
+            raise tab.why_held()
+        case Go():
+            await _go(message, tab, session)
+        case Mouse():
+            await _mouse(message, tab, session)
+        case Text():
+            await tab.input.insert(message.text)
+        case Keys(keys=keys):
+            if keys in _BY_KEYS:
+                # What is in secret fields goes with the form.
+                await session.takeover.read_secrets()
+            # The keyboard of the browser knows the letters of one language only.
+            unknown = len(keys) == 1 and not keys.isascii()
+            await (tab.input.insert(keys) if unknown else tab.input.press(keys))
+
+
+async def _go(message: Go, tab: Tab, session: BrowserSession) -> None:
+    if message.address is not None:
+        await tab.goto(check_url(message.address, session.settings, base=tab.url))
+        return
+    match message.step:
+        case "back":
+            await tab.back()
+        case "forward":
+            await tab.forward()
+        case "reload" | None:
+            await tab.reload()
+
+
+async def _mouse(message: Mouse, tab: Tab, session: BrowserSession) -> None:
+    hand = tab.input
+    if tab.cursor != (message.x, message.y):
+        await hand.move(message.x, message.y)
+    async with hand.holding(message.modifiers):
+        match message.event:
+            case "down":
+                await hand.down(button=message.button, clicks=message.clicks)
+            case "up":
+                await session.takeover.read_secrets()
+                await hand.up(button=message.button, clicks=message.clicks)
+            case "wheel":
+                await hand.wheel(message.dx, message.dy)
+            case "move":
+                pass

@@ -1,0 +1,175 @@
+"""The calls of browser sessions as people see them: arguments, results, times, and a picture after each."""
+
+import itertools
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import ActionError
+from mcp_browser.rendering.result import TextPart, render_error, render_result
+from mcp_browser.text import cut
+
+logger = logging.getLogger(__name__)
+
+MOST_CALLS = 200  # How many calls of a session are kept
+MOST_BYTES = 64_000_000  # Of the pictures of all sessions together; the oldest go
+LONGEST_RESULT = 6_000  # Characters
+PICTURE_SECONDS = 5.0  # How long the picture after a call may take
+
+State = Literal["running", "ok", "error", "cancelled"]
+
+
+@dataclass(eq=False, slots=True)
+class SeenCall:
+    """One call: its arguments without what may be secret, its result as the model reads it.
+
+    `started` is seconds since 1970, `picture` the page after it as JPEG, as long as that is kept.
+    """
+
+    number: int
+    tool: str
+    arguments: Mapping[str, Any]
+    started: float
+    state: State = "running"
+    seconds: float | None = None
+    result: str = ""
+    picture: bytes | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What is told of it, as JSON."""
+        return {
+            "number": self.number,
+            "tool": self.tool,
+            "arguments": self.arguments,
+            "started": self.started,
+            "state": self.state,
+            "seconds": self.seconds,
+            "result": self.result,
+            "picture": self.picture is not None,
+        }
+
+
+@dataclass(eq=False, slots=True)
+class SessionCalls:
+    """The latest calls of one session, and who listens to them."""
+
+    calls: deque[SeenCall] = field(default_factory=lambda: deque[SeenCall](maxlen=MOST_CALLS))
+    listeners: set[Callable[[SeenCall], None]] = field(default_factory=set[Callable[[SeenCall], None]])
+    numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    picturing: bool = False
+
+    @property
+    def latest(self) -> SeenCall | None:
+        """The call that began last."""
+        return self.calls[-1] if self.calls else None
+
+    def tell(self, call: SeenCall) -> None:
+        """A call has begun, ended or got its picture."""
+        for listener in list(self.listeners):
+            listener(call)
+
+
+class Journal:
+    """Follows all sessions of a server, from their beginning."""
+
+    def __init__(self, manager: BrowserManager) -> None:
+        self._of: dict[BrowserSession, SessionCalls] = {}
+        self._pictured: deque[SeenCall] = deque()
+        self._bytes = 0
+        for session in manager.sessions:
+            self._follow(session)
+        manager.listen_to_sessions(self._follow)
+        manager.listen_to_pages(self._forget_ended)
+
+    def of(self, session: BrowserSession) -> SessionCalls:
+        """The calls of a session."""
+        return self._of.get(session) or SessionCalls()
+
+    def _follow(self, session: BrowserSession) -> None:
+        self._of[session] = SessionCalls()
+        session.watcher = partial(self._began, session)
+
+    def _forget_ended(self, session: BrowserSession) -> None:
+        if session.closed and (seen := self._of.pop(session, None)) is not None:
+            for call in seen.calls:
+                self._drop_picture(call)
+
+    def _began(
+        self, session: BrowserSession, tool: str, arguments: Mapping[str, Any]
+    ) -> Callable[[Any], None]:
+        seen = self.of(session)
+        call = SeenCall(next(seen.numbers), tool, arguments, time.time())
+        seen.calls.append(call)
+        seen.tell(call)
+        return partial(self._ended, session, seen, call, time.monotonic())
+
+    def _ended(
+        self, session: BrowserSession, seen: SessionCalls, call: SeenCall, began: float, outcome: Any
+    ) -> None:
+        call.seconds = round(time.monotonic() - began, 3)
+        call.state, call.result = _account(outcome, session)
+        seen.tell(call)
+        if call.state != "cancelled" and not seen.picturing:
+            seen.picturing = True
+            begin(self._picture(session, seen, call))
+
+    async def _picture(self, session: BrowserSession, seen: SessionCalls, call: SeenCall) -> None:
+        """Take a picture for a call, while the next one may be under way already."""
+        try:
+            call.picture = await picture_of(session)
+        except (PlaywrightError, ActionError) as error:
+            logger.debug("No picture after %s: %s", call.tool, error)
+        finally:
+            seen.picturing = False
+        if call.picture is None:
+            return
+        self._pictured.append(call)
+        self._bytes += len(call.picture)
+        while self._bytes > MOST_BYTES:
+            self._drop_picture(self._pictured.popleft())
+        seen.tell(call)
+
+    def _drop_picture(self, call: SeenCall) -> None:
+        self._bytes -= len(call.picture or b"")
+        call.picture = None
+
+
+async def picture_of(session: BrowserSession) -> bytes | None:
+    """The current tab's view as JPEG; None where it cannot be pictured now.
+
+    Raises:
+        ActionError: the settings want no pictures, or the browser sends none.
+    """
+    tab = session.tab_in_use
+    if tab is not None and not tab.held:
+        with anyio.move_on_after(PICTURE_SECONDS):
+            async with tab.screencast.watch() as frames:
+                async for frame in frames:
+                    return frame.data
+    return None
+
+
+def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:
+    """How a call ended, and what the model reads of it."""
+    match outcome:
+        case ActionResult():
+            parts = render_result(outcome, settings=session.settings, secrets=session.hidden)
+            text = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+            return ("error" if outcome.error else "ok"), cut(text, LONGEST_RESULT)
+        case ActionError():
+            return "error", cut(render_error(outcome, secrets=session.hidden), LONGEST_RESULT)
+        case Exception():
+            return "error", "Internal error; the server's log has the details."
+        case _:
+            return "cancelled", ""

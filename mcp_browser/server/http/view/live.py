@@ -1,0 +1,303 @@
+"""One viewer's WebSocket: what the sessions are like, the calls as they happen, and the picture, live."""
+
+import logging
+import struct
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Annotated, Any, Literal
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+from pydantic import Field, TypeAdapter, ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from mcp_browser.audit import name_of
+from mcp_browser.browser.addresses import may_show
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.errors import ActionError
+from mcp_browser.rendering.result import hide, hide_in
+from mcp_browser.server.http.auth.middleware import STILL_ADMITTED
+from mcp_browser.server.http.view.hands import (
+    HandBack,
+    HandMessage,
+    Hands,
+    Input,
+    Take,
+    carry_out,
+    may_take,
+)
+from mcp_browser.server.http.view.journal import Journal, SeenCall
+from mcp_browser.server.principals import Principal
+from mcp_browser.text import cut, cut_address
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.5  # How often tabs, addresses and titles are compared with what was told of them
+ADMISSION_SECONDS = 10.0  # How often it is checked whether the viewer's token still counts
+FRAMES_AHEAD = 2  # How many frames are on their way that the page has not drawn yet
+PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more are asked of the browser
+MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
+LONGEST_TITLE = 200
+BY = "live view"  # What the model is told of who has taken over
+
+NO_MESSAGE = 4400  # What came is no message of this protocol
+NOT_ADMITTED = 4401  # The viewer's token counts no more
+
+
+class Watch(HandMessage):
+    """Show this session. `viewer` is a name that the page has given itself, by chance."""
+
+    type: Literal["watch"]
+    session: str
+    viewer: str = Field(min_length=16, max_length=64)
+
+
+class Drawn(HandMessage):
+    """A frame has been drawn: another one may come."""
+
+    type: Literal["drawn"]
+
+
+Message = Watch | Drawn | Take | HandBack | Input
+_MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+
+
+class Viewer:
+    """One open page of the view."""
+
+    def __init__(
+        self,
+        socket: WebSocket,
+        principal: Principal,
+        *,
+        journal: Journal,
+        hands: Hands,
+        visible: Callable[[], list[BrowserSession]],
+    ) -> None:
+        """Serve a socket that is not accepted yet; `visible` gives the sessions that its person may see."""
+        self._socket = socket
+        self._principal = principal
+        self._journal = journal
+        self._hands = hands
+        self._visible = visible
+        self._key = ""
+        self._watched: BrowserSession | None = None
+        self._told: dict[str, Any] = {}
+        self._calls: dict[int, SeenCall] = {}
+        self._changed = Wakeup()
+        self._undrawn = 0
+        self._drawn = Wakeup()
+        self._shown: Tab | None = None
+        self._showing = anyio.CancelScope()
+        self._to_do, self._doing = anyio.create_memory_object_stream[Take | HandBack | Input](MOST_WAITING)
+
+    async def serve(self) -> None:
+        """Serve until the page or the viewer's admission has gone."""
+        await self._socket.accept()
+        try:
+            async with anyio.create_task_group() as tasks:
+                for work in (self._listen, self._tell, self._show, self._act, self._check):
+                    tasks.start_soon(self._until_gone, work, tasks.cancel_scope)
+        finally:
+            self._watch(None)
+            self._hands.left(self._key)
+
+    async def _until_gone(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
+        """Work until the page has gone, which ends the others' work, too."""
+        with suppress(WebSocketDisconnect):
+            await work()
+        scope.cancel()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                message = _MESSAGES.validate_json(await self._socket.receive_text())
+            except (ValidationError, KeyError):
+                await self._socket.close(NO_MESSAGE, "This is no message of the view: reload the page.")
+                return
+            match message:
+                case Watch():
+                    # Nobody but its principal has what a page has taken over.
+                    self._key = f"{self._principal.id} {message.viewer}"
+                    self._hands.came(self._key)
+                    found = (one for one in self._visible() if name_of(one) == message.session)
+                    self._watch(next(found, None))
+                case Drawn():
+                    self._undrawn = max(0, self._undrawn - 1)
+                    self._drawn.wake()
+                case _:
+                    with suppress(anyio.WouldBlock):
+                        self._to_do.send_nowait(message)
+
+    def _watch(self, session: BrowserSession | None) -> None:
+        """Show another session, or none."""
+        if self._watched is not None:
+            self._journal.of(self._watched).listeners.discard(self._heard)
+        self._watched = session
+        self._told.pop("session", None)
+        self._calls.clear()
+        self._showing.cancel()
+        if session is not None:
+            calls = self._journal.of(session)
+            calls.listeners.add(self._heard)
+            self._calls.update((call.number, call) for call in calls.calls)
+        self._changed.wake()
+
+    def _heard(self, call: SeenCall) -> None:
+        self._calls[call.number] = call
+        self._changed.wake()
+
+    async def _tell(self) -> None:
+        """Tell what has changed."""
+        while True:
+            sessions = self._visible()
+            if self._watched is not None and self._watched not in sessions:
+                self._watch(None)
+            await self._tell_if_new("sessions", {"sessions": [self._line(one) for one in sessions]})
+            watched = self._watched
+            if watched is not None and (tab := watched.tab_in_use) is not None:
+                # Nothing else asks for it between the calls.
+                await tab.refresh_title()
+            await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
+            if watched is not None and watched.tab_in_use is not self._shown:
+                self._showing.cancel()
+            while self._calls and watched is self._watched:
+                number = next(iter(self._calls))
+                call = self._calls.pop(number)
+                await self._send({"type": "call", "call": call.told()})
+            await self._changed.wait(LOOK_SECONDS)
+
+    async def _tell_if_new(self, kind: str, facts: dict[str, Any]) -> None:
+        if self._told.get(kind) != facts:
+            self._told[kind] = facts
+            await self._send({"type": kind, **facts})
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self._socket.send_json(message)
+
+    def _line(self, session: BrowserSession) -> dict[str, Any]:
+        """What the list tells of a session."""
+        tab = session.tab_in_use
+        latest = self._journal.of(session).latest
+        return hide_in(
+            {
+                "id": name_of(session),
+                "title": _title(tab) if tab is not None else "",
+                "address": _address(tab, session) if tab is not None else "",
+                "calls": latest.number if latest is not None else 0,
+                "busy": latest is not None and latest.state == "running",
+                "taken": _holder(session),
+            },
+            session.hidden,
+        )
+
+    def _account(self, session: BrowserSession) -> dict[str, Any]:
+        """What is told of the session that is shown."""
+        current = session.tab_in_use
+        dialog = current.dialog if current is not None else None
+        tabs = [
+            {
+                "id": tab.id,
+                "title": _title(tab),
+                "address": _address(tab, session),
+                "current": tab is current,
+            }
+            for tab in session.tabs.values()
+            if current is not None and not tab.closed
+        ]
+        holder = session.takeover.active
+        told = {
+            "id": name_of(session),
+            "tabs": tabs,
+            "dialog": {"text": str(dialog), "prompt": dialog.kind == "prompt"}
+            if dialog is not None
+            else None,
+            "holder": _holder(session),
+            "asked": holder.asked if holder is not None else None,
+            "mine": self._hands.has(session, self._key),
+            "may_take": may_take(session),
+        }
+        return hide_in(told, session.hidden)
+
+    # -- the picture
+
+    async def _show(self) -> None:
+        """Send the picture of the current tab as it changes, as fast as the page draws it."""
+        while True:
+            session = self._watched
+            tab = self._shown = session.tab_in_use if session is not None else None
+            self._showing = anyio.CancelScope()
+            with self._showing:
+                if tab is not None and not tab.closed:
+                    try:
+                        await self._send_frames(tab)
+                    except ActionError as error:
+                        await self._send({"type": "told", "text": str(error)})
+                        await anyio.sleep_forever()
+                await self._changed.wait(LOOK_SECONDS)
+
+    async def _send_frames(self, tab: Tab) -> None:
+        """Send a tab's frames. Whoever draws none, because the page is hidden, say, costs the browser none.
+
+        Raises:
+            NotActionable: there are none.
+        """
+        while not tab.closed:
+            while self._undrawn >= FRAMES_AHEAD:
+                await self._drawn.wait()
+            async with tab.screencast.watch() as frames:
+                async for frame in frames:
+                    self._undrawn += 1
+                    head = struct.pack(">II", frame.width, frame.height)
+                    await self._socket.send_bytes(head + frame.data)
+                    with anyio.move_on_after(PATIENCE_SECONDS):
+                        while self._undrawn >= FRAMES_AHEAD:
+                            await self._drawn.wait()
+                    if self._undrawn >= FRAMES_AHEAD:
+                        break
+
+    # -- what the person does
+
+    async def _act(self) -> None:
+        """Do one after another what the person does."""
+        async for message in self._doing:
+            session = self._watched
+            if session is None:
+                continue
+            try:
+                match message:
+                    case Take():
+                        await self._hands.take(session, self._key, by=BY)
+                    case HandBack():
+                        await self._hands.hand_back(session, self._key, message.note)
+                    case _ if self._hands.has(session, self._key):
+                        await carry_out(message, session)
+                    case _:
+                        pass
+            except ActionError as error:
+                await self._send({"type": "told", "text": hide(str(error), session.hidden)})
+            except PlaywrightError as error:
+                logger.debug("Not done for a person: %s", error)
+            self._changed.wake()
+
+    async def _check(self) -> None:
+        """Close the socket once the viewer's token counts no more."""
+        still_admitted: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
+        while still_admitted is None or await still_admitted():  # noqa: ASYNC110 - clocks tell nobody
+            await anyio.sleep(ADMISSION_SECONDS)
+        await self._socket.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
+
+
+def _holder(session: BrowserSession) -> str | None:
+    holder = session.takeover.active
+    return str(holder) if holder is not None else None
+
+
+def _title(tab: Tab) -> str:
+    return cut(tab.title, LONGEST_TITLE)
+
+
+def _address(tab: Tab, session: BrowserSession) -> str:
+    return cut_address(tab.url) if may_show(tab.url, session.settings) else "(not allowed)"

@@ -1,0 +1,415 @@
+/**
+ * The page of the live view. One socket tells what the sessions are like and takes what a person does.
+ *
+ * @typedef {{ id: string, title: string, address: string, calls: number, busy: boolean, taken: string | null }} SessionLine
+ * @typedef {{ id: number, title: string, address: string, current: boolean }} TabLine
+ * @typedef {{ id: string, tabs: TabLine[], dialog: { text: string, prompt: boolean } | null, holder: string | null,
+ *   mine: boolean, may_take: boolean, asked: string | null }} Session
+ * @typedef {{ number: number, tool: string, arguments: Record<string, unknown>, started: number, state: string,
+ *   seconds: number | null, result: string, picture: boolean }} Call
+ * @typedef {{ type: "sessions", sessions: SessionLine[] } | { type: "session", session: Session | null }
+ *   | { type: "call", call: Call } | { type: "told", text: string }} Message
+ */
+
+const MOST_CALLS = 200;
+const HEAD_BYTES = 8; // Before each picture: the view's width and height, CSS pixels
+const AGAIN_MS = [250, 500, 1000, 2000, 4000];
+const MOST_HELD = 200; // How many messages wait for the next connection
+const VIEWER = (sessionStorage.viewer ??= crypto.randomUUID()); // So that a reload keeps what was taken over
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const at = (id) => /** @type {T} */ (document.getElementById(id));
+/** @param {string} name @param {Record<string, unknown>} facts @param {(Node | string)[]} children */
+function make(name, facts = {}, ...children) {
+  const element = Object.assign(document.createElement(name), facts);
+  element.append(...children);
+  return element;
+}
+
+const state = at("state");
+const picker = /** @type {HTMLSelectElement} */ (at("sessions"));
+const canvas = /** @type {HTMLCanvasElement} */ (at("live"));
+const past = /** @type {HTMLImageElement} */ (at("past"));
+const keys = /** @type {HTMLTextAreaElement} */ (at("keys"));
+const line = /** @type {HTMLInputElement} */ (at("line"));
+const address = /** @type {HTMLInputElement} */ (at("address"));
+const take = /** @type {HTMLButtonElement} */ (at("take"));
+const note = /** @type {HTMLInputElement} */ (at("note"));
+
+/** @type {WebSocket | null} */
+let socket = null;
+/** @type {object[]} */
+let held = [];
+let tries = 0;
+/** @type {SessionLine[]} */
+let sessions = [];
+let chosen = decodeURIComponent(location.hash.slice(1));
+/** @type {Session | null} */
+let session = null;
+let watching = "";
+/** @type {Map<number, { call: Call, item: HTMLElement }>} */
+const calls = new Map();
+let view = { width: 1280, height: 720 };
+/** @type {number | null} */
+let shown = null; // The call whose picture is shown; null: live
+
+// -- the connection
+
+function connect() {
+  const url = new URL("view/live", location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  const opened = new WebSocket(url);
+  opened.binaryType = "arraybuffer";
+  socket = opened;
+  opened.addEventListener("open", () => {
+    tries = 0;
+    watching = "";
+    say("Connected.");
+    watch(chosen);
+    for (const message of held.splice(0)) send(message);
+  });
+  opened.addEventListener("message", ({ data }) => (typeof data === "string" ? takeIn(JSON.parse(data)) : draw(data)));
+  opened.addEventListener("close", lost);
+}
+
+/** The server has gone, or lets this page in no more: find out which, and try again. */
+async function lost() {
+  say("The connection is lost; trying again…", true);
+  await new Promise((resolve) => setTimeout(resolve, AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)]));
+  const answer = await fetch("view/me").catch(() => null);
+  if (answer?.status === 401 || answer?.status === 403) {
+    await fetch("view/sign-out", { method: "POST", redirect: "manual" }).catch(() => null);
+    location.reload();
+  } else {
+    connect();
+  }
+}
+
+/** @param {object} message */
+function send(message) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  else if (session?.mine && held.length < MOST_HELD) held.push(message);
+}
+
+/** @param {string} text @param {boolean} bad */
+function say(text, bad = false) {
+  if (state.textContent !== text) state.textContent = text;
+  state.classList.toggle("lost", bad);
+}
+
+/** @param {Message} message */
+function takeIn(message) {
+  if (message.type === "sessions") showSessions(message.sessions);
+  else if (message.type === "session") showSession(message.session);
+  else if (message.type === "call") showCall(message.call);
+  else say(message.text, true);
+}
+
+// -- sessions and tabs
+
+/** @param {SessionLine[]} lines */
+function showSessions(lines) {
+  sessions = lines;
+  const options = lines.map((one) => {
+    const what = one.title || one.address || "no page yet";
+    return new Option(`${what}${one.busy ? " · working" : ""}${one.taken ? " · taken over" : ""}`, one.id);
+  });
+  picker.replaceChildren(...options);
+  at("empty").hidden = lines.length > 0;
+  /** @type {HTMLElement} */ (picker.parentElement).hidden = lines.length < 2;
+  const there = lines.find((one) => one.id === chosen) ?? lines[0];
+  if (there) picker.value = there.id;
+  watch(there?.id ?? "");
+}
+
+/** @param {string} id */
+function watch(id) {
+  if (!sessions.some((one) => one.id === id) || id === watching) return;
+  chosen = watching = id;
+  history.replaceState(null, "", `#${id}`);
+  calls.clear();
+  at("calls").replaceChildren();
+  showPast(null);
+  canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
+  send({ type: "watch", session: id, viewer: VIEWER });
+}
+
+picker.addEventListener("change", () => watch(picker.value));
+
+/** @param {Session | null} now */
+function showSession(now) {
+  const before = session;
+  session = now;
+  const current = now?.tabs.find((tab) => tab.current);
+  const mine = !!now?.mine;
+  const tabs = now && (now.tabs.length > 1 || mine) ? now.tabs : [];
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tab;
+  at("tabs").replaceChildren(
+    ...tabs.map((tab) => {
+      const button = make("button", { type: "button", textContent: tab.title || tab.address, title: tab.address });
+      button.dataset.tab = String(tab.id);
+      button.toggleAttribute("disabled", !mine);
+      if (tab.current) button.setAttribute("aria-current", "page");
+      button.onclick = () => send({ type: "tab", id: tab.id });
+      return make("li", {}, button);
+    }),
+  );
+  if (focused) /** @type {HTMLElement | null} */ (document.querySelector(`[data-tab="${focused}"]`))?.focus();
+  if (document.activeElement !== address || !mine) address.value = current?.address ?? "";
+  canvas.setAttribute("aria-label", current ? `Live picture of ${current.title || current.address}` : "No picture yet");
+  address.readOnly = keys.disabled = !mine;
+  at("browser").classList.toggle("taken", mine);
+  for (const hands of document.querySelectorAll(".hands")) /** @type {HTMLElement} */ (hands).hidden = !mine;
+  take.hidden = !now?.may_take || mine;
+  take.disabled = !!now?.holder;
+  at("back").hidden = !mine;
+  at("dialog").hidden = !now?.dialog;
+  at("asks").textContent = now?.dialog?.text ?? "";
+  at("answer").hidden = !now?.dialog?.prompt;
+  if (before?.mine && !mine && document.activeElement === document.body) take.focus();
+  if (mine && !before?.mine) {
+    say("You have the browser; the model's calls wait.");
+    keys.focus();
+  } else if (now?.asked && !mine) say(`You are asked: ${now.asked}`);
+  else if (now?.holder && !mine) say(`${now.holder}.`);
+  else if (!mine && before?.holder) say("The browser was handed back.");
+}
+
+// -- calls and the pictures after them
+
+/** @param {Call} call */
+function showCall(call) {
+  const known = calls.get(call.number);
+  const open = known?.item.querySelector("details")?.open;
+  const item = known?.item ?? make("li");
+  const details = document.createElement("details");
+  details.open = !!open;
+  details.append(summaryOf(call));
+  details.addEventListener("toggle", () => details.open && details.append(...(details.children[1] ? [] : [detailOf(call)])));
+  const focused = item.contains(document.activeElement);
+  item.replaceChildren(details);
+  if (focused) details.querySelector("summary")?.focus();
+  if (!known) at("calls").prepend(item);
+  calls.set(call.number, { call, item });
+  if (calls.size > MOST_CALLS) {
+    const oldest = Math.min(...calls.keys());
+    calls.get(oldest)?.item.remove();
+    calls.delete(oldest);
+  }
+  at("count").textContent = String(calls.size);
+  if (call.picture || !known) showLine();
+}
+
+/** @param {Call} call */
+function summaryOf(call) {
+  const running = call.state === "running";
+  const mark = { ok: "✓", error: "✗", running: "…" }[call.state] ?? "–";
+  const words = { ok: "succeeded", error: "failed", running: "running" }[call.state] ?? "cancelled";
+  return make(
+    "summary",
+    {},
+    make("span", { className: call.state, textContent: mark, ariaLabel: words, role: "img" }),
+    make("b", { textContent: call.tool }),
+    make("small", { textContent: running ? "running" : `${call.seconds} s` }),
+    make("small", { textContent: timeOf(call) }),
+  );
+}
+
+/** @param {Call} call */
+function detailOf(call) {
+  const pairs = Object.entries(call.arguments).flatMap(([name, value]) => [
+    make("dt", { textContent: name }),
+    make("dd", { textContent: typeof value === "string" ? value : JSON.stringify(value) }),
+  ]);
+  const detail = make("div", { className: "detail" });
+  if (pairs.length) detail.append(make("dl", {}, ...pairs));
+  if (call.result) {
+    detail.append(make("pre", { textContent: call.result, tabIndex: 0, ariaLabel: `Result of ${call.tool}`, role: "region" }));
+  }
+  if (call.picture) {
+    detail.append(make("button", { type: "button", textContent: "Show the page after it", onclick: () => showPast(call.number) }));
+  }
+  return detail;
+}
+
+/** @param {Call} call */
+const timeOf = (call) => new Date(call.started * 1000).toLocaleTimeString();
+
+const pictured = () => [...calls.values()].map(({ call }) => call).filter((call) => call.picture).sort((a, b) => a.number - b.number);
+
+/** Show which pictures there are, and which one is shown. */
+function showLine() {
+  const there = pictured();
+  const place = there.findIndex((call) => call.number === shown);
+  line.disabled = !there.length;
+  line.max = String(there.length);
+  line.value = String(place < 0 ? there.length : place);
+  const call = there[place];
+  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} back` : "No pictures yet";
+  at("when").textContent = told;
+  line.setAttribute("aria-valuetext", call ? told : "Live");
+  at("now").setAttribute("aria-pressed", String(!call));
+}
+
+/** @param {number | null} number The call whose picture to show; null: the live one. */
+function showPast(number) {
+  shown = number;
+  past.hidden = number === null;
+  canvas.hidden = number !== null;
+  if (number !== null) {
+    past.src = `view/pictures/${watching}/${number}`;
+    past.alt = `The page after ${calls.get(number)?.call.tool}`;
+  }
+  for (const [other, { item }] of calls) item.classList.toggle("shown", other === number);
+  showLine();
+}
+
+line.addEventListener("input", () => showPast(pictured()[Number(line.value)]?.number ?? null));
+at("now").addEventListener("click", () => showPast(null));
+
+// -- the live picture
+
+/** @param {ArrayBuffer} data The view's size, then a JPEG. */
+async function draw(data) {
+  const head = new DataView(data);
+  const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, HEAD_BYTES)])).catch(() => null);
+  if (bitmap) {
+    view = { width: head.getUint32(0), height: head.getUint32(4) };
+    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
+      Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+    }
+    canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    canvas.dataset.frames = String(Number(canvas.dataset.frames ?? 0) + 1);
+  }
+  send({ type: "drawn" });
+}
+
+// -- what a person does who has taken over
+
+take.addEventListener("click", () => send({ type: "take" }));
+at("back").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send({ type: "hand_back", note: note.value });
+  note.value = "";
+});
+at("go").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (session?.mine) send({ type: "go", address: address.value });
+  keys.focus();
+});
+for (const button of document.querySelectorAll("[data-do]")) {
+  button.addEventListener("click", () => send({ type: "go", step: /** @type {HTMLElement} */ (button).dataset.do }));
+}
+at("dialog").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const answer = /** @type {HTMLInputElement} */ (at("answer"));
+  const accept = /** @type {SubmitEvent} */ (event).submitter?.dataset.accept === "yes";
+  send({ type: "dialog", accept, text: session?.dialog?.prompt ? answer.value : null });
+  answer.value = "";
+});
+
+const BUTTONS = /** @type {const} */ (["left", "middle", "right"]);
+
+/** The point of the view under the mouse, CSS pixels. @param {MouseEvent} event */
+function point(event) {
+  const box = canvas.getBoundingClientRect();
+  // The picture is fitted into the box.
+  const scale = Math.min(box.width / view.width, box.height / view.height);
+  const x = (event.clientX - box.left - (box.width - view.width * scale) / 2) / scale;
+  const y = (event.clientY - box.top - (box.height - view.height * scale) / 2) / scale;
+  return { x: Math.min(Math.max(x, 0), view.width - 1), y: Math.min(Math.max(y, 0), view.height - 1) };
+}
+
+/** @type {{ x: number, y: number } | null} */
+let moved = null;
+let pressed = { at: 0, x: 0, y: 0, count: 0 };
+
+/** How many clicks in a row this one is: pointer events do not tell. @param {PointerEvent} event */
+function clicksOf(event) {
+  if (event.type !== "pointerdown") return pressed.count;
+  const near = Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < 5 && event.timeStamp - pressed.at < 500;
+  pressed = { at: event.timeStamp, x: event.clientX, y: event.clientY, count: near ? (pressed.count % 3) + 1 : 1 };
+  return pressed.count;
+}
+
+canvas.addEventListener("pointermove", (event) => {
+  if (!session?.mine) return;
+  // One message for each picture of this screen, whatever the mouse sends.
+  if (!moved) requestAnimationFrame(() => (send({ type: "mouse", event: "move", ...moved }), (moved = null)));
+  moved = point(event);
+});
+canvas.addEventListener("pointerdown", (event) => {
+  const button = BUTTONS[event.button];
+  if (!session?.mine || !button) return;
+  event.preventDefault();
+  canvas.setPointerCapture(event.pointerId);
+  keys.focus({ preventScroll: true });
+  send({ type: "mouse", event: "down", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
+});
+canvas.addEventListener("pointerup", (event) => {
+  const button = BUTTONS[event.button];
+  if (!session?.mine || !button) return;
+  send({ type: "mouse", event: "up", ...point(event), button, clicks: clicksOf(event), modifiers: modifiersOf(event) });
+});
+canvas.addEventListener("contextmenu", (event) => session?.mine && event.preventDefault());
+canvas.addEventListener(
+  "wheel",
+  (event) => {
+    if (!session?.mine) return;
+    event.preventDefault();
+    const unit = [1, 16, view.height][event.deltaMode] ?? 1;
+    send({ type: "mouse", event: "wheel", ...point(event), dx: event.deltaX * unit, dy: event.deltaY * unit, modifiers: modifiersOf(event) });
+  },
+  { passive: false },
+);
+
+const isMac = navigator.platform.startsWith("Mac");
+const MOVING = new Set(["Control", "Shift", "Alt", "Meta", "AltGraph", "CapsLock", "Fn", "Process", "Unidentified", "Dead"]);
+
+/** @param {MouseEvent | KeyboardEvent} event */
+function modifiersOf(event) {
+  if (event.getModifierState("AltGraph")) return [];
+  const found = [];
+  if (event.ctrlKey) found.push("Control");
+  if (event.altKey) found.push("Alt");
+  if (event.metaKey) found.push(isMac ? "ControlOrMeta" : "Meta");
+  if (event.shiftKey) found.push("Shift");
+  return found;
+}
+
+keys.addEventListener("keydown", (event) => {
+  if (event.isComposing || MOVING.has(event.key)) return;
+  if (event.key === "F6" && event.ctrlKey) {
+    event.preventDefault();
+    note.focus();
+    return;
+  }
+  const held = modifiersOf(event);
+  // What is pasted comes as text: the page has a clipboard of its own.
+  if (event.key.toLowerCase() === "v" && (held.includes("Control") || held.includes("ControlOrMeta"))) return;
+  event.preventDefault();
+  // A letter says by itself whether Shift is held; on a Mac, so does Alt.
+  const letter = event.key.length === 1 && !held.some((one) => one !== "Shift" && !(isMac && one === "Alt"));
+  send({ type: "keys", keys: letter ? event.key : [...held, event.key].join("+") });
+});
+// Of input methods and of keyboards on screens, which send no keys.
+keys.addEventListener("input", (event) => {
+  if (/** @type {InputEvent} */ (event).isComposing) return;
+  typeText(keys.value);
+  keys.value = "";
+});
+keys.addEventListener("compositionend", () => (typeText(keys.value), (keys.value = "")));
+keys.addEventListener("paste", (event) => {
+  event.preventDefault();
+  typeText(event.clipboardData?.getData("text/plain") ?? "");
+});
+
+/** @param {string} text */
+function typeText(text) {
+  if (text) send({ type: "text", text });
+}
+
+connect();
+
+export {};

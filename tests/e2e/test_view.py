@@ -1,0 +1,416 @@
+"""The live view in a real browser, against the real server."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, WebSocketRoute, expect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin
+
+from mcp_browser.actions.auditing import _axe
+from mcp_browser.dom.cdp import send
+from tests.support.process import RawServer
+from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
+from tests.support.site import Site
+
+ALICE = "alices-token-0123456789"
+BOB = "bobs-token-0123456789"
+SECONDS = 60_000  # A busy machine takes its time, milliseconds
+
+SHOP = """
+<style>body {{ margin: 0; background: {colour} }}</style>
+<label>Name <input id=name autofocus></label><label>Password <input type=password id=secret></label>
+<button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
+  onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
+<p id=counter style="position:absolute;top:500px"></p>
+<script>let count = 0; setInterval(() => {{ counter.textContent = count++; }}, 40);</script>
+"""
+
+
+def link_in(lines: list[str]) -> str:
+    """The latest link that the server has told."""
+    return re.findall(r"live view at (\S+/view/link/\S+)", "".join(lines))[-1]
+
+
+async def next_link(lines: list[str], used: str = "") -> str:
+    """The link that the server tells once that one is used."""
+    async with asyncio.timeout(30):
+        while "view/link" not in "".join(lines) or link_in(lines) == used:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.02)
+    return link_in(lines)
+
+
+@pytest.fixture(scope="module")
+async def server() -> AsyncGenerator[RemoteServer]:
+    async with serving("--http", "--view") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("view") / "tokens"
+    path.touch(0o600)
+    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+async def closed(tokens: Path) -> AsyncGenerator[RemoteServer]:
+    """A server that asks who calls."""
+    async with serving("--http", "--view", "--tokens", str(tokens), "--path-prefix", "/team") as server:
+        yield server
+
+
+@asynccontextmanager
+async def viewing(
+    chromium: Browser, address: str, sockets: list[WebSocketRoute] | None = None
+) -> AsyncGenerator[Page]:
+    """The view in a browser of a person; nothing may break its content security policy.
+
+    Its sockets are added to `sockets`.
+    """
+    context = await chromium.new_context()
+    page = await context.new_page()
+    if sockets is not None:
+
+        def route(socket: WebSocketRoute) -> None:
+            sockets.append(socket)
+            socket.connect_to_server()
+
+        await page.route_web_socket("**/view/live", route)
+    page.set_default_timeout(SECONDS)
+    said: list[str] = []
+    listen: Callable[[ConsoleMessage], None] = lambda message: said.append(message.text)  # noqa: E731
+    page.on("console", listen)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    await page.goto(address)
+    try:
+        yield page
+        assert not [text for text in said if "Content Security Policy" in text or "Error:" in text], said
+    finally:
+        await context.close()
+
+
+@asynccontextmanager
+async def viewed(server: RemoteServer, chromium: Browser) -> AsyncGenerator[Page]:
+    """The view of the server that lets in whoever has its link."""
+    async with viewing(chromium, link_in(server.stderr)) as view:
+        yield view
+
+
+async def frames_of(view: Page) -> int:
+    return int(await view.locator("#live").get_attribute("data-frames") or 0)
+
+
+async def more_frames(view: Page, number: int = 3) -> None:
+    """Wait until as many frames more were drawn."""
+    before = await frames_of(view)
+    async with asyncio.timeout(SECONDS / 1000):
+        while await frames_of(view) < before + number:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.02)
+
+
+async def open_shop(browser: RemoteBrowser, site: Site, title: str, *, colour: str = "#00ff00") -> None:
+    await browser.open(site.page(SHOP.format(colour=colour), title=title))
+
+
+async def click_in(view: Page, x: float, y: float) -> None:
+    """Click in the picture, at a point of the page that it shows."""
+    box = await view.locator("#live").bounding_box()
+    assert box is not None
+    await view.mouse.click(box["x"] + x * box["width"] / 1280, box["y"] + y * box["height"] / 720)
+
+
+async def take_over(view: Page) -> None:
+    await view.get_by_role("button", name="Take over").click()
+    await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+
+
+async def violations(view: Page) -> str:
+    """What axe-core finds wrong."""
+    session = await view.context.new_cdp_session(view)
+    # As a debugger does: the page's policy lets no other script run.
+    await send(session, "Runtime.evaluate", expression=_axe())
+    checked = "axe.run().then((found) => JSON.stringify(found.violations))"
+    answer = await send(session, "Runtime.evaluate", expression=checked, awaitPromise=True)
+    found = json.loads(answer["result"]["value"])
+    return "\n".join(f"{one['id']}: {node['html']}" for one in found for node in one["nodes"])
+
+
+@pytest.mark.smoke
+async def test_over_stdio_a_link_shows_the_session_and_its_calls(
+    site: Site, chromium: Browser, tmp_path: Path
+) -> None:
+    told = tmp_path / "stderr"
+    with told.open("w") as stderr, RawServer("--view", stderr=stderr) as server:
+        await asyncio.to_thread(server.initialize)
+        page = site.page(SHOP.format(colour="red"), title="A shop")
+        result = await asyncio.to_thread(server.call, "go_to_url", url=page)
+        assert not result["isError"]
+        lines = [""]
+        async with asyncio.timeout(30):
+            while "view/link" not in lines[0]:
+                lines = [told.read_text()]
+                await asyncio.sleep(0.02)
+        async with viewing(chromium, link_in(lines)) as view:
+            await more_frames(view)
+            await expect(view.get_by_label("Address")).to_have_value(page, timeout=SECONDS)
+            await expect(view.locator("#calls summary")).to_contain_text("go_to_url", timeout=SECONDS)
+
+
+async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Greengrocer")
+        async with viewed(server, chromium) as view:
+            await more_frames(view, 5)
+            await expect(view.locator("#live")).to_have_attribute(
+                "aria-label", "Live picture of Greengrocer", timeout=SECONDS
+            )
+            await browser.fill("textbox", "Name", "Ada's favourite")
+            failed = await browser.call("click_element", index=9999)
+            assert failed.is_error
+            calls = view.locator("#calls > li")
+            await expect(calls).to_have_count(3, timeout=SECONDS)
+            await expect(calls.nth(0).get_by_label("failed")).to_be_visible(timeout=SECONDS)
+            await calls.nth(1).locator("summary").click()
+            # What is typed may be a password: its length is told.
+            await expect(calls.nth(1)).to_contain_text("(15 characters)")
+            assert "favourite" not in await calls.nth(1).locator("dl").inner_text()
+            await calls.nth(0).locator("summary").click()
+            await expect(calls.nth(0).get_by_role("region")).to_contain_text("9999")
+            # Step back, then to what is there now.
+            await expect(view.locator("#line")).to_be_enabled(timeout=SECONDS)
+            await view.locator("#line").focus()
+            await view.keyboard.press("Home")
+            await expect(view.locator("#past")).to_have_attribute("alt", "The page after go_to_url")
+            await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280, timeout=SECONDS)
+            await view.get_by_role("button", name="Live").click()
+            await expect(view.locator("#live")).to_be_visible()
+
+
+async def test_a_link_works_once(server: RemoteServer, chromium: Browser) -> None:
+    used = link_in(server.stderr)
+    async with httpx2.AsyncClient() as first, httpx2.AsyncClient() as second:
+        followed = await first.get(used)
+        assert followed.status_code == 200
+        cookie = followed.headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=Strict", "Path=/view"} <= set(cookie.split("; "))
+        assert (await first.get(f"{server.base}/view")).status_code == 200
+        assert (await second.get(used)).status_code == 410
+        assert (await second.get(f"{server.base}/view")).status_code == 401
+        left = await first.post(f"{server.base}/view/sign-out", headers={"Origin": server.base})
+        assert left.status_code == 303
+        assert (await first.get(f"{server.base}/view/me")).status_code == 403
+    assert used != await next_link(server.stderr, used)
+
+
+async def test_the_view_is_accessible_in_every_state(
+    server: RemoteServer, closed: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Accessible")
+        async with viewed(server, chromium) as view:
+            await more_frames(view)
+            await view.locator("#calls summary").first.click()
+            await view.emulate_media(reduced_motion="reduce")
+            assert await violations(view) == ""
+            await view.emulate_media(color_scheme="dark")
+            assert await violations(view) == ""
+            await take_over(view)
+            assert await violations(view) == ""
+            # No trap: a key leaves the page's keyboard.
+            await expect(view.locator("#keys")).to_be_focused()
+            await view.keyboard.press("Control+F6")
+            await expect(view.get_by_label("Note to the model")).to_be_focused()
+            await view.get_by_role("button", name="Hand back").click()
+    for base in (server.base, closed.base):
+        async with viewing(chromium, f"{base}/view") as door:
+            await expect(door.get_by_role("heading", name="Live view")).to_be_visible()
+            assert await violations(door) == ""
+
+
+async def test_a_person_takes_over_types_and_hands_back(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Checkout")
+        async with viewed(server, chromium) as view:
+            await more_frames(view)
+            await take_over(view)
+            waiting = asyncio.create_task(browser.call("get_state", screenshot=False))
+            await click_in(view, 100, 10)
+            await view.keyboard.type("Ada é")
+            await view.keyboard.press("Tab")
+            await view.keyboard.type("hunter2hunter2")
+            await click_in(view, 700, 350)
+            await expect(view.get_by_role("button", name="Paid by Ada é")).to_be_visible(timeout=SECONDS)
+            # The page's own address goes through the same rules as the model's.
+            await view.get_by_label("Address").fill("file:///etc/passwd")
+            await view.keyboard.press("Enter")
+            await expect(view.get_by_role("status")).to_contain_text("file:", timeout=SECONDS)
+            assert not waiting.done()
+            await view.get_by_label("Note to the model").fill("I have paid.")
+            await view.get_by_role("button", name="Hand back").click()
+            told = (await waiting).text
+            assert "A person" in told
+            assert "I have paid." in told
+            assert "hunter2" not in told
+            assert "hunter2" not in await view.content()
+            assert "Paid by Ada é" in await browser.snapshot()
+            await expect(view.get_by_role("button", name="Take over")).to_be_visible(timeout=SECONDS)
+    assert "hunter2" not in "".join(server.stderr)
+
+
+async def test_one_viewer_takes_over_and_the_other_sees_it(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Two viewers")
+        first_link = link_in(server.stderr)
+        async with viewing(chromium, first_link) as first:
+            second_link = await next_link(server.stderr, first_link)
+            async with viewing(chromium, second_link) as second:
+                await asyncio.gather(more_frames(first), more_frames(second))
+                await take_over(first)
+                button = second.get_by_role("button", name="Take over")
+                await expect(button).to_be_disabled(timeout=SECONDS)
+                await expect(second.get_by_role("status")).to_contain_text("has taken over")
+                # A reload keeps what was taken over.
+                await first.reload()
+                await expect(first.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+                await first.get_by_role("button", name="Hand back").click()
+                await expect(button).to_be_enabled(timeout=SECONDS)
+
+
+@asynccontextmanager
+async def socket_to(
+    base: str, *, origin: str | None = None, headers: dict[str, str] | None = None
+) -> AsyncGenerator[ClientConnection]:
+    """The view's socket as a program opens it."""
+    address = f"{base.replace('http', 'ws')}/view/live"
+    own = Origin(origin or "/".join(base.split("/")[:3]))
+    async with connect(address, origin=own, additional_headers=headers or {}, proxy=None) as socket:
+        yield socket
+
+
+async def refused(base: str, **options: object) -> int:
+    """The status by which the socket is refused."""
+    with pytest.raises(InvalidStatus) as wrong:
+        async with socket_to(base, **options):  # pyright: ignore[reportArgumentType]
+            pass
+    return wrong.value.response.status_code
+
+
+async def code_of_end(socket: ClientConnection) -> int:
+    """Read until the server closes the socket; why it did."""
+    async with asyncio.timeout(60):
+        with suppress(ConnectionClosed):
+            while True:
+                await socket.recv()
+    return socket.close_code or 0
+
+
+async def test_who_has_no_rights_gets_nothing(server: RemoteServer, closed: RemoteServer) -> None:
+    alice = {"Authorization": f"Bearer {ALICE}"}
+    assert await refused(server.base) == 403
+    assert await refused(closed.base) == 401
+    assert await refused(closed.base, headers={"Authorization": "Bearer not-one-of-them-01"}) == 401
+    assert await refused(closed.base, headers=alice, origin="https://evil.example") == 403
+    # Another server of this machine is another page.
+    assert await refused(closed.base, headers=alice, origin="http://127.0.0.1:9") == 403
+    assert await refused(closed.base, headers=alice, origin="null") == 403
+    async with httpx2.AsyncClient() as client:
+        view = f"{closed.base}/view"
+        assert (await client.get(f"{view}/me")).status_code == 401
+        assert (await client.get(f"{view}/pictures/0/1")).status_code == 401
+        assert (await client.get(f"{server.base}/view/pictures/0/1")).status_code == 403
+        rebound = await client.get(view, headers={"Host": "evil.example:8585"})
+        assert rebound.status_code == 421
+        login = await client.post(f"{view}/sign-in", headers={**alice, "Origin": "https://evil.example"})
+        assert login.status_code == 403
+        assert "set-cookie" not in login.headers
+
+
+async def test_each_sees_the_own_sessions_until_the_token_counts_no_more(
+    closed: RemoteServer, tokens: Path, chromium: Browser, site: Site
+) -> None:
+    await asyncio.to_thread(tokens.write_text, f"alice: {ALICE}\nbob: {BOB}\n")
+    alice = {"Authorization": f"Bearer {ALICE}"}
+    async with connected(closed.url, headers=alice) as browser:
+        await open_shop(browser, site, "Alice's shop")
+        async with viewing(chromium, f"{closed.base}/view") as view:
+            await view.get_by_label("Token").fill("not-one-of-them-01")
+            await view.get_by_role("button", name="Sign in").click()
+            await expect(view.get_by_role("alert")).to_contain_text("not known")
+            await view.get_by_label("Token").fill(ALICE)
+            await view.get_by_role("button", name="Sign in").click()
+            await more_frames(view)
+            await expect(view.locator("#live")).to_have_attribute(
+                "aria-label", "Live picture of Alice's shop", timeout=SECONDS
+            )
+        name = ""
+        async with socket_to(closed.base, headers=alice) as socket:
+            found = json.loads(await socket.recv())
+            assert [one["title"] for one in found["sessions"]] == ["Alice's shop"]
+            name = found["sessions"][0]["id"]
+        async with socket_to(closed.base, headers={"Authorization": f"Bearer {BOB}"}) as socket:
+            assert json.loads(await socket.recv()) == {"type": "sessions", "sessions": []}
+            await socket.send(json.dumps({"type": "watch", "session": name, "viewer": "0" * 16}))
+            assert json.loads(await socket.recv()) == {"type": "session", "session": None}
+            await asyncio.to_thread(tokens.write_text, f"alice: {ALICE}\n")
+            assert await code_of_end(socket) == 4401
+
+
+async def test_a_slow_viewer_delays_nobody(server: RemoteServer, chromium: Browser, site: Site) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Busy")
+        async with httpx2.AsyncClient() as client:
+            await client.get(link_in(server.stderr))
+            cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        async with socket_to(server.base, headers={"Cookie": cookie}) as socket:
+            name = json.loads(await socket.recv())["sessions"][0]["id"]
+            await socket.send(json.dumps({"type": "watch", "session": name, "viewer": "1" * 16}))
+            frames = 0
+            # It draws nothing: after a few, no more come, and the calls go on.
+            for _ in range(5):
+                await browser.fill("textbox", "Name", "x" * 100)
+            await browser.snapshot()
+            while True:
+                message = await socket.recv()
+                frames += isinstance(message, bytes)
+                if isinstance(message, str) and '"get_state"' in message and '"ok"' in message:
+                    break
+            assert frames <= 2
+            for _ in range(3):
+                await socket.send('{"type": "drawn"}')
+            async with asyncio.timeout(60):
+                while not isinstance(await socket.recv(), bytes):
+                    pass
+            await socket.send('{"type": "nonsense"}')
+            assert await code_of_end(socket) == 4400
+
+
+async def test_the_view_comes_back_after_its_connection_was_lost(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, "Steady")
+        sockets: list[WebSocketRoute] = []
+        async with viewing(chromium, link_in(server.stderr), sockets) as view:
+            await more_frames(view)
+            await sockets[-1].close(code=3000)
+            async with asyncio.timeout(SECONDS / 1000):
+                while len(sockets) == 1:  # noqa: ASYNC110 - the page tries again by itself
+                    await asyncio.sleep(0.02)
+            await more_frames(view)
+            await expect(view.locator("#state")).to_have_text("Connected.")
+            await expect(view.locator("#calls > li")).to_have_count(1)

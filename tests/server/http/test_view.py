@@ -1,0 +1,50 @@
+"""Who keeps what they have taken over in the live view."""
+
+import asyncio
+
+import pytest
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import NotActionable
+from mcp_browser.server.http.view import hands
+from mcp_browser.server.http.view.hands import Hands
+from mcp_browser.settings import Settings, ToolSettings
+
+
+async def handed_back(session: BrowserSession) -> None:
+    async with asyncio.timeout(30):
+        while session.takeover.busy:
+            await session.takeover.changed.wait(1)
+
+
+async def test_whoever_leaves_hands_back_unless_they_come_again(
+    browser_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await browser_manager.open_session(isolated=True)
+    people = Hands()
+    await people.take(session, "alice", by="live view")
+    assert people.has(session, "alice")
+    assert not people.has(session, "bob")
+    with pytest.raises(NotActionable, match="has taken over the browser"):
+        await people.take(session, "bob", by="live view")
+    people.left("alice")
+    people.came("alice")
+    await people.hand_back(session, "bob", "I have it not")
+    assert people.has(session, "alice")
+    monkeypatch.setattr(hands, "LEFT_SECONDS", 0.01)
+    people.left("alice")
+    await handed_back(session)
+    assert not people.has(session, "alice")
+    await people.take(session, "bob", by="live view")
+    await people.hand_back(session, "bob", "Go on.")
+    assert any("Go on." in notice for notice in session.take_notices())
+    await session.close()
+
+
+async def test_what_may_only_be_read_is_not_taken_over(browser_manager: BrowserManager) -> None:
+    settings = Settings(tools=ToolSettings(read_only=True))
+    session = await browser_manager.open_session(isolated=True, settings=settings)
+    with pytest.raises(NotActionable, match="only be watched"):
+        await Hands().take(session, "alice", by="live view")
+    await session.close()
