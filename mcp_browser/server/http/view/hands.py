@@ -1,6 +1,7 @@
 """What a person does in a session that they have taken over: mouse, keys, addresses, tabs, dialogs."""
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -112,6 +113,7 @@ class Hands:
 
     def __init__(self) -> None:
         self._grips: dict[BrowserSession, _Grip] = {}
+        self._connected: Counter[str] = Counter()
 
     def has(self, session: BrowserSession, viewer: str) -> bool:
         """Whether the viewer has the session."""
@@ -139,14 +141,19 @@ class Hands:
             await session.takeover.end(note or None, holder=grip.holder)
 
     def came(self, viewer: str) -> None:
-        """The viewer's page is connected, again perhaps."""
+        """A page of the viewer's is connected, again perhaps."""
+        self._connected[viewer] += 1
         for grip in self._grips.values():
             if grip.viewer == viewer and grip.leaving is not None:
                 grip.leaving.cancel()
                 grip.leaving = None
 
     def left(self, viewer: str) -> None:
-        """The viewer's page has gone: what it has taken over is given back, unless it comes again soon."""
+        """A page of the viewer's has gone: what was taken over is given back, unless it comes again soon."""
+        self._connected[viewer] -= 1
+        self._connected += Counter()
+        if self._connected[viewer]:
+            return
         loop = asyncio.get_running_loop()
         for session, grip in self._grips.items():
             if grip.viewer == viewer and grip.leaving is None:

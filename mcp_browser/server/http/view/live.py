@@ -120,8 +120,11 @@ class Viewer:
             match message:
                 case Watch():
                     # Nobody but its principal has what a page has taken over.
-                    self._key = f"{self._principal.id} {message.viewer}"
-                    self._hands.came(self._key)
+                    key = f"{self._principal.id} {message.viewer}"
+                    if key != self._key:
+                        self._hands.left(self._key)
+                        self._key = key
+                        self._hands.came(key)
                     found = (one for one in self._visible() if name_of(one) == message.session)
                     self._watch(next(found, None))
                 case Drawn():

@@ -15,7 +15,8 @@ const MOST_CALLS = 200;
 const HEAD_BYTES = 8; // Before each picture: the view's width and height, CSS pixels
 const AGAIN_MS = [250, 500, 1000, 2000, 4000];
 const MOST_HELD = 200; // How many messages wait for the next connection
-const VIEWER = (sessionStorage.viewer ??= crypto.randomUUID()); // So that a reload keeps what was taken over
+// So that a reload keeps what was taken over. There is no randomUUID over plain HTTP.
+const VIEWER = (sessionStorage.viewer ??= crypto.getRandomValues(new Uint32Array(4)).join("-"));
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const at = (id) => /** @type {T} */ (document.getElementById(id));
