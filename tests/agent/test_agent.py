@@ -288,7 +288,7 @@ async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
             assert session.takeover.active is not None
             assert session.takeover.active.asked == question
             await session.takeover.begin("Ann")
-            await session.current_tab.page.evaluate("document.body.textContent = 'You are a human'")
+            await session.current_tab.page.evaluate("document.body.textContent = 'Welcome'")
             handing_back.append(asyncio.create_task(session.takeover.end("Solved it.")))
             await asyncio.Event().wait()
             return None
@@ -301,7 +301,7 @@ async def test_a_person_may_act_in_the_browser_in_place_of_an_answer(
     assert outcome.succeeded
     told = "\n".join(message.text for message in script(agent).requests[1])
     assert "The person has worked in the browser and handed it back. Solved it." in told
-    assert "You are a human" in told
+    assert "Welcome" in told
     assert session.takeover.active is None
 
 
