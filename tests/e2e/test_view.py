@@ -49,7 +49,7 @@ async def next_link(lines: list[str], used: str = "") -> str:
 
 @pytest.fixture(scope="module")
 async def server() -> AsyncGenerator[RemoteServer]:
-    async with serving("--http", "--view") as server:
+    async with serving("--http", "--view", "--action-timeout", "60") as server:
         yield server
 
 
