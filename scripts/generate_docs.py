@@ -26,6 +26,7 @@ from mcp_browser.server.prompts.texts import PROMPTS
 from mcp_browser.server.resources.views import VIEWS
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import Settings
+from scripts.counterparts import counterpart_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,6 +41,11 @@ def main() -> int:
         ROOT / "docs" / "tools.md": _tools(),
         ROOT / "docs" / "prompts.md": _prompts(),
         ROOT / "docs" / "settings.md": _settings(),
+        **{
+            path: _filled(path, counterparts=counterpart_tables(server, groups(), schemas(), _flags()))
+            for server in ("playwright-mcp", "chrome-devtools-mcp")
+            for path in (ROOT / "docs" / f"moving-from-{server}.md",)
+        },
         ROOT / "docs" / "start.md": _filled(ROOT / "docs" / "start.md", clients=_clients()),
         ROOT / "docs" / "agent-history.schema.json": json.dumps(history_schema(), indent=1) + "\n",
     }
@@ -137,6 +143,10 @@ def _own_tools() -> dict[str, list[ServerTool]]:
         PERSON: list(PersonTools(nothing).all_tools()),
         SESSIONS: list(session_tools(nothing)),
     }
+
+
+def _flags() -> list[str]:
+    return [flag for option in all_options().values() for flag in (option.flag, option.off_flag) if flag]
 
 
 def _settings() -> str:

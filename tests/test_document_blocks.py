@@ -18,7 +18,7 @@ from benchmarks.agent import model
 from mcp_browser.cli import arguments
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.cli.options import all_options
-from scripts import generate_docs
+from scripts import counterparts, generate_docs
 from tests.test_docs import PAGES, ROOT
 
 BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
@@ -165,56 +165,23 @@ def test_others_are_compared_at_the_versions_that_are_measured() -> None:
         assert f"browser-use {model.browser_use_version()}" in page
 
 
-PLAYWRIGHT_MCP = """
-    click close console_messages drag drop emulate_media evaluate file_upload fill_form find
-    handle_dialog hover navigate navigate_back network_request network_requests press_key resize
-    run_code_unsafe select_option snapshot take_screenshot type wait_for tabs get_config
-    network_state_set route route_list unroute cookie_clear cookie_delete cookie_get cookie_list
-    cookie_set localstorage_clear localstorage_delete localstorage_get localstorage_list
-    localstorage_set sessionstorage_clear sessionstorage_delete sessionstorage_get
-    sessionstorage_list sessionstorage_set set_storage_state storage_state annotate hide_highlight
-    highlight resume start_recording start_tracing start_video stop_recording stop_tracing
-    stop_video video_chapter video_hide_actions video_show_actions mouse_click_xy mouse_down
-    mouse_drag_xy mouse_move_xy mouse_up mouse_wheel pdf_save generate_locator
-    verify_element_visible verify_list_visible verify_text_visible verify_value""".split()
-"""The tools of @playwright/mcp 0.0.83 with all its capabilities, without `browser_`."""
-
-
-def test_every_tool_of_playwright_mcp_has_a_counterpart_or_a_reason() -> None:
-    page = (ROOT / "docs" / "moving-from-playwright-mcp.md").read_text("utf-8")
-    rows = re.findall(r"^\| (`browser_[^|]*) \| ([^|]+) \|(.*)\|$", page, re.MULTILINE)
-    named = [name for row in rows for name in SPAN.findall(row[0])]
-
-    assert sorted(named) == sorted(f"browser_{name}" for name in PLAYWRIGHT_MCP)
-    assert [row for row in rows if row[1] == "none" and not row[2].strip()] == []
-
-
-CHROME_DEVTOOLS_MCP = """
-    open_devtools get_devtools_comments resolve_devtools_comment reveal_in_devtools get_console_message
-    list_console_messages get_css_styles emulate install_extension uninstall_extension list_extensions
-    reload_extension trigger_extension_action click click_at hover fill type_text drag fill_form upload_file
-    press_key lighthouse_audit take_heapsnapshot get_heapsnapshot_summary get_heapsnapshot_details
-    get_heapsnapshot_class_nodes get_heapsnapshot_retainers close_heapsnapshot
-    get_heapsnapshot_retaining_paths get_heapsnapshot_edges get_heapsnapshot_dominators
-    compare_heapsnapshots get_heapsnapshot_duplicate_strings get_heapsnapshot_object_details
-    query_heapsnapshot_objects analyze_heapsnapshot_contexts list_network_requests get_network_request
-    list_pages select_page close_page new_page navigate_page resize_page handle_dialog get_tab_id
-    performance_start_trace performance_stop_trace performance_analyze_insight install_pwa uninstall_pwa
-    launch_pwa get_os_app_state screencast_start screencast_stop take_screenshot evaluate_script
-    take_snapshot wait_for list_3p_developer_tools execute_3p_developer_tool list_webmcp_tools
-    execute_webmcp_tool""".split()
-"""The tools of chrome-devtools-mcp 1.11.0 with all its categories."""
-
-
-def test_every_tool_of_chrome_devtools_mcp_has_a_counterpart_or_a_reason() -> None:
-    page = (ROOT / "docs" / "moving-from-chrome-devtools-mcp.md").read_text("utf-8")
-    rows = re.findall(r"^\| (`[^|]*) \| ([^|]+) \|(.*)\|$", page, re.MULTILINE)
-    named = [name for row in rows for name in SPAN.findall(row[0])]
-
-    assert sorted(named) == sorted(CHROME_DEVTOOLS_MCP)
-    assert [row for row in rows if row[1] == "none" and not row[2].strip()] == []
-    ours = {name for row in rows for name in SPAN.findall(row[1]) if "_" in name}
-    assert ours <= generate_docs.schemas().keys() | generate_docs.groups()
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"theirs": "click", "here": "{press_element}"}, "click: there is no press_element here."),
+        ({"theirs": "click", "here": "{click_element} with `strength`"}, "there is no strength here."),
+        ({"theirs": "click", "differs": "`press_it` does it."}, "there is no press_it here."),
+        ({"theirs": "click", "here": "`--click`"}, "there is no --click"),
+        ({"theirs": "click"}, "click: neither a counterpart nor a reason."),
+        ({"theirs": "click drag click", "differs": "No."}, "click is there twice."),
+    ],
+)
+def test_a_counterpart_that_does_not_exist_is_refused(
+    row: dict[str, str], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counterparts, "_DATA", {"other": [{"section": "All", "rows": [row]}]})
+    with pytest.raises(SystemExit, match=re.escape(problem)):
+        counterparts.counterpart_tables("other", generate_docs.groups(), generate_docs.schemas(), ["--http"])
 
 
 @pytest.mark.parametrize("name", ["moving-from-playwright-mcp.md", "moving-from-browser-use.md"])
