@@ -160,6 +160,17 @@ async def test_what_a_page_says_to_machines_fills_objects_in_objects(hand: Hand)
     assert "hush" not in hand.told
 
 
+async def test_a_name_is_not_taken_for_a_first_name(hand: Hand) -> None:
+    await hand.open(
+        "<p>Name: Ann Lee</p><p>Address: Road 1</p>"
+        "<table><tr><th>Name<th>City</tr><tr><td>Bo Ek<td>Rome</tr><tr><td>Cy Om<td>Oslo</tr></table>"
+    )
+    got = await fill(hand, record(first_name=TEXT, billing_address=TEXT, name=TEXT))
+    assert got["data"] == {"name": "Ann Lee"}
+    got = await fill(hand, listing(first_name=TEXT, city=TEXT, name=TEXT))
+    assert got["data"] == [{"city": "Rome", "name": "Bo Ek"}, {"city": "Oslo", "name": "Cy Om"}]
+
+
 async def test_one_of_several_is_not_guessed(hand: Hand) -> None:
     await hand.open("<p class='sale price'>3</p><p class=unit-price>4</p><p class=unit-price>5</p>")
     got = await fill(hand, record(unitPrice=NUMBER, price=NUMBER, tax=NUMBER))

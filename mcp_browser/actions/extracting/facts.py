@@ -38,7 +38,6 @@ class Fact:
     element: Element | None = None
     value: Any = None
     inner: bool = False  # Said of a part of the thing, not of the thing itself
-    implied: bool = False  # The name is that of the kind of element: it is no part of a longer one
 
 
 def facts_of(element: Element) -> list[Fact]:
@@ -236,9 +235,7 @@ def _shapes(element: Element) -> Iterator[Fact]:
     link = next((below for below in element.iter("a") if below.get("href")), None)
     if heading is not None:
         # It is what a thing is called, more than what has such a class.
-        yield from (
-            Fact((name,), "heading", LABEL, heading, implied=True) for name in ("name", "title", "headline")
-        )
+        yield from (Fact((name,), "heading", LABEL, heading) for name in ("name", "title", "headline"))
     elif link is not None and element.tag != "html" and text_of(link):
         yield Fact(("name",), "text of the link", SHAPE, link)
     elif is_leaf(element):

@@ -198,11 +198,10 @@ def fit(names: Sequence[tuple[str, ...]], fact: Fact) -> int | None:
             return EXACT
         if fact.name in _ALIKE.get(name, ()):
             best = ALIKE
-        # One word more or less is the thing's own name, or the kind that it is of.
-        elif best is None and fact.name and not fact.implied and fact.source in (DATA, LABEL, STYLE):
-            small, large = sorted((set(name), set(fact.name)), key=len)
-            if small < large and len(large) <= len(small) + 1 + (fact.source == LABEL):
-                best = WITHIN
+        # A word more says of what it is; with a word less it may be another thing: no name is a first name.
+        elif best is None and fact.source in (DATA, LABEL, STYLE) and set(name) < set(fact.name):
+            more = len(set(fact.name)) - len(set(name))
+            best = WITHIN if more <= 1 + (fact.source == LABEL) else None
     return best
 
 
