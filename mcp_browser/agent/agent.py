@@ -22,7 +22,7 @@ from mcp_browser.agent.opening import open_again, open_start
 from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
-from mcp_browser.agent.prompting.style import PlannerStyle
+from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
 from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.record.masking import TypedMask
@@ -113,6 +113,7 @@ class Agent(TaskRun):
             window=self.messages.window,
             seconds=self.settings.step_timeout,
             limit=self.spending.reached_amid_step,
+            only_refuses=self._is_small_judge(),
         )
         self.model_client.limit = self.spending.reached_amid_step
         self._mask = TypedMask(self.history, self.secrets)
@@ -180,6 +181,12 @@ class Agent(TaskRun):
         wanted = self.task.judge if self.task.judge is not None else self.settings.judge
         can = named is not None or self.model_client.model.info.judges or self.task.judge
         return (named or self.model_client) if wanted and can else None
+
+    def _is_small_judge(self) -> bool:
+        """Whether a small model judges its own claims, without having been asked to by the caller."""
+        window = self.model_client.model.info.context_window
+        is_small = window is not None and window <= SMALL_WINDOW
+        return is_small and self._judge() is self.model_client and not self.task.judge
 
     def _settings_in_force(self) -> RunSettings:
         settings, model = self.settings, self.model_client.model.info.name
@@ -364,11 +371,11 @@ class Agent(TaskRun):
             self.run_status.end(TaskStatus.SUCCEEDED, None)
             return
         self.state.rejections += 1
-        if self.state.rejections > 1 or last_because is not None:
-            self.run_status.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {refusal}")
+        if refusal.final or self.state.rejections > 1 or last_because is not None:
+            self.run_status.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {refusal.reason}")
             return
         self._answer = None
-        self.messages.add_note(REFUSED.format(refusal=refusal))
+        self.messages.add_note(REFUSED.format(refusal=refusal.reason))
 
     async def _ask_person(self, outcome: ActionOutcome) -> None:
         assert outcome.result is not None

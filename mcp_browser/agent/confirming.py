@@ -22,11 +22,27 @@ SETTLE_SECONDS = 3.0  # How long the last page may take to come to rest before i
 SETTLE_POLL = 0.1
 
 
+UNSURE = (
+    "no one but the model itself has confirmed it, and a model with so small a window is not trusted with "
+    "that: name another one with --judge-model."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a claim is not confirmed; `final` where going on would change nothing about that."""
+
+    reason: str
+    final: bool = False
+
+
 @dataclass(kw_only=True)
 class Confirmer:
     """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
 
-    `limit` tells which limit of the run is reached, so that no model may be asked any more.
+    `limit` tells which limit of the run is reached, so that no model may be asked any more. `only_refuses`:
+    the judge's yes does not count. A model of 1.5 billion parameters said yes six times to its own claims in
+    40 episodes of the agent's benchmark, each time wrongly.
     """
 
     executor: Executor
@@ -37,16 +53,20 @@ class Confirmer:
     window: int
     seconds: float
     limit: Callable[[], str | None]
+    only_refuses: bool = False
 
-    async def refusal(self, answer: str, data: Any) -> str | None:
+    async def refusal(self, answer: str, data: Any) -> Refusal | None:
         """Why the claim is not confirmed; None where it is."""
         try:
             with anyio.fail_after(self.seconds):
-                return await self._refusal(answer, data)
+                reason = await self._refusal(answer, data)
         except TimeoutError:
-            return f"it could not be checked: that took longer than {self.seconds:g} s."
+            reason = f"it could not be checked: that took longer than {self.seconds:g} s."
         except (ActionError, ModelError) as error:
-            return f"it could not be checked: {self.secrets.hide(str(error))}"
+            reason = f"it could not be checked: {self.secrets.hide(str(error))}"
+        if reason is not None:
+            return Refusal(reason)
+        return Refusal(UNSURE, final=True) if self.only_refuses else None
 
     async def _refusal(self, answer: str, data: Any) -> str | None:
         client = self.judge_client

@@ -430,6 +430,31 @@ async def test_a_model_that_can_judge_judges_unless_it_is_told_not_to(
     assert (await make_agent(told_not_to, model, session).run()).succeeded
 
 
+@pytest.mark.parametrize(
+    ("window", "judge", "status"),
+    [
+        (16_384, None, TaskStatus.UNCONFIRMED),
+        (16_384, True, TaskStatus.SUCCEEDED),
+        (16_384, False, TaskStatus.SUCCEEDED),
+        (32_768, None, TaskStatus.SUCCEEDED),
+    ],
+)
+async def test_a_small_model_s_yes_to_its_own_claim_counts_only_where_the_caller_wants_it(
+    session: BrowserSession, site: Site, window: int, judge: bool | None, status: TaskStatus
+) -> None:
+    yes = {"reason": "It says Hello.", "confirmed": True}
+    model = ScriptedModel([done("Greeted."), yes], judges=True, context_window=window)
+    outcome = await make_agent(
+        Task(text="See.", start_url=site.page("Hello"), judge=judge), model, session
+    ).run()
+    assert outcome.status is status
+    assert outcome.steps == 1
+    assert outcome.answer == "Greeted."
+    assert ("no one but the model itself has confirmed it" in str(outcome.obstacle)) is (
+        status is TaskStatus.UNCONFIRMED
+    )
+
+
 async def test_a_model_of_its_own_judges_and_what_it_uses_is_counted(
     session: BrowserSession, site: Site
 ) -> None:
