@@ -236,7 +236,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
 async def load_storage_state(ctx: ActionContext, params: LoadStorageStateParams) -> ActionResult:
     """Replace cookies and storage of all sites by saved ones."""
     state = _logins(ctx).load(params.profile) if params.profile is not None else await _from_file(ctx, params)
-    await put_state(ctx.session.context, state)
+    await put_state(ctx.session, state)
     return ActionResult(extracted_content=f"Loaded {count(state)}. Pages show it after reload.")
 
 

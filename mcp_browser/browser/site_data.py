@@ -113,9 +113,8 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
     Raises:
         NotActionable: the browser is not a Chromium, or one of the user's own.
     """
+    _spare_own_chrome(session)
     tab = session.current_tab
-    if session.in_own_chrome:
-        raise NotActionable("What sites have stored in a browser of the user's own is not cleared.")
     if tab.cdp is None:
         raise NotActionable("Only Chromium can clear what sites have stored.")
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
@@ -144,14 +143,17 @@ async def read_state(context: BrowserContext) -> StorageState:
         raise NotActionable(f"The storage cannot be read: {plain_message(error)}.") from error
 
 
-async def put_state(context: BrowserContext, state: StorageState) -> None:
+async def put_state(session: "BrowserSession", state: StorageState) -> None:
     """Replace what sites have stored with a storage state.
 
     Raises:
         InvalidArguments: the browser does not take it.
+        NotActionable: it is one of the user's own.
     """
+    # Playwright clears the browser's cache before it comes to what is refused there.
+    _spare_own_chrome(session)
     try:
-        await context.set_storage_state(cast("Any", state))
+        await session.context.set_storage_state(cast("Any", state))
     except PlaywrightError as error:
         raise InvalidArguments(
             f"The browser does not take this storage state: {plain_message(error)}."
@@ -195,6 +197,11 @@ def count(state: StorageState) -> str:
     cookies = len(cast("list[Any]", state["cookies"]))
     plural = ("" if cookies == 1 else "s", "" if origins == 1 else "s")
     return f"{cookies} cookie{plural[0]}, storage of {origins} site{plural[1]}"
+
+
+def _spare_own_chrome(session: "BrowserSession") -> None:
+    if session.in_own_chrome:
+        raise NotActionable("What sites have stored in a browser of the user's own is not cleared.")
 
 
 def _is_list_of_objects(value: Any) -> bool:

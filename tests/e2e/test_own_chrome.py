@@ -1,9 +1,11 @@
 """A server in the user's own browser, as a process: it ends, however it does, and the browser goes on."""
 
+import re
 import signal
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.browser.conftest import until
@@ -46,3 +48,19 @@ def test_without_a_browser_the_call_says_how_to_allow_it(tmp_path: Path) -> None
         result = server.call("get_state")
         assert result["isError"]
         assert "chrome://inspect/#remote-debugging" in result["content"][0]["text"]
+
+
+async def test_doctor_lists_the_users_tabs_and_marks_those_that_are_lent(site: Site, tmp_path: Path) -> None:
+    kept = site.page("", title="Kept")
+    lent = site.page("", title="Lent").replace("127.0.0.1", "localhost")
+    with users_browser(tmp_path, kept) as user:
+        user.open(lent)
+        await until(lambda: {kept, lent} <= set(user.tabs()))
+        flags = ("--connect", str(tmp_path), "--connect-tabs", "localhost")
+        command = [sys.executable, "-m", "mcp_browser", "doctor", *flags]
+        done = await anyio.run_process(command)
+        assert not user.attached()
+    told = done.stdout.decode()
+    assert "Your tabs   2, 1 of which may be used" in told
+    assert re.search(rf'may be used: ("Lent" )?{re.escape(lent)}', told)
+    assert re.search(rf'not touched: ("Kept" )?{re.escape(kept)}', told)
