@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +14,11 @@ from mcp_browser.browser.redaction import MARK, Redactor, is_secret_name
 EVENTS = (".trace", ".network")
 VALUE = "__playwright_value_"  # The attribute by which a snapshot keeps what a field holds
 SHORTEST = 3  # What is shorter is taken out only of its own field, characters
-SECRET_AUTOCOMPLETE = ("current-password", "new-password", "one-time-code", "cc-number", "cc-csc")
+SECRET_AUTOCOMPLETE = ("current-password", "new-password", "one-time-code", "cc-number", "cc-csc", "cc-exp")
+SECRET_FIELDS = re.compile(
+    r"(?:^|[^a-z])(?:csc|totp|pin-?code|one-?time-?code|card-?(?:num|no))(?:$|[^a-z])", re.IGNORECASE
+)
+"""Names of secret fields that are no names of secrets elsewhere, as dom/page/roles.js has them."""
 TYPED = {
     **dict.fromkeys(("keyboardType", "keyboardInsertText"), "text"),
     **dict.fromkeys(("keyboardPress", "keyboardDown", "keyboardUp"), "key"),
@@ -177,4 +182,5 @@ def _is_secret(attributes: Json) -> bool:
         return True
     if any(word in lower.get("autocomplete", "") for word in SECRET_AUTOCOMPLETE):
         return True
-    return any(is_secret_name(lower.get(name, "")) for name in ("name", "id"))
+    names = [lower.get(name, "") for name in ("name", "id")]
+    return any(is_secret_name(name) or SECRET_FIELDS.search(name) for name in names)

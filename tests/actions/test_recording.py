@@ -152,7 +152,8 @@ async def test_a_recording_ends_at_its_limits_and_is_whole(hand: Hand) -> None:
 
 
 FORM = """<form action=/nowhere><label>User <input name=user></label>
-<label>Password <input type=password name=pw></label></form>
+<label>Password <input type=password name=pw></label>
+<input name=card-no value=4000-1234-9><input autocomplete=cc-exp value=11/2031></form>
 <script>
   document.cookie = 'sid=s3ss10n-c00kie-value';
   const body = JSON.stringify({ password: 'b0dy-passw0rd' });
@@ -177,6 +178,7 @@ async def test_a_trace_opens_and_holds_no_secret(hand: Hand, tmp_path: Path) -> 
     whole = b"\n".join(parts.values())
     for secret in (
         *("Correct horse 42", "opensesame", "s3ss10n-c00kie-value", "t0k3n-of-the-query", "b0dy-passw0rd"),
+        *("4000-1234-9", "11/2031"),
         # Nor is what the server is made of.
         *("site-packages", str(Path(__file__).parents[2])),
     ):
