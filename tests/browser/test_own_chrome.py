@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -56,6 +57,10 @@ def witness(site: Site) -> str:
 def user(tmp_path_factory: pytest.TempPathFactory, witness: str) -> Iterator[User]:
     """The user, with one browser for all tests that do not quit it."""
     with users_browser(tmp_path_factory.mktemp("user"), witness) as user:
+        deadline = time.monotonic() + 30
+        while user.read(witness, "globalThis.inFront?.() ?? ''") != "visible,true":
+            assert time.monotonic() < deadline, "the user's page never got the focus"
+            time.sleep(0.05)
         yield user
         assert user.running, "it was ended"
 
@@ -74,7 +79,7 @@ async def test_it_works_in_a_tab_of_its_own_with_the_users_logins(
     assert "login=ann" in shown(told)
     assert witness not in user.attached()
     assert url in user.attached()
-    assert user.read(witness, "seen.join()") == "visible,true"
+    assert user.read(witness, "inFront()") == "visible,true"
     assert (
         user.read(witness, "Object.keys(globalThis).filter(name => /playwright|mcp/i.test(name)).length") == 0
     )
@@ -140,7 +145,7 @@ async def test_several_tabs_leave_the_user_in_front(site: Site, user: User, hand
     await hand.session.switch_tab(one.id)
     assert "One" in shown(await hand.look())
     await hand.tab.screenshot()
-    assert user.read(witness, "seen.join()") == "visible,true"
+    assert user.read(witness, "inFront()") == "visible,true"
 
 
 async def test_a_tab_that_the_user_closes_is_told(site: Site, user: User, hand: Hand) -> None:

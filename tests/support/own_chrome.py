@@ -19,11 +19,12 @@ from mcp_browser.settings import BrowserSettings
 SECONDS = 30
 
 WITNESS = """<h1>The user's</h1><script>
-const seen = [document.visibilityState, document.hasFocus()];
-for (const event of ['visibilitychange', 'blur', 'focus'])
-  addEventListener(event, () => seen.push(event), true);
+const lost = [];
+for (const event of ['visibilitychange', 'blur'])
+  addEventListener(event, () => lost.push(event), true);
+function inFront() { return [document.visibilityState, document.hasFocus(), ...lost].join(); }
 </script>"""
-"""A page that keeps what is done to its tab."""
+"""A page that keeps whether its tab was ever not in front; a new browser gives it the focus late."""
 
 
 class User:
