@@ -1,1 +1,1 @@
-"""The live view: a page on which people watch browser sessions and take them over."""
+"""The live view as a page of the server: who gets in, its files, its socket."""

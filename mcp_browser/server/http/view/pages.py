@@ -27,9 +27,10 @@ SAFELY = {
 }
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_FOLDER = resources.files("mcp_browser.server.http.view") / "page"
+_DOOR = resources.files("mcp_browser.server.http.view") / "page"
+_VIEW = resources.files("mcp_browser.server.view") / "page"
 
-FILES = ("view.css", "view.js", "enter.js", "icon.svg")
+FILES = ("view.css", "view.js", "socket.js", "enter.js", "icon.svg")
 OPEN_PATHS = (VIEW, *(f"{VIEW}/{name}" for name in FILES))
 """What anybody may read: nothing in it is anybody's."""
 
@@ -111,7 +112,7 @@ def page_routes(
 
 def _file(name: str, *, status: int = 200) -> Response:
     headers: Mapping[str, str] = SAFELY
-    content = (_FOLDER / name).read_bytes()
+    content = next(file for folder in (_DOOR, _VIEW) if (file := folder / name).is_file()).read_bytes()
     return Response(content, status, headers=headers, media_type=_TYPES[PurePath(name).suffix])
 
 

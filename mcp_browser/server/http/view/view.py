@@ -19,11 +19,12 @@ from mcp_browser.server.http.auth.bind_safety import asks_who_calls
 from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.server.http.middleware.refusals import refusal
 from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, ViewDoor, may_view, viewer_of
-from mcp_browser.server.http.view.hands import Hands
-from mcp_browser.server.http.view.journal import Journal
-from mcp_browser.server.http.view.live import Viewer
 from mcp_browser.server.http.view.pages import NOT_LET_IN, OPEN_PATHS, SAFELY, page_routes
+from mcp_browser.server.http.view.socket_line import SocketLine
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
+from mcp_browser.server.view.hands import Hands
+from mcp_browser.server.view.journal import Journal
+from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import Settings
 
 MaySee = Callable[[Principal, BrowserSession], bool]
@@ -131,8 +132,9 @@ class LiveView:
         if viewer is None or refused is not None:
             await socket.send_denial_response(refusal(403, refused or "", headers=SAFELY))
             return
+        await socket.accept()
         await Viewer(
-            socket,
+            SocketLine(socket),
             viewer,
             journal=self._journal,
             hands=self._hands,

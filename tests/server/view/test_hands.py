@@ -7,8 +7,8 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.http.view import hands
-from mcp_browser.server.http.view.hands import Hands
+from mcp_browser.server.view import hands
+from mcp_browser.server.view.hands import Hands
 from mcp_browser.settings import Settings, ToolSettings
 
 

@@ -1,25 +1,24 @@
-"""One viewer's WebSocket: what the sessions are like, the calls as they happen, and the picture, live."""
+"""One open page of the view: what the sessions are like, the calls as they happen, and the picture, live."""
 
 import logging
-import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, TypeAdapter, ValidationError
-from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.result import hide, hide_in
-from mcp_browser.server.http.auth.middleware import STILL_ADMITTED
-from mcp_browser.server.http.view.hands import (
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.view.hands import (
     HandBack,
     HandMessage,
     Hands,
@@ -28,8 +27,7 @@ from mcp_browser.server.http.view.hands import (
     carry_out,
     may_take,
 )
-from mcp_browser.server.http.view.journal import Journal, SeenCall
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.view.journal import Journal, SeenCall
 from mcp_browser.text import cut, cut_address
 
 logger = logging.getLogger(__name__)
@@ -44,6 +42,34 @@ BY = "live view"  # What the model is told of who has taken over
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
 NOT_ADMITTED = 4401  # The viewer's token counts no more
+
+
+class LineClosed(Exception):
+    """The page has gone."""
+
+
+class Line(Protocol):
+    """What connects a page to the server; each method but `close` raises `LineClosed` once it has gone."""
+
+    async def receive(self) -> str:
+        """The next message of the page, as JSON; what is no text is empty."""
+        ...
+
+    async def send(self, message: dict[str, Any], /) -> None:
+        """Send the page a message."""
+        ...
+
+    async def send_frame(self, frame: Frame, /) -> None:
+        """Send the page a frame, which it says that it has drawn."""
+        ...
+
+    async def close(self, code: int, reason: str, /) -> None:
+        """End it, as a WebSocket is ended."""
+        ...
+
+    async def still_admitted(self) -> bool:
+        """Whether what has let the page in still counts."""
+        ...
 
 
 class Watch(HandMessage):
@@ -69,15 +95,15 @@ class Viewer:
 
     def __init__(
         self,
-        socket: WebSocket,
+        line: Line,
         principal: Principal,
         *,
         journal: Journal,
         hands: Hands,
         visible: Callable[[], list[BrowserSession]],
     ) -> None:
-        """Serve a socket that is not accepted yet; `visible` gives the sessions that its person may see."""
-        self._socket = socket
+        """Serve a page; `visible` gives the sessions that its person may see."""
+        self._line = line
         self._principal = principal
         self._journal = journal
         self._hands = hands
@@ -95,7 +121,6 @@ class Viewer:
 
     async def serve(self) -> None:
         """Serve until the page or the viewer's admission has gone."""
-        await self._socket.accept()
         try:
             async with anyio.create_task_group() as tasks:
                 for work in (self._listen, self._tell, self._show, self._act, self._check):
@@ -106,16 +131,16 @@ class Viewer:
 
     async def _until_gone(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
         """Work until the page has gone, which ends the others' work, too."""
-        with suppress(WebSocketDisconnect):
+        with suppress(LineClosed):
             await work()
         scope.cancel()
 
     async def _listen(self) -> None:
         while True:
             try:
-                message = _MESSAGES.validate_json(await self._socket.receive_text())
-            except (ValidationError, KeyError):
-                await self._socket.close(NO_MESSAGE, "This is no message of the view: reload the page.")
+                message = _MESSAGES.validate_json(await self._line.receive())
+            except ValidationError:
+                await self._line.close(NO_MESSAGE, "This is no message of the view: reload the page.")
                 return
             match message:
                 case Watch():
@@ -158,7 +183,7 @@ class Viewer:
             sessions = self._visible()
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
-            await self._tell_if_new("sessions", {"sessions": [self._line(one) for one in sessions]})
+            await self._tell_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
             watched = self._watched
             if watched is not None and (tab := watched.tab_in_use) is not None:
                 # Nothing else asks for it between the calls.
@@ -169,18 +194,15 @@ class Viewer:
             while self._calls and watched is self._watched:
                 number = next(iter(self._calls))
                 call = self._calls.pop(number)
-                await self._send({"type": "call", "call": call.told()})
+                await self._line.send({"type": "call", "call": call.told()})
             await self._changed.wait(LOOK_SECONDS)
 
     async def _tell_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._told.get(kind) != facts:
             self._told[kind] = facts
-            await self._send({"type": kind, **facts})
+            await self._line.send({"type": kind, **facts})
 
-    async def _send(self, message: dict[str, Any]) -> None:
-        await self._socket.send_json(message)
-
-    def _line(self, session: BrowserSession) -> dict[str, Any]:
+    def _summary(self, session: BrowserSession) -> dict[str, Any]:
         """What the list tells of a session."""
         tab = session.tab_in_use
         latest = self._journal.of(session).latest
@@ -237,7 +259,7 @@ class Viewer:
                     try:
                         await self._send_frames(tab)
                     except ActionError as error:
-                        await self._send({"type": "told", "text": str(error)})
+                        await self._line.send({"type": "told", "text": str(error)})
                         await anyio.sleep_forever()
                 await self._changed.wait(LOOK_SECONDS)
 
@@ -253,8 +275,7 @@ class Viewer:
             async with tab.screencast.watch() as frames:
                 async for frame in frames:
                     self._undrawn += 1
-                    head = struct.pack(">II", frame.width, frame.height)
-                    await self._socket.send_bytes(head + frame.data)
+                    await self._line.send_frame(frame)
                     with anyio.move_on_after(PATIENCE_SECONDS):
                         while self._undrawn >= FRAMES_AHEAD:
                             await self._drawn.wait()
@@ -280,17 +301,16 @@ class Viewer:
                     case _:
                         pass
             except ActionError as error:
-                await self._send({"type": "told", "text": hide(str(error), session.hidden)})
+                await self._line.send({"type": "told", "text": hide(str(error), session.hidden)})
             except PlaywrightError as error:
                 logger.debug("Not done for a person: %s", error)
             self._changed.wake()
 
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
-        still_admitted: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
-        while still_admitted is None or await still_admitted():  # noqa: ASYNC110 - clocks tell nobody
+        while await self._line.still_admitted():  # noqa: ASYNC110 - clocks tell nobody
             await anyio.sleep(ADMISSION_SECONDS)
-        await self._socket.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
+        await self._line.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
 
 def _holder(session: BrowserSession) -> str | None:

@@ -1,5 +1,5 @@
 /**
- * The page of the live view. One socket tells what the sessions are like and takes what a person does.
+ * The page of the live view. One connection tells what the sessions are like and takes what a person does.
  *
  * @typedef {{ id: string, title: string, address: string, calls: number, busy: boolean, taken: string | null }} SessionLine
  * @typedef {{ id: number, title: string, address: string, current: boolean }} TabLine
@@ -11,12 +11,9 @@
  *   | { type: "call", call: Call } | { type: "told", text: string }} Message
  */
 
+import { VIEWER, addressOf, connect, send as sendOff, shows, wanted } from "./socket.js";
+
 const MOST_CALLS = 200;
-const HEAD_BYTES = 8; // Before each picture: the view's width and height, CSS pixels
-const AGAIN_MS = [250, 500, 1000, 2000, 4000];
-const MOST_HELD = 200; // How many messages wait for the next connection
-// So that a reload keeps what was taken over. There is no randomUUID over plain HTTP.
-const VIEWER = (sessionStorage.viewer ??= crypto.getRandomValues(new Uint32Array(4)).join("-"));
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const at = (id) => /** @type {T} */ (document.getElementById(id));
@@ -37,14 +34,9 @@ const address = /** @type {HTMLInputElement} */ (at("address"));
 const take = /** @type {HTMLButtonElement} */ (at("take"));
 const note = /** @type {HTMLInputElement} */ (at("note"));
 
-/** @type {WebSocket | null} */
-let socket = null;
-/** @type {object[]} */
-let held = [];
-let tries = 0;
 /** @type {SessionLine[]} */
 let sessions = [];
-let chosen = decodeURIComponent(location.hash.slice(1));
+let chosen = wanted();
 /** @type {Session | null} */
 let session = null;
 let watching = "";
@@ -54,42 +46,11 @@ let view = { width: 1280, height: 720 };
 /** @type {number | null} */
 let shown = null; // The call whose picture is shown; null: live
 
-// -- the connection
-
-function connect() {
-  const url = new URL("view/live", location.href);
-  url.protocol = url.protocol.replace("http", "ws");
-  const opened = new WebSocket(url);
-  opened.binaryType = "arraybuffer";
-  socket = opened;
-  opened.addEventListener("open", () => {
-    tries = 0;
-    watching = "";
-    say("Connected.");
-    watch(chosen);
-    for (const message of held.splice(0)) send(message);
-  });
-  opened.addEventListener("message", ({ data }) => (typeof data === "string" ? takeIn(JSON.parse(data)) : draw(data)));
-  opened.addEventListener("close", lost);
-}
-
-/** The server has gone, or lets this page in no more: find out which, and try again. */
-async function lost() {
-  say("The connection is lost; trying again…", true);
-  await new Promise((resolve) => setTimeout(resolve, AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)]));
-  const answer = await fetch("view/me").catch(() => null);
-  if (answer?.status === 401 || answer?.status === 403) {
-    await fetch("view/sign-out", { method: "POST", redirect: "manual" }).catch(() => null);
-    location.reload();
-  } else {
-    connect();
-  }
-}
+// -- what is told
 
 /** @param {object} message */
 function send(message) {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-  else if (session?.mine && held.length < MOST_HELD) held.push(message);
+  sendOff(message, !!session?.mine);
 }
 
 /** @param {string} text @param {boolean} bad */
@@ -127,7 +88,7 @@ function showSessions(lines) {
 function watch(id) {
   if (!sessions.some((one) => one.id === id) || id === watching) return;
   chosen = watching = id;
-  history.replaceState(null, "", `#${id}`);
+  shows(id);
   calls.clear();
   at("calls").replaceChildren();
   showPast(null);
@@ -258,7 +219,7 @@ function showPast(number) {
   past.hidden = number === null;
   canvas.hidden = number !== null;
   if (number !== null) {
-    past.src = `view/pictures/${watching}/${number}`;
+    addressOf(watching, number).then((found) => shown === number && (past.src = found));
     past.alt = `The page after ${calls.get(number)?.call.tool}`;
   }
   for (const [other, { item }] of calls) item.classList.toggle("shown", other === number);
@@ -270,12 +231,11 @@ at("now").addEventListener("click", () => showPast(null));
 
 // -- the live picture
 
-/** @param {ArrayBuffer} data The view's size, then a JPEG. */
-async function draw(data) {
-  const head = new DataView(data);
-  const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, HEAD_BYTES)])).catch(() => null);
+/** @param {number} width @param {number} height @param {Blob} jpeg */
+async function draw(width, height, jpeg) {
+  const bitmap = await createImageBitmap(jpeg).catch(() => null);
   if (bitmap) {
-    view = { width: head.getUint32(0), height: head.getUint32(4) };
+    view = { width, height };
     if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
       Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
     }
@@ -411,6 +371,13 @@ function typeText(text) {
   if (text) send({ type: "text", text });
 }
 
-connect();
-
-export {};
+connect({
+  opened() {
+    watching = "";
+    say("Connected.");
+    watch(chosen);
+  },
+  told: takeIn,
+  pictured: draw,
+  lost: (text) => say(text, true),
+});

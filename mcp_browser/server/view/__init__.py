@@ -1,0 +1,1 @@
+"""What people see of browser sessions, and how they take them over, whatever brings it to them."""

@@ -1,0 +1,74 @@
+/** The connection of a page of the server: a WebSocket, and a new one where that is lost. */
+
+/**
+ * What the page does with what comes.
+ *
+ * @typedef {object} Ears
+ * @property {() => void} opened The server knows nothing of this page yet.
+ * @property {(message: any) => void} told
+ * @property {(width: number, height: number, jpeg: Blob) => void} pictured The width and height of the view, CSS pixels.
+ * @property {(text: string) => void} lost
+ */
+
+const HEAD_BYTES = 8; // Before each picture: the view's width and height
+const AGAIN_MS = [250, 500, 1000, 2000, 4000];
+const MOST_HELD = 200; // How many messages wait for the next connection
+
+// So that a reload keeps what was taken over. There is no randomUUID over plain HTTP.
+export const VIEWER = (sessionStorage.viewer ??= crypto.getRandomValues(new Uint32Array(4)).join("-"));
+
+/** @type {WebSocket | null} */
+let socket = null;
+/** @type {object[]} */
+const held = [];
+let tries = 0;
+
+/** @param {Ears} ears */
+export function connect(ears) {
+  const url = new URL("view/live", location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  const opened = new WebSocket(url);
+  opened.binaryType = "arraybuffer";
+  socket = opened;
+  opened.addEventListener("open", () => {
+    tries = 0;
+    ears.opened();
+    for (const message of held.splice(0)) send(message);
+  });
+  opened.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") ears.told(JSON.parse(data));
+    else {
+      const head = new DataView(data);
+      ears.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
+    }
+  });
+  opened.addEventListener("close", () => lost(ears));
+}
+
+/** The server has gone, or lets this page in no more: find out which, and try again. @param {Ears} ears */
+async function lost(ears) {
+  ears.lost("The connection is lost; trying again…");
+  await new Promise((resolve) => setTimeout(resolve, AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)]));
+  const answer = await fetch("view/me").catch(() => null);
+  if (answer?.status === 401 || answer?.status === 403) {
+    await fetch("view/sign-out", { method: "POST", redirect: "manual" }).catch(() => null);
+    location.reload();
+  } else {
+    connect(ears);
+  }
+}
+
+/** Send a message; one that must not be lost waits for the next connection. @param {object} message */
+export function send(message, keep = false) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  else if (keep && held.length < MOST_HELD) held.push(message);
+}
+
+/** The session that the address names. */
+export const wanted = () => decodeURIComponent(location.hash.slice(1));
+
+/** Another session is shown. @param {string} id */
+export const shows = (id) => history.replaceState(null, "", `#${id}`);
+
+/** The address of the picture after a call. @param {string} id @param {number} number */
+export const addressOf = async (id, number) => `view/pictures/${id}/${number}`;
