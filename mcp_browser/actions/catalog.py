@@ -71,6 +71,9 @@ CORE = "core"
 SESSIONS = "sessions"  # The tools by which a client over stdio has several sessions, which HTTP always offers
 PERSON = "person"  # The tool by which the person is asked to act: the server's
 PERSON_TOOLS = ("ask_person",)
+SHOW_BROWSER = "show_browser"
+VIEW_TOOLS = (SHOW_BROWSER, "exchange_view")
+"""The tools by which clients that show MCP Apps show the live view: the server's."""
 AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
 RUN_TASK = "run_task"
 REPLAY_TASK = "replay_task"
@@ -109,7 +112,7 @@ def load_registry(settings: ToolSettings) -> Registry:
     _check_names(
         "tools", settings.tools, (*everything.groups(), AGENT, PERSON, SESSIONS, ALL), "group of tools"
     )
-    known = [*(action.name for action in everything), *AGENT_TOOLS, *PERSON_TOOLS]
+    known = [*(action.name for action in everything), *AGENT_TOOLS, *PERSON_TOOLS, *VIEW_TOOLS]
     _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
@@ -144,6 +147,12 @@ def person_tools(settings: Settings) -> tuple[str, ...]:
     """The tools that ask the person, where their group is named."""
     offered = PERSON_TOOLS if not {PERSON, ALL}.isdisjoint(settings.tools.tools) else ()
     return tuple(name for name in offered if name not in settings.tools.exclude_actions)
+
+
+def view_tools(settings: Settings) -> tuple[str, ...]:
+    """The tools that show the live view, where it is served; one is nothing without the other."""
+    excluded = not settings.server.view or not set(VIEW_TOOLS).isdisjoint(settings.tools.exclude_actions)
+    return () if excluded else VIEW_TOOLS
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

@@ -92,7 +92,7 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=offered(principal_of_request(ctx)).listed)
+        return types.ListToolsResult(tools=offered(principal_of_request(ctx)).listed_for(ctx))
 
     async def call_tool(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Answer:
         call = Call(
@@ -114,6 +114,11 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     if prompts is not None:
         prompts.install(server, offered.names, has_prompts=has_prompts(offered.all_names))
+    if offered.has_apps:
+        # Imported late: most servers have none.
+        from mcp.server.apps import EXTENSION_ID  # noqa: PLC0415
+
+        server.extensions[EXTENSION_ID] = {}
     if long_calls is not None:
         TaskExtension(long_calls, server.resources.listen).install(server)
     # What a client brings back between the rounds of a call is sealed: it names a run of the agent.

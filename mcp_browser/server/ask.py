@@ -50,6 +50,17 @@ def takes_forms(request: ServerRequestContext[Any, Any]) -> bool:
     return asking is not None and (asking.form is not None or asking.url is None)
 
 
+APP_URI = "ui://mcp-browser/view"  # What clients that show MCP Apps show of the live view
+
+
+def shows_apps(request: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client shows MCP Apps."""
+    # Imported late: it brings along what only servers with a live view need.
+    from mcp.server.apps import client_supports_apps  # noqa: PLC0415
+
+    return client_supports_apps(request)
+
+
 CONSENT = "consent"  # The key of the question
 _ALLOW = "allow"
 

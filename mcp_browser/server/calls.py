@@ -214,7 +214,11 @@ async def logins_of(session: BrowserSession) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTool:
-    """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`."""
+    """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
+
+    `ui` is what clients that show MCP Apps are told of it (`_meta.ui`); `apps_only` leaves it out of the list
+    of others, and `for_page` says that a page calls it, again and again, and no model.
+    """
 
     name: str
     description: str
@@ -223,6 +227,12 @@ class ServerTool:
     annotations: types.ToolAnnotations
     in_session: bool
     takes_session: bool
+    ui: Mapping[str, Any] | None = None
+    apps_only: bool = False
+
+    @property
+    def for_page(self) -> bool:
+        return self.ui is not None and self.ui.get("visibility") == ["app"]
 
 
 def server_tool(  # noqa: PLR0913 - options, all by keyword
@@ -234,6 +244,8 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
     read_only: bool = False,
     destructive: bool | None = False,
     open_world: bool = True,
+    ui: Mapping[str, Any] | None = None,
+    apps_only: bool = False,
 ) -> ServerTool:
     """A handler as a tool of its name; its docstring is what the model reads.
 
@@ -252,6 +264,8 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
         ),
         in_session=in_session,
         takes_session=in_session or takes_session,
+        ui=ui,
+        apps_only=apps_only,
     )
 
 

@@ -16,7 +16,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
-from mcp_browser.server.ask import PERSON_SECONDS, Mailbox, is_modern
+from mcp_browser.server.ask import APP_URI, PERSON_SECONDS, Mailbox, is_modern, shows_apps
 from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
 from mcp_browser.server.handover import (
     Handover,
@@ -53,10 +53,18 @@ class PersonTools:
     """The tool, for one server."""
 
     def __init__(
-        self, controller_of: Callable[[Principal], Controller], view_link: ViewLink = no_view
+        self,
+        controller_of: Callable[[Principal], Controller],
+        view_link: ViewLink = no_view,
+        *,
+        in_app: bool = False,
     ) -> None:
-        """Ask the persons of clients; `controller_of` is what carries out a principal's actions."""
+        """Ask the persons of clients; `controller_of` is what carries out a principal's actions.
+
+        `in_app` says that clients which show MCP Apps show the live view.
+        """
         self._controller_of = controller_of
+        self._in_app = in_app
         self._view_link = view_link
         self._questions: dict[str, _Question] = {}
 
@@ -67,7 +75,8 @@ class PersonTools:
 
     def all_tools(self) -> Sequence[ServerTool]:
         """All there are."""
-        return (server_tool(self.ask_person, param_model=AskPersonParams),)
+        ui = {"resourceUri": APP_URI} if self._in_app else None
+        return (server_tool(self.ask_person, param_model=AskPersonParams, ui=ui),)
 
     async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:
         """Ask the user to do what only they can (a captcha, a login, a payment), and wait for them."""
@@ -97,7 +106,7 @@ class PersonTools:
         session = call.session
         link = self._view_link(call.request, session)
         request = handover_request(call.request, reason, session, link)
-        if request is None:
+        if request is None and not (self._in_app and shows_apps(call.request)):
             where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",
@@ -150,15 +159,24 @@ class PersonTools:
 
 
 async def _put(
-    session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest, *, by_url: bool
+    session: BrowserSession,
+    reason: str,
+    mailbox: Mailbox,
+    request: types.ElicitRequest | None,
+    *,
+    by_url: bool,
 ) -> Handover:
-    """Ask, and wait until the person answers, or has come to the browser and handed it back."""
+    """Ask, and wait until the person answers, or has come to the browser and handed it back.
+
+    Without a `request` they are asked by the live view alone, which their client shows.
+    """
     asking: asyncio.Task[object] | None = None
     try:
         async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
-            asking = asyncio.create_task(mailbox.ask(request))
-            await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
-            if not back.done():
+            if request is not None:
+                asking = asyncio.create_task(mailbox.ask(request))
+                await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+            if asking is not None and not back.done():
                 came = handover_of(asking.result())
                 if not by_url or came.outcome != "done":
                     return came

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -41,6 +42,7 @@ from mcp_browser.server.ask import (
     consent_form,
     is_modern,
     is_yes,
+    shows_apps,
     takes_forms,
 )
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
@@ -101,13 +103,29 @@ class Tools:
 
     @cached_property
     def listed(self) -> list[types.Tool]:
-        """All tools as clients see them; made when they are first listed, since their schemas take long."""
+        """The tools as clients see them that show no MCP Apps."""
+        apps_only = {name for name, tool in self._own.items() if tool.apps_only}
+        plain = (tool for tool in self._all if tool.name not in apps_only)
+        return [tool.model_copy(update={"meta": None}) if tool.meta is not None else tool for tool in plain]
+
+    def listed_for(self, request: ServerRequestContext[Any, Any]) -> list[types.Tool]:
+        """The tools as this client sees them: one that shows MCP Apps is told which tools have one."""
+        return self._all if self.has_apps and shows_apps(request) else self.listed
+
+    @property
+    def has_apps(self) -> bool:
+        """Whether a tool has an MCP App."""
+        return any(tool.ui is not None for tool in self._own.values())
+
+    @cached_property
+    def _all(self) -> list[types.Tool]:
+        """Made when they are first listed, since their schemas take long."""
         tools = [*list_tools(self._controller.registry), *map(_own_tool, self._own.values())]
         return [self._with_handle(tool) for tool in tools] if self._sessions.has_handles else tools
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         """The schema of a tool's arguments; None where there is no such tool."""
-        return next((tool.input_schema for tool in self.listed if tool.name == name), None)
+        return next((tool.input_schema for tool in self._all if tool.name == name), None)
 
     async def call(self, call: Call) -> Answer:
         """Carry out a call.
@@ -121,6 +139,8 @@ class Tools:
         name = call.params.name
         if name not in self._own and name not in self._controller.registry:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
+        if (own := self._own.get(name)) is not None and own.for_page:
+            return await self._answer(call)
         started = time.monotonic()
         outcome: Outcome = "cancelled"
         if self._audit is not None:
@@ -258,7 +278,10 @@ class ToolsOf:
         self._settings_of = settings_of or SettingsOf(Settings())
         self._made: dict[int, Tools] = {}
         self._everybodys = self._of(self._settings_of.default)
-        self.cached_for: Literal["public", "private"] = "private" if self._settings_of.differ else "public"
+        others = (self._make(settings) for settings in self._settings_of.default.variants[1:])
+        self.has_apps = self._everybodys.has_apps or any(tools.has_apps for tools in others)
+        differ = self._settings_of.differ or self.has_apps
+        self.cached_for: Literal["public", "private"] = "private" if differ else "public"
 
     def __call__(self, principal: Principal) -> Tools:
         """Those of a caller."""
@@ -386,6 +409,8 @@ def _own_tool(tool: ServerTool) -> types.Tool:
         description=tool.description,
         input_schema=tool_schema(tool.param_model),
         annotations=tool.annotations,
+        # Clients from before 2026 know the address by the second name.
+        _meta=None if tool.ui is None else {"ui": dict(tool.ui), "ui/resourceUri": tool.ui["resourceUri"]},
     )
 
 

@@ -1,7 +1,7 @@
 """How clients reach the server."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.catalog import Prompts
+from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.stdio import StdioWire
@@ -32,8 +33,22 @@ if TYPE_CHECKING:
     import anyio
 
 
+class ViewApp(ResourceProvider, Protocol):
+    """The live view within clients that show MCP Apps."""
+
+    def tools(self, settings: Settings, /) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
+        ...
+
+    async def close(self) -> None:
+        """Show nothing any more."""
+        ...
+
+
 class View(Protocol):
     """The live view, as it is needed here."""
+
+    app: ViewApp
 
     @property
     def link_to(self) -> ViewLink: ...
@@ -78,21 +93,29 @@ async def serve_stdio(
         await _offer_profiles(manager, settings.sessions.profiles)
     registry = registry_of(settings)
     async with AsyncExitStack() as stack:
+        view = None
         view_link: ViewLink = no_view
         if open_view is not None:
             view = await stack.enter_async_context(open_view(settings, manager, source))
             view_link = view.link_to
+            stack.push_async_callback(view.app.close)
         agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
         stack.push_async_callback(agent.close)
         controller = Controller(registry, settings)
-        person = PersonTools(lambda _: controller, view_link)
+        person = PersonTools(lambda _: controller, view_link, in_app=view is not None)
         stack.push_async_callback(person.close)
         pages = SessionPages(manager, source, lambda _: controller)
         server = create_server(
             controller,
             source,
-            tools=[*session_tools, *agent.tools(), *person.tools(settings)],
-            resources=[SessionFiles(manager, source), agent.files, pages],
+            tools=[
+                *(*session_tools, *agent.tools(), *person.tools(settings)),
+                *(view.app.tools(settings) if view is not None else ()),
+            ],
+            resources=[
+                *(SessionFiles(manager, source), agent.files, pages),
+                *([view.app] if view is not None else []),
+            ],
             prompts=Prompts(source, pages, agent.task_ids),
             long_calls=agent,
         )

@@ -120,13 +120,16 @@ class HttpServer:
             view_link=view_link,
             choose=controllers.choose,
         )
-        self._person = PersonTools(lambda principal: controllers.of(settings_of(principal)), view_link)
+        self._person = PersonTools(
+            lambda principal: controllers.of(settings_of(principal)), view_link, in_app=view is not None
+        )
 
         def tools(settings: Settings) -> Tools:
             own = [
                 *session_tools(self.sessions),
                 *self._agent.tools(settings),
                 *self._person.tools(settings),
+                *(view.app.tools(settings) if view is not None else ()),
             ]
             return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
 
@@ -139,7 +142,10 @@ class HttpServer:
             self._server = create_server(
                 offered,
                 self.sessions,
-                resources=[SessionFiles(manager, self.sessions), self._agent.files, pages],
+                resources=[
+                    *(SessionFiles(manager, self.sessions), self._agent.files, pages),
+                    *([view.app] if view is not None else []),
+                ],
                 prompts=Prompts(self.sessions, pages, self._agent.task_ids),
                 long_calls=self._agent,
             )
@@ -193,6 +199,8 @@ class HttpServer:
         await self.sessions.stop(self._settings.server.shutdown_timeout)
         self._server.resources.close()
         await self._person.close()
+        if self._view is not None:
+            await self._view.app.close()
         await self._agent.close()
         self._uvicorn.should_exit = True
 

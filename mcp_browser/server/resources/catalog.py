@@ -49,7 +49,7 @@ class ResourceProvider(Protocol):
         """The forms that addresses of the family have."""
         ...
 
-    def listed(self, caller: Caller) -> list[types.Resource]:
+    def listed(self, caller: Caller, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
         ...
 
@@ -62,7 +62,7 @@ class ResourceProvider(Protocol):
         """
         ...
 
-    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: Caller, changed: Changed, /) -> Callable[[], None]:
         """Tell changes of resources that the caller may read, until the function returned is called."""
         ...
 

@@ -239,7 +239,8 @@ class Viewer:
             "dialog": {"text": str(dialog), "prompt": dialog.kind == "prompt"}
             if dialog is not None
             else None,
-            "holder": _holder(session),
+            # Whoever is waited for may come by any page.
+            "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
             "mine": self._hands.has(session, self._key),
             "may_take": may_take(session),

@@ -22,6 +22,7 @@ from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, ViewDo
 from mcp_browser.server.http.view.pages import NOT_LET_IN, OPEN_PATHS, SAFELY, page_routes
 from mcp_browser.server.http.view.socket_line import SocketLine
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
+from mcp_browser.server.view.app import ViewApp
 from mcp_browser.server.view.hands import Hands
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.viewer import Viewer
@@ -43,6 +44,7 @@ class LiveView:
         self._asks = asks_who_calls(settings.access)
         self._admission = Admission(settings.access, prefix=self._prefix)
         self._hands = Hands()
+        self.app = ViewApp(self._settings_of, self._journal, self._hands)
         self._base = ""
 
     @property

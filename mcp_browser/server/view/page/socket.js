@@ -33,7 +33,7 @@ export function connect(ears) {
   opened.addEventListener("open", () => {
     tries = 0;
     ears.opened();
-    for (const message of held.splice(0)) send(message);
+    for (const message of held.splice(0)) deliver(message);
   });
   opened.addEventListener("message", ({ data }) => {
     if (typeof data === "string") ears.told(JSON.parse(data));
@@ -59,7 +59,7 @@ async function lost(ears) {
 }
 
 /** Send a message; one that must not be lost waits for the next connection. @param {object} message */
-export function send(message, keep = false) {
+export function deliver(message, keep = false) {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
   else if (keep && held.length < MOST_HELD) held.push(message);
 }

@@ -11,7 +11,7 @@
  *   | { type: "call", call: Call } | { type: "told", text: string }} Message
  */
 
-import { VIEWER, addressOf, connect, send as sendOff, shows, wanted } from "./socket.js";
+import { VIEWER, addressOf, connect, deliver, shows, wanted } from "./socket.js";
 
 const MOST_CALLS = 200;
 
@@ -50,7 +50,7 @@ let shown = null; // The call whose picture is shown; null: live
 
 /** @param {object} message */
 function send(message) {
-  sendOff(message, !!session?.mine);
+  deliver(message, !!session?.mine);
 }
 
 /** @param {string} text @param {boolean} bad */
@@ -249,24 +249,40 @@ async function draw(width, height, jpeg) {
 // -- what a person does who has taken over
 
 take.addEventListener("click", () => send({ type: "take" }));
-at("back").addEventListener("submit", (event) => {
-  event.preventDefault();
+
+/**
+ * A person has pressed a button of a part of the page, or Enter in its field. There are no forms: the sandboxes of
+ * clients let none be sent.
+ *
+ * @param {string} id @param {(button: HTMLElement | null) => void} act
+ */
+function whenSent(id, act) {
+  const part = at(id);
+  part.addEventListener("click", ({ target }) => {
+    const button = /** @type {HTMLElement} */ (target).closest("button");
+    if (button) act(button);
+  });
+  part.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    act(part.querySelector("button.main"));
+  });
+}
+
+whenSent("back", () => {
   send({ type: "hand_back", note: note.value });
   note.value = "";
 });
-at("go").addEventListener("submit", (event) => {
-  event.preventDefault();
+whenSent("go", () => {
   if (session?.mine) send({ type: "go", address: address.value });
   keys.focus();
 });
 for (const button of document.querySelectorAll("[data-do]")) {
   button.addEventListener("click", () => send({ type: "go", step: /** @type {HTMLElement} */ (button).dataset.do }));
 }
-at("dialog").addEventListener("submit", (event) => {
-  event.preventDefault();
+whenSent("dialog", (button) => {
   const answer = /** @type {HTMLInputElement} */ (at("answer"));
-  const accept = /** @type {SubmitEvent} */ (event).submitter?.dataset.accept === "yes";
-  send({ type: "dialog", accept, text: session?.dialog?.prompt ? answer.value : null });
+  send({ type: "dialog", accept: button?.dataset.accept === "yes", text: session?.dialog?.prompt ? answer.value : null });
   answer.value = "";
 });
 

@@ -1,0 +1,237 @@
+"""The live view as an MCP App: a page that clients show within the chat, and that calls the server's tools.
+
+https://github.com/modelcontextprotocol/ext-apps, revision 2026-01-26 (SEP-1865).
+"""
+
+import asyncio
+import base64
+import json
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import mcp_types as types
+from mcp.server.apps import APP_MIME_TYPE
+from pydantic import Field, JsonValue
+
+from mcp_browser import __version__
+from mcp_browser.actions.catalog import SHOW_BROWSER, view_tools
+from mcp_browser.actions.registry import ActionParams
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.errors import NotActionable, NotFound
+from mcp_browser.server.ask import APP_URI, shows_apps
+from mcp_browser.server.calls import Call, ServerTool, server_tool
+from mcp_browser.server.principals import Principal, SettingsOf
+from mcp_browser.server.resources.catalog import Caller, Changed
+from mcp_browser.server.tools import call_result
+from mcp_browser.server.view.hands import Hands
+from mcp_browser.server.view.journal import Journal
+from mcp_browser.server.view.polled_line import PolledLine
+from mcp_browser.server.view.viewer import Viewer
+from mcp_browser.settings import Settings
+
+KEY_META = "mcp-browser/view"  # Where a result's `_meta` has what lets its page in: models do not read it
+KEY_BYTES = 24
+MOST_SEATS = 1000  # How many calls have shown the browser, and still count
+MOST_PAGES = 8  # How many pages of one such call are open
+LONGEST_EXCHANGE = 200  # Messages
+
+
+class ShowBrowserParams(ActionParams):
+    """Nothing to say."""
+
+
+class ExchangeViewParams(ActionParams):
+    """What the page of the view says, and asks."""
+
+    view: str = Field(max_length=100, description="what the result that shows the view has for its page")
+    page: str = Field(min_length=16, max_length=64, description="a name that the page has given itself")
+    messages: tuple[dict[str, JsonValue], ...] = Field(
+        default=(), max_length=LONGEST_EXCHANGE, description="what the person does"
+    )
+    wait: bool = Field(default=False, description="answer with what is new, once there is something")
+    picture: int | None = Field(default=None, description="answer with the picture after this call")
+
+
+@dataclass(eq=False, slots=True)
+class _Page:
+    """An open page, and the work of telling it what happens."""
+
+    line: PolledLine
+    work: asyncio.Task[None]
+
+
+@dataclass(eq=False, slots=True)
+class _Seat:
+    """Whom a call has shown which session; the pages that are open for it, by their names."""
+
+    principal: Principal
+    session: BrowserSession
+    pages: dict[str, _Page] = field(default_factory=dict[str, _Page])
+
+
+class ViewApp:
+    """The page as a resource, the tool that shows it, and the one that it talks to the server by."""
+
+    templates: Sequence[types.ResourceTemplate] = ()
+
+    def __init__(self, settings_of: SettingsOf, journal: Journal, hands: Hands) -> None:
+        self._settings_of = settings_of
+        self._journal = journal
+        self._hands = hands
+        self._seats: dict[str, _Seat] = {}
+
+    def tools(self, settings: Settings) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
+        offered = view_tools(settings)
+        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+
+    def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
+        return (
+            server_tool(
+                self.show_browser,
+                param_model=ShowBrowserParams,
+                read_only=True,
+                open_world=False,
+                ui={"resourceUri": APP_URI},
+                apps_only=True,
+            ),
+            server_tool(
+                self.exchange_view,
+                param_model=ExchangeViewParams,
+                in_session=False,
+                ui={"resourceUri": APP_URI, "visibility": ["app"]},
+                apps_only=True,
+            ),
+        )
+
+    async def show_browser(self, call: Call, _params: ShowBrowserParams) -> types.CallToolResult:
+        """Show the user this browser, live, in the chat; they can take it over there."""
+        if not shows_apps(call.request):
+            raise NotActionable(
+                "This client shows no MCP Apps.", hint="Tell the user what you see, or take a screenshot."
+            )
+        for key in [key for key, seat in self._seats.items() if seat.session.closed]:
+            self._leave(key)
+        while len(self._seats) >= MOST_SEATS:
+            self._leave(next(iter(self._seats)))
+        key = secrets.token_urlsafe(KEY_BYTES)
+        self._seats[key] = _Seat(call.principal, call.session)
+        told = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
+        shown = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
+        return shown.model_copy(update={"meta": {KEY_META: key}})
+
+    async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:
+        """For the page of the live view, not for models: what is new, and what a person does there."""
+        seat = self._seats.get(params.view)
+        if seat is None or seat.principal.id != call.principal.id:
+            raise NotFound("There is no such view.", hint=f"{SHOW_BROWSER} shows one.")
+        if seat.session.closed:
+            raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
+        if params.picture is not None:
+            return self._picture(seat.session, params.picture)
+        line = self._line(seat, params.page)
+        for message in params.messages:
+            line.say(json.dumps(message))
+        if params.messages:
+            return types.CallToolResult(content=[types.TextContent(text="[]")])
+        news, frame = await line.poll(wait=params.wait)
+        content: list[types.ContentBlock] = []
+        if frame is not None:
+            news.append({"type": "frame", "width": frame.width, "height": frame.height})
+            content.append(_jpeg(frame.data))
+        return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
+
+    def _line(self, seat: _Seat, name: str) -> PolledLine:
+        """The connection to a page of the view: a new one where the page has not asked for long."""
+        page = seat.pages.get(name)
+        if page is None or page.work.done():
+            seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
+            if len(seat.pages) >= MOST_PAGES:
+                raise NotActionable("Too many pages show this view.", hint="Close some of them.")
+            line = PolledLine()
+            page = seat.pages[name] = _Page(line, begin(self._serve(seat, line)))
+        return page.line
+
+    async def _serve(self, seat: _Seat, line: PolledLine) -> None:
+        await line.send({"type": "opened"})
+        try:
+            await Viewer(
+                line,
+                seat.principal,
+                journal=self._journal,
+                hands=self._hands,
+                visible=lambda: [] if seat.session.closed else [seat.session],
+            ).serve()
+        finally:
+            line.closed = True
+
+    def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
+        pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)
+        picture = next(pictures, None)
+        if picture is None:
+            raise NotFound("There is no such picture any more.", hint="Choose another one.")
+        return types.CallToolResult(content=[_jpeg(picture)])
+
+    def _leave(self, key: str) -> None:
+        for page in self._seats.pop(key).pages.values():
+            page.work.cancel()
+
+    async def close(self) -> None:
+        """Show nothing any more."""
+        for key in [*self._seats]:
+            self._leave(key)
+
+    # -- the page, as a resource that no list has
+
+    def listed(self, _caller: Caller) -> list[types.Resource]:
+        """None: clients read what their tools name."""
+        return []
+
+    async def read(self, caller: Caller, uri: str) -> types.TextResourceContents | None:
+        """The page."""
+        if uri != APP_URI or not self._settings_of(caller.principal).server.view:
+            return None
+        meta: dict[str, Any] = {"ui": {"prefersBorder": True}}
+        return types.TextResourceContents(uri=APP_URI, mime_type=APP_MIME_TYPE, text=app_page(), _meta=meta)
+
+    def listen(self, _caller: Caller, _changed: Changed) -> Callable[[], None]:
+        """It never changes."""
+        return lambda: None
+
+
+@cache
+def app_page() -> str:
+    """The page of the view in one piece, as a client's sandbox wants it: it may load nothing."""
+    folder = resources.files("mcp_browser.server.view") / "page"
+
+    def read(name: str) -> str:
+        return (folder / name).read_text(encoding="utf-8")
+
+    script = "\n".join(_in_one(read(name)) for name in ("app_line.js", "view.js"))
+    parts: dict[str, str] = {
+        '<html lang="en">': f'<html lang="en" class="app" data-version="{__version__}">',
+        '<link rel="icon" href="view/icon.svg">\n': "",
+        '<link rel="stylesheet" href="view/view.css">': f"<style>\n{read('view.css')}</style>",
+        '<script type="module" src="view/view.js"></script>': f'<script type="module">\n{script}</script>',
+    }
+    page = read("view.html")
+    for part, instead in parts.items():
+        page = page.replace(part, instead)
+    return page
+
+
+def _in_one(script: str) -> str:
+    """A module's text without what connects it to others."""
+    return re.sub(r"(?m)^(import .*;$|export )", "", script)
+
+
+def _jpeg(data: bytes) -> types.ImageContent:
+    return types.ImageContent(data=base64.b64encode(data).decode(), mime_type="image/jpeg")

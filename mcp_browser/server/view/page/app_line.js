@@ -1,0 +1,202 @@
+/**
+ * The connection of the view where it is an MCP App: messages to the window around it, whose client calls the
+ * server's tools. https://github.com/modelcontextprotocol/ext-apps, revision 2026-01-26.
+ */
+
+/**
+ * What a tool gives back, as far as it is read here.
+ *
+ * @typedef {{ type: string, text?: string, data?: string, mimeType?: string }} Content
+ * @typedef {{ content: Content[], isError?: boolean, _meta?: Record<string, unknown> }} ToolResult
+ * @typedef {{ theme?: "light" | "dark", displayMode?: string, availableDisplayModes?: string[],
+ *   styles?: { variables?: Record<string, string> }, toolInfo?: { tool?: { name?: string } } }} HostContext
+ * @typedef {{ jsonrpc: "2.0", id?: number, method?: string, params?: any, result?: any, error?: { message: string } }} Message
+ */
+
+const REVISION = "2026-01-26";
+const SHOW = "show_browser";
+const EXCHANGE = "exchange_view";
+const KEY = "mcp-browser/view"; // Where a result has what lets this page in
+const RESULT_MS = 1500; // How long the result of a call that has ended may take to come
+const PAUSE_MS = 100; // Between two questions for what is new
+const AGAIN_MS = 2000;
+
+export const VIEWER = crypto.getRandomValues(new Uint32Array(4)).join("-");
+
+const root = document.documentElement;
+const enlarge = /** @type {HTMLButtonElement} */ (document.getElementById("enlarge"));
+/** @type {Map<number, { done: (result: any) => void, failed: (error: Error) => void }>} */
+const questions = new Map();
+let asked = 0;
+/** @type {string | null} */
+let key = null;
+/** @type {(result: ToolResult) => void} */
+let resultCame = () => {};
+/** @type {Promise<ToolResult>} */
+const result = new Promise((resolve) => (resultCame = resolve));
+/** @type {(session: Record<string, unknown>) => void} */
+let inputCame = () => {};
+/** @type {Promise<Record<string, unknown>>} */
+const input = new Promise((resolve) => (inputCame = resolve));
+let begun = false;
+let ended = false;
+
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @param {Omit<Message, "jsonrpc">} message */
+const post = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+
+/** @param {string} method @param {object} params @returns {Promise<any>} */
+function ask(method, params) {
+  const id = ++asked;
+  return new Promise((done, failed) => {
+    questions.set(id, { done, failed });
+    post({ id, method, params });
+  });
+}
+
+/** @param {string} name @param {object} given @returns {Promise<ToolResult>} */
+const call = (name, given) => ask("tools/call", { name, arguments: given });
+
+addEventListener("message", ({ source, data }) => {
+  const message = /** @type {Message} */ (data);
+  if (source !== parent || message?.jsonrpc !== "2.0") return;
+  if (message.method === undefined) {
+    const question = questions.get(Number(message.id));
+    questions.delete(Number(message.id));
+    if (message.error) question?.failed(new Error(message.error.message));
+    else question?.done(message.result);
+  } else if (message.id !== undefined) answerHost(message);
+  else hear(message);
+});
+
+/** @param {Message} message */
+function answerHost({ id, method }) {
+  ended ||= method === "ui/resource-teardown";
+  if (method === "ping" || ended) post({ id, result: {} });
+  else post({ id, error: /** @type {any} */ ({ code: -32601, message: "Method not found" }) });
+}
+
+/** @param {Message} message */
+function hear({ method, params }) {
+  if (method === "ui/notifications/tool-input") inputCame(params?.arguments ?? {});
+  else if (method === "ui/notifications/tool-result") resultCame(params);
+  else if (method === "ui/notifications/host-context-changed") follow(params);
+}
+
+/** Look as the window around wants it. @param {HostContext} context */
+function follow(context) {
+  if (context.theme) root.style.colorScheme = context.theme;
+  for (const [name, value] of Object.entries(context.styles?.variables ?? {})) root.style.setProperty(name, value);
+  if (context.availableDisplayModes) enlarge.hidden = !context.availableDisplayModes.includes("fullscreen");
+  if (context.displayMode) {
+    root.classList.toggle("whole", context.displayMode === "fullscreen");
+    enlarge.setAttribute("aria-pressed", String(context.displayMode === "fullscreen"));
+  }
+}
+
+enlarge.addEventListener("click", async () => {
+  const mode = root.classList.contains("whole") ? "inline" : "fullscreen";
+  follow({ displayMode: (await ask("ui/request-display-mode", { mode })).mode });
+});
+
+/** Tell the window around how high this page is. */
+function tellSize() {
+  if (!begun || root.classList.contains("whole")) return;
+  const { width, height } = document.body.getBoundingClientRect();
+  post({ method: "ui/notifications/size-changed", params: { width: Math.ceil(width), height: Math.ceil(height) } });
+}
+
+new ResizeObserver(tellSize).observe(document.body);
+
+/** What lets this page in: from the result that it is shown for, or of a call of its own. */
+async function findKey(/** @type {HostContext} */ context) {
+  const given = await input;
+  const tool = context.toolInfo?.tool?.name;
+  // The call of another tool may go on as long as the view is needed.
+  const told = tool === undefined || tool === SHOW ? await Promise.race([result, sleep(RESULT_MS)]) : null;
+  const found = told?._meta?.[KEY];
+  if (found !== undefined) return String(found);
+  const own = await call(SHOW, "session" in given ? { session: given.session } : {});
+  if (own.isError) throw new Error(own.content[0]?.text);
+  if (own._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
+  return String(own._meta[KEY]);
+}
+
+/** @param {import("./socket.js").Ears} ears */
+export async function connect(ears) {
+  const { hostContext } = await ask("ui/initialize", {
+    protocolVersion: REVISION,
+    appInfo: { name: "mcp-browser", version: root.dataset.version ?? "" },
+    appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
+  });
+  follow(hostContext);
+  post({ method: "ui/notifications/initialized", params: {} });
+  begun = true;
+  tellSize();
+  try {
+    key = await findKey(hostContext);
+  } catch (error) {
+    ears.lost(/** @type {Error} */ (error).message);
+    return;
+  }
+  while (!ended) {
+    while (document.hidden) await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
+    try {
+      const told = await call(EXCHANGE, { view: key, page: VIEWER, wait: true });
+      if (told.isError) {
+        ears.lost(told.content[0]?.text ?? "The view is over.");
+        return;
+      }
+      takeApart(told, ears);
+      await sleep(PAUSE_MS);
+    } catch (error) {
+      ears.lost(`The connection is lost; trying again… (${/** @type {Error} */ (error).message})`);
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+/** @param {ToolResult} told @param {import("./socket.js").Ears} ears */
+function takeApart({ content }, ears) {
+  for (const message of JSON.parse(content[0]?.text ?? "[]")) {
+    if (message.type === "opened") ears.opened();
+    else if (message.type === "frame") ears.pictured(message.width, message.height, new Blob([bytesOf(content[1])]));
+    else ears.told(message);
+  }
+}
+
+/** @param {Content | undefined} picture */
+const bytesOf = (picture) => Uint8Array.from(atob(picture?.data ?? ""), (one) => one.charCodeAt(0));
+
+/** @type {any[]} */
+const waiting = [];
+let delivering = false;
+
+/** Send a message, after those before it. @param {any} message */
+export async function deliver(message) {
+  // Whoever asks for more has drawn what came.
+  if (message.type === "drawn" || key === null) return;
+  const last = waiting.at(-1);
+  if (last?.event === "move" && message.event === "move") waiting.pop();
+  waiting.push(message);
+  if (delivering) return;
+  delivering = true;
+  try {
+    while (waiting.length) await call(EXCHANGE, { view: key, page: VIEWER, messages: waiting.splice(0) });
+  } finally {
+    delivering = false;
+  }
+}
+
+/** There is one session, and the server names it. */
+export const wanted = () => "";
+
+export const shows = () => {};
+
+/** The address of the picture after a call. @param {string} _id @param {number} number */
+export async function addressOf(_id, number) {
+  const { content } = await call(EXCHANGE, { view: key, page: VIEWER, picture: number });
+  const picture = content.find((one) => one.type === "image");
+  return picture ? `data:${picture.mimeType};base64,${picture.data}` : "";
+}

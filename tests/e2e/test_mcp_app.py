@@ -1,0 +1,227 @@
+"""The live view within a client that shows MCP Apps: by the official bridge, in a real browser."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import FrameLocator, expect
+
+from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
+from tests.support.client import ERAS, Browser, Era, browsing
+from tests.support.remote import RemoteBrowser, client_of, serving
+from tests.support.site import Site
+
+SECONDS = 60_000
+URI = "ui://mcp-browser/view"
+FLAGS = ("--view", "--tools", "core,person", "--takeover-wait", "120")
+ALICE, BOB = "alices-token-0123456789", "bobs-token-0123456789"
+
+SHOP = """
+<style>body { margin: 0; background: #00ff00 }</style><label>Name <input id=name autofocus></label>
+<label>Password <input type=password></label>
+<button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
+  onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
+"""
+
+Connect = Callable[..., AbstractAsyncContextManager[Browser]]
+
+
+@asynccontextmanager
+async def over_stdio(era: Era, **options: Any) -> AsyncGenerator[Browser]:
+    async with browsing(era, *FLAGS, **options) as browser:
+        yield browser
+
+
+@asynccontextmanager
+async def over_http(era: Era, **options: Any) -> AsyncGenerator[Browser]:
+    async with serving("--http", *FLAGS) as server, client_of(server.url, era, **options) as client:
+        yield RemoteBrowser(client)
+
+
+@pytest.fixture(scope="module")
+def bridge() -> str:
+    return bridge_script()
+
+
+@asynccontextmanager
+async def chatting(chromium: Chromium, client: Client, bridge: str) -> AsyncGenerator[Chat]:
+    chat = await Chat.begin(chromium, client, bridge)
+    try:
+        yield chat
+    finally:
+        await chat.end()
+
+
+async def handle_of(browser: Browser) -> dict[str, Any]:
+    """The argument that names the session, where there are several."""
+    session = browser.session if isinstance(browser, RemoteBrowser) else None
+    return {} if session is None else {"session": session}
+
+
+async def frames(view: FrameLocator, number: int) -> None:
+    async with asyncio.timeout(SECONDS / 1000):
+        while int(await view.locator("#live").get_attribute("data-frames") or 0) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def click_in(chat: Chat, view: FrameLocator, x: float, y: float) -> None:
+    """Click in the picture, at a point of the page that it shows."""
+    box = await view.locator("#live").bounding_box()
+    assert box is not None
+    scale = min(box["width"] / 1280, box["height"] / 720)
+    left, top = box["x"] + (box["width"] - 1280 * scale) / 2, box["y"] + (box["height"] - 720 * scale) / 2
+    await chat.page.mouse.click(left + x * scale, top + y * scale)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("connect", [over_stdio, over_http])
+async def test_only_clients_that_show_apps_are_told_of_it(connect: Connect, era: Era) -> None:
+    async with connect(era, extensions=[shows_apps()]) as browser:
+        tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
+        assert tools["show_browser"] == {"ui": {"resourceUri": URI}, "ui/resourceUri": URI}
+        assert (tools["exchange_view"] or {})["ui"] == {"resourceUri": URI, "visibility": ["app"]}
+        assert (tools["ask_person"] or {})["ui"] == {"resourceUri": URI}
+        assert tools["go_to_url"] is None
+        (page,) = (await browser.client.read_resource(URI)).contents
+        assert isinstance(page, types.TextResourceContents)
+        assert page.mime_type == MIME_TYPE
+        assert 'src="' not in page.text
+        assert 'href="' not in page.text
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_other_clients_have_the_tools_that_they_had(era: Era) -> None:
+    async with browsing(era, *FLAGS) as browser:
+        tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
+        assert not {"show_browser", "exchange_view"} & set(tools)
+        assert tools["ask_person"] is None
+        failed = await browser.call("show_browser")
+        assert failed.is_error
+        assert "shows no MCP Apps" in failed.text
+
+
+async def test_without_the_view_there_is_none() -> None:
+    async with browsing("auto", extensions=[shows_apps()]) as browser:
+        assert "show_browser" not in {tool.name for tool in (await browser.client.list_tools()).tools}
+        with pytest.raises(MCPError, match="There is no resource"):
+            await browser.client.read_resource(URI)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("connect", "era"), [(over_stdio, "auto"), (over_http, "legacy")])
+async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
+    site: Site, chromium: Chromium, bridge: str, connect: Connect, era: Era
+) -> None:
+    async with (
+        connect(era, extensions=[shows_apps()]) as browser,
+        chatting(chromium, browser.client, bridge) as chat,
+    ):
+        await browser.open(site.page(SHOP, title="Greengrocer"))
+        shown = await browser.client.call_tool("show_browser", await handle_of(browser))
+        assert isinstance(shown, types.CallToolResult)
+        assert "take" in str(shown.content)
+        view = await chat.show("show_browser", {})
+        await chat.tell_result(shown)
+        await frames(view, 1)
+        await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")
+        await browser.fill("textbox", "Name", "Ada")
+        calls = view.locator("#calls > li")
+        await expect(calls).to_have_count(2, timeout=SECONDS)
+        # Step back, then to what is there now.
+        await expect(view.locator("#line")).to_be_enabled(timeout=SECONDS)
+        await view.locator("#line").focus()
+        await chat.page.keyboard.press("Home")
+        await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280, timeout=SECONDS)
+        await view.get_by_role("button", name="Live").click()
+        await view.get_by_role("button", name="Take over").click()
+        await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+        waiting = asyncio.create_task(browser.call("get_state", screenshot=False))
+        await click_in(chat, view, 100, 10)
+        await chat.page.keyboard.press("End")
+        await chat.page.keyboard.type(" Lovelace")
+        await chat.page.keyboard.press("Tab")
+        await chat.page.keyboard.type("hunter2hunter2")
+        await click_in(chat, view, 700, 350)
+        await expect(view.get_by_role("button", name="Paid by Ada Lovelace")).to_be_visible(timeout=SECONDS)
+        assert not waiting.done()
+        # The whole window, and back.
+        await view.get_by_role("button", name="Enlarge").click()
+        await expect(view.locator("html")).to_have_class("app whole")
+        await view.get_by_role("button", name="Enlarge").click()
+        await expect(view.locator("html")).to_have_class("app")
+        await view.get_by_label("Note to the model").fill("I have paid.")
+        await view.get_by_role("button", name="Hand back").click()
+        told = (await waiting).text
+        assert "I have paid." in told
+        assert "hunter2" not in told
+        assert "Paid by Ada Lovelace" in await browser.snapshot()
+        height = await chat.page.locator("iframe").evaluate("(frame) => frame.clientHeight")
+        assert 400 < height < 900
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_person_is_asked_in_the_chat_by_a_client_without_forms(
+    site: Site, chromium: Chromium, bridge: str, era: Era
+) -> None:
+    async with (
+        over_stdio(era, extensions=[shows_apps()]) as browser,
+        chatting(chromium, browser.client, bridge) as chat,
+    ):
+        await browser.open(site.page(SHOP, title="Checkout"))
+        asking = asyncio.create_task(browser.call("ask_person", reason="Please pay."))
+        view = await chat.show("ask_person", {"reason": "Please pay."}, theme="dark")
+        await expect(view.get_by_role("status")).to_contain_text("Please pay.", timeout=SECONDS)
+        assert await view.locator("html").evaluate("(root) => getComputedStyle(root).colorScheme") == "dark"
+        await view.get_by_role("button", name="Take over").click()
+        await expect(view.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
+        await click_in(chat, view, 700, 350)
+        await view.get_by_label("Note to the model").fill("Paid in cash.")
+        await view.get_by_role("button", name="Hand back").click()
+        told = await asking
+        assert not told.is_error
+        assert "The user says that it is done. They say: Paid in cash." in told.text
+
+
+async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.touch(0o600)
+    tokens.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    audit = tmp_path / "audit.jsonl"
+    page = {"page": "a-name-of-its-own"}
+
+    def client(url: str, token: str) -> AbstractAsyncContextManager[Client]:
+        return client_of(url, headers={"Authorization": f"Bearer {token}"}, extensions=[shows_apps()])
+
+    flags = ("--http", *FLAGS, "--tokens", str(tokens), "--audit-log", str(audit))
+    async with serving(*flags) as server, client(server.url, ALICE) as alice, client(server.url, BOB) as bob:
+        shown = await alice.call_tool("show_browser", {})
+        assert isinstance(shown, types.CallToolResult)
+        key = (shown.meta or {})["mcp-browser/view"]
+        # Models read the content, and must not take the browser over.
+        assert key not in str(shown.content) + str(shown.structured_content)
+        own = await alice.call_tool("exchange_view", {"view": key, "wait": True, **page})
+        assert isinstance(own, types.CallToolResult)
+        assert '"opened"' in str(own.content)
+        for stranger, given in ((bob, key), (alice, "another-key")):
+            refused = await stranger.call_tool("exchange_view", {"view": given, **page})
+            assert isinstance(refused, types.CallToolResult)
+            assert refused.is_error
+            assert "There is no such view" in str(refused.content)
+        session = (shown.meta or {})["mcp-browser/session"]
+        await alice.call_tool("close_session", {"session": session})
+        over = await alice.call_tool("exchange_view", {"view": key, **page})
+        assert isinstance(over, types.CallToolResult)
+        assert over.is_error
+        assert "has ended" in str(over.content)
+    told = audit.read_text()
+    assert "show_browser" in told
+    assert "exchange_view" not in told
+    assert key not in told + "".join(server.stderr)

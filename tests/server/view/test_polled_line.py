@@ -1,0 +1,61 @@
+"""The calls by which a page of the view within a chat asks for what is new."""
+
+import asyncio
+
+import pytest
+
+from mcp_browser.browser.screencast import Frame
+from mcp_browser.server.view import polled_line
+from mcp_browser.server.view.polled_line import PolledLine
+from mcp_browser.server.view.viewer import LineClosed
+
+
+def frame(data: bytes) -> Frame:
+    return Frame(data, 0, 1280, 720)
+
+
+async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
+    line = PolledLine()
+    assert await line.poll(wait=False) == ([], None)
+    await line.send({"type": "call"})
+    await line.send_frame(frame(b"old"))
+    await line.send_frame(frame(b"new"))
+    assert await line.poll(wait=True) == ([{"type": "call"}], frame(b"new"))
+    # Whoever asks again has drawn both.
+    asking = asyncio.create_task(line.poll(wait=True))
+    assert [await line.receive(), await line.receive()] == ['{"type": "drawn"}'] * 2
+    line.say("of the page")
+    assert await line.receive() == "of the page"
+    assert not asking.done()
+    await line.send({"type": "told"})
+    assert await asking == ([{"type": "told"}], None)
+
+
+async def test_a_page_that_asks_no_more_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polled_line, "SILENT_SECONDS", 0.05)
+    line = PolledLine()
+    asking = asyncio.create_task(line.poll(wait=True))
+    listening = asyncio.create_task(line.receive())
+    await asyncio.sleep(0.2)
+    assert not listening.done()
+    await line.send({"type": "told"})
+    await asking
+    with pytest.raises(LineClosed):
+        await asyncio.wait_for(listening, 30)
+
+
+async def test_a_page_that_takes_nothing_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polled_line, "MOST_NEWS", 2)
+    line = PolledLine()
+    await line.send({"type": "told"})
+    await line.send({"type": "told"})
+    with pytest.raises(LineClosed):
+        await line.send({"type": "told"})
+
+
+async def test_an_end_is_told_to_the_page() -> None:
+    line = PolledLine()
+    await line.close(4401, "Your token counts no more.")
+    assert await line.poll(wait=True) == ([{"type": "told", "text": "Your token counts no more."}], None)
+    with pytest.raises(LineClosed):
+        await line.receive()
