@@ -59,7 +59,7 @@ async def chatting(chromium: Chromium, client: Client, bridge: str) -> AsyncGene
         await chat.end()
 
 
-async def handle_of(browser: Browser) -> dict[str, Any]:
+def handle_of(browser: Browser) -> dict[str, Any]:
     """The argument that names the session, where there are several."""
     session = browser.session if isinstance(browser, RemoteBrowser) else None
     return {} if session is None else {"session": session}
@@ -115,7 +115,9 @@ async def test_without_the_view_there_is_none() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("connect", "era"), [(over_stdio, "auto"), (over_http, "legacy")])
+@pytest.mark.parametrize(
+    ("connect", "era"), [(over_stdio, "auto"), (over_http, "auto"), (over_http, "legacy")]
+)
 async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
     site: Site, chromium: Chromium, bridge: str, connect: Connect, era: Era
 ) -> None:
@@ -124,10 +126,11 @@ async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
         chatting(chromium, browser.client, bridge) as chat,
     ):
         await browser.open(site.page(SHOP, title="Greengrocer"))
-        shown = await browser.client.call_tool("show_browser", await handle_of(browser))
+        named = handle_of(browser)
+        shown = await browser.client.call_tool("show_browser", named)
         assert isinstance(shown, types.CallToolResult)
         assert "take" in str(shown.content)
-        view = await chat.show("show_browser", {})
+        view = await chat.show("show_browser", named)
         await chat.tell_result(shown)
         await frames(view, 1)
         await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")

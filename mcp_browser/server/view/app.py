@@ -107,6 +107,8 @@ class ViewApp:
                 self.exchange_view,
                 param_model=ExchangeViewParams,
                 in_session=False,
+                # It names the server that has it, where a proxy has several behind it.
+                takes_session=True,
                 ui={"resourceUri": APP_URI, "visibility": ["app"]},
                 apps_only=True,
             ),

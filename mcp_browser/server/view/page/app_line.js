@@ -17,6 +17,7 @@ const REVISION = "2026-01-26";
 const SHOW = "show_browser";
 const EXCHANGE = "exchange_view";
 const KEY = "mcp-browser/view"; // Where a result has what lets this page in
+const SESSION = "mcp-browser/session"; // Where it has the session's handle, if it is the first to tell it
 const RESULT_MS = 1500; // How long the result of a call that has ended may take to come
 const PAUSE_MS = 100; // Between two questions for what is new
 const AGAIN_MS = 2000;
@@ -30,6 +31,8 @@ const questions = new Map();
 let asked = 0;
 /** @type {string | null} */
 let key = null;
+/** Names the session in calls, where there are several. @type {{ session?: unknown }} */
+let named = {};
 /** @type {(result: ToolResult) => void} */
 let resultCame = () => {};
 /** @type {Promise<ToolResult>} */
@@ -56,7 +59,10 @@ function ask(method, params) {
 }
 
 /** @param {string} name @param {object} given @returns {Promise<ToolResult>} */
-const call = (name, given) => ask("tools/call", { name, arguments: given });
+const call = (name, given = {}) => ask("tools/call", { name, arguments: { ...given, ...named } });
+
+/** @param {object} given */
+const exchange = (given) => call(EXCHANGE, { view: key, page: VIEWER, ...given });
 
 addEventListener("message", ({ source, data }) => {
   const message = /** @type {Message} */ (data);
@@ -112,15 +118,15 @@ new ResizeObserver(tellSize).observe(document.body);
 /** What lets this page in: from the result that it is shown for, or of a call of its own. */
 async function findKey(/** @type {HostContext} */ context) {
   const given = await input;
+  if ("session" in given) named = { session: given.session };
   const tool = context.toolInfo?.tool?.name;
   // The call of another tool may go on as long as the view is needed.
   const told = tool === undefined || tool === SHOW ? await Promise.race([result, sleep(RESULT_MS)]) : null;
-  const found = told?._meta?.[KEY];
-  if (found !== undefined) return String(found);
-  const own = await call(SHOW, "session" in given ? { session: given.session } : {});
-  if (own.isError) throw new Error(own.content[0]?.text);
-  if (own._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
-  return String(own._meta[KEY]);
+  const shown = told?._meta?.[KEY] === undefined ? await call(SHOW) : told;
+  if (shown.isError) throw new Error(shown.content[0]?.text);
+  if (shown._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
+  if (shown._meta[SESSION] !== undefined) named = { session: shown._meta[SESSION] };
+  return String(shown._meta[KEY]);
 }
 
 /** @param {import("./socket.js").Ears} ears */
@@ -143,7 +149,7 @@ export async function connect(ears) {
   while (!ended) {
     while (document.hidden) await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
     try {
-      const told = await call(EXCHANGE, { view: key, page: VIEWER, wait: true });
+      const told = await exchange({ wait: true });
       if (told.isError) {
         ears.lost(told.content[0]?.text ?? "The view is over.");
         return;
@@ -183,7 +189,7 @@ export async function deliver(message) {
   if (delivering) return;
   delivering = true;
   try {
-    while (waiting.length) await call(EXCHANGE, { view: key, page: VIEWER, messages: waiting.splice(0) });
+    while (waiting.length) await exchange({ messages: waiting.splice(0) });
   } finally {
     delivering = false;
   }
@@ -196,7 +202,7 @@ export const shows = () => {};
 
 /** The address of the picture after a call. @param {string} _id @param {number} number */
 export async function addressOf(_id, number) {
-  const { content } = await call(EXCHANGE, { view: key, page: VIEWER, picture: number });
+  const { content } = await exchange({ picture: number });
   const picture = content.find((one) => one.type === "image");
   return picture ? `data:${picture.mimeType};base64,${picture.data}` : "";
 }
