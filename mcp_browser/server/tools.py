@@ -409,9 +409,13 @@ def _own_tool(tool: ServerTool) -> types.Tool:
         description=tool.description,
         input_schema=tool_schema(tool.param_model),
         annotations=tool.annotations,
-        # Clients from before 2026 know the address by the second name.
-        _meta=None if tool.ui is None else {"ui": dict(tool.ui), "ui/resourceUri": tool.ui["resourceUri"]},
+        _meta=None if tool.ui is None else _ui_meta(tool.ui),
     )
+
+
+def _ui_meta(ui: Mapping[str, Any]) -> dict[str, Any]:
+    # Clients from before 2026 know the page's address by the second name.
+    return {"ui": dict(ui)} | ({"ui/resourceUri": ui["resourceUri"]} if "resourceUri" in ui else {})
 
 
 def _validated(tool: ServerTool, arguments: Mapping[str, Any]) -> Any:

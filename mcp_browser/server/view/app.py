@@ -109,7 +109,7 @@ class ViewApp:
                 in_session=False,
                 # It names the server that has it, where a proxy has several behind it.
                 takes_session=True,
-                ui={"resourceUri": APP_URI, "visibility": ["app"]},
+                ui={"visibility": ["app"]},
                 apps_only=True,
             ),
         )
