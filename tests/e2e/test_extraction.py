@@ -1,0 +1,198 @@
+"""Data, tables, articles and PDFs through a real client: over stdio and over HTTP, in both protocol eras."""
+
+import base64
+import csv
+import io
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2 as httpx
+import mcp_types as types
+import pytest
+
+from tests.support.client import Browser, Era, browsing
+from tests.support.remote import connected, serving
+from tests.support.site import Site
+
+WAYS: tuple[tuple[str, Era], ...] = (
+    ("stdio", "auto"),
+    ("stdio", "legacy"),
+    ("http", "auto"),
+    ("http", "legacy"),
+)
+
+LAMPS = [{"name": f"Lamp {n}", "price": n + 0.5, "inStock": n != 2} for n in (1, 2, 3)]
+CARDS = "".join(
+    f"<article class=card><h3>{lamp['name']}</h3><p class=price>£{lamp['price']:.2f}</p>"
+    f"<p>In stock: {'yes' if lamp['inStock'] else 'no'}</p></article>"
+    for lamp in LAMPS
+)
+ROWS = [[f"Part {n}", str(n * 7), f"2026-01-{n % 28 + 1:02}"] for n in range(1, 2001)]
+STOCK = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in ROWS)
+ABOUT = {"@type": "Store", "name": "Lamp Hall", "telephone": "+44 20 7946 0958"}
+PARAGRAPH = "<p>The keeper climbs the hundred and twelve steps each evening, and lights the lamp by hand.</p>"
+
+SHOP = f"""<script type=application/ld+json>{json.dumps(ABOUT)}</script>
+<h1>Lamp Hall</h1><nav><a href=/>Home</a> <a href=/help>Help</a></nav><h2>Lamps</h2>{CARDS}
+<table><caption>Hours</caption><tr><th>Day<th>Opens<tr><td>Monday<td>9:00<tr><td>Sunday<td>closed</table>
+<dl><dt>Password</dt><dd><input type=password value=hush1></dd><dt>Manager</dt><dd>Ines Marlowe</dd></dl>
+<input type=hidden name=token value=hush2><p hidden>Token: hush3</p>
+<form><label>Key <input name=api_key type=password value=hush4></label></form>"""
+
+TEXT = {"type": "string"}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "telephone": TEXT,
+        "manager": TEXT,
+        "password": TEXT,
+        "token": TEXT,
+        "key": TEXT,
+        "lamps": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"name": TEXT, "price": {"type": "number"}, "inStock": {"type": "boolean"}},
+            },
+        },
+    },
+    "required": ["telephone", "lamps"],
+}
+
+
+@asynccontextmanager
+async def client(way: str, era: Era) -> AsyncGenerator[tuple[Browser, str]]:
+    """A client of a server, and the address of the server's files where it has one."""
+    flags = ("--tools", "core,extraction")
+    if way == "stdio":
+        async with browsing(era, *flags) as browser:
+            yield browser, ""
+    else:
+        async with serving("--http", *flags) as server, connected(server.url, era) as browser:
+            yield browser, f"{server.base}/files"
+
+
+def framed(text: str) -> str:
+    """What stands in the frame of a result, for a client that gives its model the texts alone."""
+    return text.partition(" untrusted>\n")[2].rpartition("\n</page>")[0]
+
+
+async def file_of(browser: Browser, files: str, tool: str, **arguments: Any) -> tuple[str, str]:
+    """The text of a result that has become a file, and the file as the client reads it."""
+    if session := getattr(browser, "session", None):
+        arguments["session"] = session
+    answer = await browser.answer(tool, arguments)
+    assert answer.structured_content is None
+    (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
+    (contents,) = (await browser.client.read_resource(link.uri)).contents
+    assert isinstance(contents, types.TextResourceContents)
+    if files:
+        key, _, rest = link.uri.removeprefix("browser://").partition("/files/")
+        assert httpx.get(f"{files}/{key}/{rest}", timeout=30).text == contents.text
+        assert "/tmp" not in answer.model_dump_json()
+    said = "\n".join(part.text for part in answer.content if isinstance(part, types.TextContent))
+    return said, contents.text
+
+
+@pytest.mark.parametrize(("way", "era"), WAYS)
+async def test_content_is_taken_whole_in_each_channel_over_each_transport(
+    site: Site, way: str, era: Era
+) -> None:
+    async with client(way, era) as (browser, files):
+        await browser.open(site.page(SHOP))
+        result = await browser.call("extract_data", output_schema=SCHEMA)
+        assert result.structured is not None
+        for read in (result.structured, json.loads(framed(result.text))):
+            assert read["data"] == {
+                "telephone": "+44 20 7946 0958",
+                "manager": "Ines Marlowe",
+                "lamps": LAMPS,
+            }
+            assert read["found"]["telephone"] == "JSON-LD Store"
+            assert read["found"]["lamps"] == 'article elements of class "card": 3 records'
+            assert {"password", "token", "key"} <= read["missing"].keys()
+            assert read["problems"] == []
+            assert "hush" not in json.dumps(read)
+        assert "hush" not in result.text
+
+        tables = await browser.call("extract_tables")
+        assert tables.structured is None
+        assert (
+            framed(tables.text) == "Table 1 Hours, 2 rows, 2 columns:\nDay,Opens\nMonday,9:00\nSunday,closed"
+        )
+
+        await browser.open(site.page(f"<h1>Stock</h1><table><tr><th>Part<th>Count<th>Seen{STOCK}</table>"))
+        said, text = await file_of(browser, files, "extract_tables")
+        assert "Table 1, 2,000 rows, 3 columns, whole in the file" in said
+        assert list(csv.reader(io.StringIO(text))) == [["Part", "Count", "Seen"], *ROWS]
+        assert ",".join(ROWS[0]) in said
+        assert ROWS[-1][0] not in said
+
+        items = {"type": "object", "properties": {"part": TEXT, "count": {"type": "integer"}, "seen": TEXT}}
+        said, text = await file_of(
+            browser, files, "extract_data", output_schema={"type": "array", "items": items}
+        )
+        assert len(json.loads(framed(said))["data"]) < len(ROWS)
+        assert json.loads(text) == [
+            {"part": part, "count": int(count), "seen": seen} for part, count, seen in ROWS
+        ]
+
+
+@pytest.mark.parametrize(("way", "era"), WAYS[::3])
+async def test_articles_and_pdfs_are_read_over_each_transport(site: Site, way: str, era: Era) -> None:
+    async with client(way, era) as (browser, _):
+        around = "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav>"
+        article = f"<article><h1>The lamp</h1><p class=byline>Ines Marlowe</p>{PARAGRAPH * 8}</article>"
+        await browser.open(site.page(f"{around}{article}<aside>Buy our lamps</aside>", title="The lamp"))
+        read = framed(await browser.do("extract_article"))
+        assert read.startswith("# The lamp\n\nInes Marlowe")
+        assert read.count("by hand.") == 8
+        assert "Shop" not in read
+        assert "Buy our lamps" not in read
+
+        pages = "".join(f"<div style='break-after:page'>Sheet {n}</div>" for n in (1, 2, 3))
+        await browser.open(site.page(pages))
+        printed = site.publish(await _pdf(browser), content_type="application/pdf")
+        await browser.open(printed)
+        read = await browser.do("extract_content", pages="2-3")
+        assert "of which 2-3 were read" in read
+        assert "Sheet 2" in framed(read)
+        assert "Sheet 3" in framed(read)
+        assert "Sheet 1" not in read
+        refused = await browser.call("extract_content", pages="7")
+        assert refused.is_error
+        assert "There is no page 7: the PDF has " in refused.text
+
+
+@pytest.mark.parametrize(("way", "era"), WAYS[1:3])
+async def test_what_cannot_be_extracted_says_what_to_do(site: Site, way: str, era: Era) -> None:
+    async with client(way, era) as (browser, _):
+        await browser.open(site.page("<h1>Empty</h1>"))
+        for tool, arguments, said in (
+            ("extract_data", {"output_schema": {"type": "lamp"}}, "output_schema is not a JSON schema"),
+            (
+                "extract_data",
+                {"output_schema": {"$ref": "https://example.com/a.json"}},
+                "Put all that it needs into its $defs",
+            ),
+            ("extract_data", {}, "output_schema"),
+            ("extract_tables", {}, "Lists of like elements: extract_data"),
+            ("extract_tables", {"format": "xml"}, "csv"),
+            ("extract_article", {}, "Read all of it with extract_content"),
+            ("extract_content", {"pages": "1"}, "Only a PDF has pages"),
+        ):
+            refused = await browser.call(tool, **arguments)
+            assert refused.is_error
+            assert said in refused.text
+
+
+async def _pdf(browser: Browser) -> bytes:
+    """The page as a PDF, as the client reads it."""
+    arguments = {"session": session} if (session := getattr(browser, "session", None)) else {}
+    answer = await browser.answer("save_pdf", arguments)
+    (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
+    (contents,) = (await browser.client.read_resource(link.uri)).contents
+    assert isinstance(contents, types.BlobResourceContents)
+    return base64.b64decode(contents.blob)
