@@ -187,10 +187,7 @@ def _as_text(table: "Table", params: ExtractTablesParams, *, most: int | None = 
 
 def _told(number: int, table: "Table") -> str:
     named = f"Table {number}" + (f" {table.caption}" if table.caption else "")
-    rows = counted(len(table.rows), "row")
-    if table.count is not None:
-        rows = f"{rows} in the page of {table.count:,}"
-    return f"{named}, {rows}, {counted(table.width, 'column')}"
+    return f"{named}, {table.size}" + (f" ({table.note})" if table.note else "")
 
 
 def _first(data: Any) -> Any:

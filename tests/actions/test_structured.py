@@ -259,6 +259,97 @@ async def test_headers_in_a_table_of_their_own_belong_to_the_next(hand: Hand) ->
     assert "there are 2" in await hand.fails("extract_tables", InvalidArguments, table=3)
 
 
+async def test_a_table_that_scrolls_is_one_with_its_headers_and_its_foot(hand: Hand) -> None:
+    rows = "".join(f"<tr><td><button>+</button><td>Lamp {n}<td>{n}</tr>" for n in (1, 2, 3))
+    await hand.open(
+        "<div><div><table><thead><tr><th><th>Name<th>Cost</tr></thead></table></div>"
+        f"<div><table><tr><td><td><td></tr>{rows}</table></div>"
+        "<div><table><tfoot><tr><td colspan=2>Total<td>6</tr></tfoot></table></div></div>"
+        "<div role=table><div role=none><table role=none><thead><tr><th>City<th>People</tr></thead></table>"
+        "</div>"
+        "<div role=none><table role=none><tfoot role=none><tr role=row><th role=columnheader>City"
+        "<th role=columnheader></tr></tfoot><tbody role=rowgroup><tr role=row><td role=cell>Rome"
+        "<td role=cell>3</tr></tbody></table></div></div>"
+        "<table><tr><th>Loose</th><th>head</th></tr></table><p>Told between</p>"
+        "<table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>"
+    )
+    text = await hand.do("extract_tables")
+    assert "Table 1, 4 rows, 3 columns:\ncolumn 1,Name,Cost\n+,Lamp 1,1\n" in text
+    assert "\nTotal,Total,6\n" in text
+    assert "Table 2, 1 row, 2 columns:\nCity,People\nRome,3\n" in text
+    assert "Table 3, 2 rows, 2 columns:\na,b\nc,d\n" in text
+    got = await fill(hand, listing(name=TEXT, cost=NUMBER))
+    assert got["data"] == [{"name": f"Lamp {n}", "cost": n} for n in (1, 2, 3)]
+
+
+async def test_a_line_over_all_columns_is_told_once_and_is_no_record(hand: Hand) -> None:
+    await hand.open(
+        "<table><thead><tr><td colspan=3>Sales</tr><tr><td colspan=3>by shop</tr>"
+        "<tr><th>Shop<th>Count<th>Cost</tr></thead><tfoot><tr><th>Shop<th><th>Cost</tr><tr><td>Sum<td>4<td>8.5</tr>"
+        "<tr><td colspan=3>Source: us</tr></tfoot>"
+        "<tr><th colspan=3>North</tr><tr><td>A<td>1<td>2.5e0</tr><tr><th>Shop<th>Count<th>Cost</tr>"
+        "<tr><th colspan=3>South</tr><tr><td>B<td>3<td>6.0e+00</tr></table>"
+    )
+    text = await hand.do("extract_tables")
+    assert (
+        "Table 1 Sales. by shop, 6 rows, 3 columns:\n"
+        "Shop,Count,Cost\nNorth,,\nA,1,2.5e0\nSouth,,\nB,3,6.0e+00\n" in text
+    )
+    assert "\nSum,4,8.5\nSource: us,,\n</page>" in text
+    got = await fill(hand, listing(shop=TEXT, count=NUMBER, cost=NUMBER))
+    assert got["data"] == [{"shop": "A", "count": 1, "cost": 2.5}, {"shop": "B", "count": 3, "cost": 6}]
+
+
+async def test_the_cells_of_a_grid_stand_in_the_columns_that_they_name(hand: Hand) -> None:
+    cell = "<div role={} aria-colindex={} {}>{}</div>".format
+    rows = (
+        cell("columnheader", 5, "aria-colspan=2", "Size"),
+        "".join(cell("columnheader", n, "", text) for n, text in ((1, "Name"), (5, "Height"), (6, "Width"))),
+        "".join(cell("gridcell", n, "", "<input aria-label=Filter>") for n in (1, 5, 6)),
+        "".join(cell("gridcell", n, "", text) for n, text in ((1, "Fig"), (6, "7"))),
+        cell("gridcell", 1, "", "Nut")
+        + cell("gridcell", 5, "aria-checked=true", "")
+        + cell("gridcell", 6, "", "9"),
+    )
+    lines = "".join(f"<div role=row aria-rowindex={n}>{row}</div>" for n, row in enumerate(rows, 1))
+    await hand.open(f"<div role=grid aria-rowcount=103 aria-colcount=17>{lines}</div>")
+    text = await hand.do("extract_tables")
+    assert (
+        "Table 1, 2 rows in the page of 100, 3 columns of 17:\n"
+        "Name,Size / Height,Size / Width\nFig,,7\nNut,[x],9\n" in text
+    )
+
+
+SCROLLED = """<div style="height:200px; overflow:auto">
+<div {role} style="padding-bottom:{below}px">{rows}</div></div>"""
+
+
+async def test_a_table_that_draws_more_rows_as_it_is_scrolled_says_so(hand: Hand) -> None:
+    rows = "".join(
+        f"<div role=row><span role=cell>Lamp {n}</span> <span role=cell>{n}</span></div>" for n in range(30)
+    )
+    await hand.open(SCROLLED.format(role="role=table", rows=rows, below=9000))
+    assert "30 rows in the page, more come as it is scrolled, 2 columns:" in await hand.do("extract_tables")
+    await hand.open(
+        SCROLLED.format(role="role=table", rows=rows, below=0) + "<div style='height:4000px'></div>"
+    )
+    assert "Table 1, 30 rows, 2 columns:" in await hand.do("extract_tables")
+    # What is below the table is something else.
+    more = f"<table>{'<tr><td>1<td>2</tr>' * 3}</table><p>{'Another thing. ' * 30}</p>"
+    await hand.open(SCROLLED.format(role="", rows=more, below=9000))
+    assert "Table 1, 3 rows, 2 columns:" in await hand.do("extract_tables")
+
+
+async def test_what_a_table_says_elsewhere_of_its_rows_is_told_with_it(hand: Hand) -> None:
+    rows = "<tr><th>Name<th>Cost</tr><tr><td>Lamp 1<td>3</tr><tr><td>Lamp 2<td>4</tr>"
+    await hand.open(
+        f"<table aria-describedby=info>{rows}</table><p id=info>Showing 1 to 2 of 500 entries</p>"
+    )
+    assert "2 rows, 2 columns (Showing 1 to 2 of 500 entries):" in await hand.do("extract_tables")
+    got = await fill(hand, listing(name=TEXT, cost=NUMBER))
+    assert got["found"]["(the list)"] == "table 1 (Showing 1 to 2 of 500 entries): 2 records"
+
+
 async def test_a_page_without_tables_says_so(hand: Hand) -> None:
     await hand.open("<ul><li>x</ul>")
     assert "The page has no table." in await hand.fails("extract_tables", NotFound)

@@ -114,5 +114,7 @@ def _tables(root: Element) -> Iterable[Group]:
     for number, table in enumerate(tables_in(root), 1):
         if table.headers:
             kind = f"table {number}" + (f" {quoted(table.caption, 60)}" if table.caption else "")
-            rows = [partial(facts_of_row, table, row) for row in range(len(table.rows))]
+            if told := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
+                kind += f" ({told})"
+            rows = [partial(facts_of_row, table, row) for row in table.records_at()]
             yield Group(kind, frozenset({*words(table.caption), *_around(table.element)}), rows)

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mcp_browser.actions.extracting.tree import Element, elements, role, text_of
+from mcp_browser.text import counted
 
 MOST_CELLS = 500_000  # How many cells of a table are read
 MOST_SPANNED = 1_000  # How many rows or columns one cell may span
+LONGEST_NOTE = 120  # Longest text that describes a table, characters
+MORE = "data-more-rows"  # The page script's mark of a table that draws more rows as it is scrolled
 
 _GRIDS = frozenset({"table", "grid", "treegrid"})
-_CELLS = {"cell": False, "gridcell": False, "columnheader": True, "rowheader": True}
+_HEADERS = frozenset({"columnheader", "rowheader"})
+_CELLS = _HEADERS | {"cell", "gridcell"}
 _NO_TABLE = frozenset({"presentation", "none"})
 
 
@@ -31,23 +35,49 @@ Row = tuple[Cell | None, ...]
 class Table:
     """A table: what its columns are called, and its rows, in all of which merged cells are repeated.
 
-    `headers` are empty where it has none. `count` is how many rows it says to have where it says so: of a
-    long one, a page may hold only those in view.
+    `headers` are empty where it has none; a cell over all columns stands in the first one alone. The last
+    `foot` rows are of its foot, such as sums. Of a long one, a page may hold only what is in view: `count` is
+    how many rows it says to have, and `columns` how many columns, where that is more; `more` whether others
+    come as it is scrolled. `note` is what it says of itself elsewhere, such as which page of it is shown.
     """
 
     element: Element
     caption: str
     headers: tuple[str, ...]
     rows: tuple[Row, ...]
+    foot: int = 0
     count: int | None = None
+    columns: int | None = None
+    more: bool = False
+    note: str = ""
 
     @property
     def width(self) -> int:
         return len(self.headers) or max(map(len, self.rows), default=0)
 
+    @property
+    def is_part(self) -> bool:
+        """Whether it has more than is here."""
+        return self.count is not None or self.columns is not None or self.more
+
+    @property
+    def size(self) -> str:
+        """How many rows and columns are here, and how many more there are."""
+        rows, columns = counted(len(self.rows), "row"), counted(self.width, "column")
+        if self.count is not None:
+            rows = f"{rows} in the page of {self.count:,}"
+        elif self.more:
+            rows = f"{rows} in the page, more come as it is scrolled"
+        return f"{rows}, {columns}" + (f" of {self.columns:,}" if self.columns is not None else "")
+
+    def records_at(self) -> list[int]:
+        """Which rows tell of a thing each: not those of the foot, nor a line over all columns."""
+        rows = self.rows[: len(self.rows) - self.foot]
+        return [at for at, row in enumerate(rows) if sum(cell is not None for cell in row) > 1]
+
     def first(self, most: int) -> "Table":
         """The same table with its first rows alone."""
-        return replace(self, rows=self.rows[:most])
+        return replace(self, rows=self.rows[:most], foot=0)
 
     def names(self) -> list[str]:
         """A name for each column, no two alike."""
@@ -86,6 +116,27 @@ class Table:
         return out.getvalue()
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A table as it stands there; of one that was `split` into several, the first, and where it ends.
+
+    A `weak` one is none by itself: it has no headers, and one row or tables in it.
+    """
+
+    element: Element
+    caption: str
+    head: tuple[Row, ...]
+    rows: tuple[Row, ...]
+    foot: int
+    weak: bool = False
+    split: bool = False
+    end: Element | None = None
+
+    @property
+    def width(self) -> int:
+        return max(map(len, (*self.head, *self.rows)), default=0)
+
+
 def link_in(cell: Cell | None) -> str:
     """The first address in a cell, or none."""
     if cell is None:
@@ -94,21 +145,36 @@ def link_in(cell: Cell | None) -> str:
 
 
 def tables_in(root: Element) -> list[Table]:
-    """The tables with data, in their order; those that only lay out a page are left out."""
-    found: list[Table] = []
-    for element in elements(root):
-        if not _is_table(element):
+    """The tables with data, in their order; those that only lay out a page are left out.
+
+    A table that scrolls may be made of several: one of its headers, one of its rows, one of its foot.
+    """
+    parts = [part for element in elements(root) if _is_table(element) and (part := _read(element))]
+    found: list[_Part] = []
+    head: _Part | None = None  # The headers just before, in a table of their own
+    for part in parts:
+        if head and _under(head, part) and part.rows:
+            names, caption = part.head or head.head, part.caption or head.caption
+            found.append(replace(part, head=names, caption=caption, weak=False, split=True))
+            head = None
             continue
-        table = _read(element)
-        if table is None:
-            continue
-        before = found[-1] if found else None
-        # The headers of a table that scrolls stand in a table of their own.
-        if before and not before.rows and not any(table.headers) and table.width == before.width:
-            found[-1] = replace(table, caption=table.caption or before.caption, headers=before.headers)
-        else:
-            found.append(table)
-    return [table for table in found if table.rows]
+        if head:
+            _add_foot(found, head)
+        head = part if part.head and not part.rows else None
+        if not head and (part.head or not _add_foot(found, part)):
+            found.append(part)
+    if head:
+        _add_foot(found, head)
+    return [table for part in found if (table := _table(part)) is not None]
+
+
+def _add_foot(found: list[_Part], part: _Part) -> bool:
+    """Take a table for the foot of the one above it, if it is."""
+    if not found or not found[-1].split or not _under(found[-1], part, as_foot=True):
+        return False
+    above, rows = found[-1], part.head + part.rows
+    found[-1] = replace(above, end=part.element, rows=above.rows + rows, foot=above.foot + len(rows))
+    return True
 
 
 def _is_table(element: Element) -> bool:
@@ -116,43 +182,157 @@ def _is_table(element: Element) -> bool:
     return given in _GRIDS or (element.tag == "table" and given not in _NO_TABLE)
 
 
-def _read(element: Element) -> Table | None:
-    of_roles = element.tag != "table"
-    lines = list(_role_rows(element) if of_roles else _html_rows(element))
-    grid = _merged(lines)
+def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
+    """Whether a table goes on with the columns of the one above it, with nothing told in between.
+
+    A foot need not have them all.
+    """
+    beyond = above.width - below.width
+    if as_foot and beyond >= -1:
+        beyond = 0
+    elif beyond == 1 and not below.head:
+        # Over the bar by which it is scrolled there is a header without a name.
+        beyond = any(row[-1] and row[-1].text for row in above.head if len(row) == above.width)
+    return beyond == 0 and not _told_between(above.element if above.end is None else above.end, below.element)
+
+
+def _told_between(first: Element, second: Element) -> bool:
+    """Whether there is a text between the end of an element and the beginning of a later one."""
+    around = set(second.iterancestors())
+    at: Element | None = first
+    while at is not None and at not in around:
+        if (at.tail or "").strip():
+            return True
+        for beside in at.itersiblings():
+            if beside is second:
+                return False
+            if beside in around:
+                return _told_before(beside, second)
+            if text_of(beside) or (beside.tail or "").strip():
+                return True
+        at = at.getparent()
+    return True
+
+
+def _told_before(around: Element, inner: Element) -> bool:
+    """Whether an element has a text before another one that is in it."""
+    at = inner
+    while at is not around:
+        parent = at.getparent()
+        if parent is None or (parent.text or "").strip():
+            return True
+        if any(text_of(one) or (one.tail or "").strip() for one in at.itersiblings(preceding=True)):
+            return True
+        at = parent
+    return False
+
+
+def _read(element: Element) -> _Part | None:
+    lines = sorted(_lines(element), key=lambda line: line.part)
+    # In a part of its own, a head is above and a foot below, wherever it is written.
+    grid = list(zip(lines, _merged(lines), strict=False))
     while grid and not any(cell and cell.text for cell in grid[-1][1]):
         grid.pop()
     begin = next((at for at, (_, row) in enumerate(grid) if any(cell and cell.text for cell in row)), 0)
     grid = grid[begin:]
     caption = _caption(element)
-    # One cell over all columns names the table.
-    if len(grid) > 1 and len({id(cell) for cell in grid[0][1]}) == 1 < len(grid[0][1]):
-        first = grid.pop(0)[1][0]
-        caption = caption or (first.text if first else "")
+    # Lines over all columns name the table.
+    titles: list[str] = []
+    while len(grid) > 1 and _is_line(grid[0][1]) and not grid[0][0].part:
+        titles += [cell.text for cell in grid.pop(0)[1][:1] if cell]
+    caption = caption or ". ".join(titles)
     head = 0
-    while head < len(grid) and (grid[head][0] or _all_headers(grid[head][1])):
+    while head < len(grid) and (grid[head][0].part == HEAD or _all_headers(grid[head][1])):
         head += 1
-    rows = tuple(row for _, row in grid[head:])
-    width = max((len(row) for _, row in grid), default=0)
+    # Fields by which rows are filtered.
+    while 0 < head < len(grid) and not any(cell and cell.text for cell in grid[head][1]):
+        head += 1
     nested = any(_is_table(below) for below in elements(element) if below is not element)
-    if width < 2 or (not head and (nested or len(rows) < 2) and not _has_headers(rows)):  # noqa: PLR2004
+    rows = [row for _, row in grid[head:]]
+    if max((len(row) for _, row in grid), default=0) < 2:  # noqa: PLR2004
         return None
-    headers = tuple(
-        _joined(row[number] for _, row in grid[:head] if number < len(row)) for number in range(width)
-    )
-    # Columns of buttons and the like have neither a name nor a text.
-    told = {number for row in rows for number, cell in enumerate(row) if cell and cell.text}
-    kept = [number for number in range(width) if (head and headers[number]) or number in told]
-    rows = tuple(tuple(row[number] if number < len(row) else None for number in kept) for row in rows)
-    said = element.get("aria-rowcount") or ""
-    count = int(said) if said.isdecimal() else None
-    return Table(
+    return _Part(
         element,
         caption,
-        tuple(headers[number] for number in kept) if head else (),
-        rows,
-        count - head if count is not None and count - head > len(rows) else None,
+        tuple(row for _, row in grid[:head]),
+        tuple(rows),
+        sum(line.part == FOOT for line, _ in grid[head:]),
+        weak=not head and (nested or len(rows) < 2) and not _has_headers(rows),  # noqa: PLR2004
     )
+
+
+def _table(part: _Part) -> Table | None:
+    """The table without empty columns and repeated headers; None where nothing is left."""
+    if part.weak or not part.rows:
+        return None
+    names = [
+        _joined(row[at] for row in part.head if at < len(row) and not _is_line(row))
+        for at in range(part.width)
+    ]
+    last = [name.rpartition(" / ")[2] for name in names]
+    rows: list[Row] = []
+    foot = 0
+    for at, row in enumerate(part.rows):
+        in_foot = at >= len(part.rows) - part.foot
+        blank = not any(cell and cell.text for cell in row)
+        if (in_foot and blank) or (part.head and _repeats(row, last, in_foot=in_foot)):
+            continue
+        rows.append((row[0], *(None for _ in row[1:])) if _is_line(row) else row)
+        foot += in_foot
+    # Columns of buttons and the like have neither a name nor a text.
+    told = {at for row in rows for at, cell in enumerate(row) if cell and cell.text}
+    kept = [at for at in range(part.width) if names[at] or at in told]
+    if not rows:
+        return None
+    element = part.element
+    count, columns = (_said(element, name) for name in ("aria-rowcount", "aria-colcount"))
+    count = count - len(part.head) if count is not None else None
+    return Table(
+        element,
+        part.caption,
+        tuple(names[at] for at in kept) if part.head else (),
+        tuple(tuple(row[at] if at < len(row) else None for at in kept) for row in rows),
+        foot,
+        count if count is not None and count > len(rows) else None,
+        columns if columns is not None and columns > part.width else None,
+        more=any(below.get(MORE) is not None for below in elements(element)),
+        note=_note(element, part.caption),
+    )
+
+
+def _is_line(row: Row) -> bool:
+    """Whether it is one cell over all columns."""
+    return len({id(cell) for cell in row}) == 1 < len(row)
+
+
+def _repeats(row: Row, names: list[str], *, in_foot: bool) -> bool:
+    """Whether a row says the headers again."""
+    told = [(at, cell) for at, cell in enumerate(row) if cell and cell.text]
+    return bool(told) and all((in_foot or cell.is_header) and cell.text == names[at] for at, cell in told)
+
+
+def _said(element: Element, name: str) -> int | None:
+    said = element.get(name) or ""
+    return int(said) if said.isdecimal() else None
+
+
+def _note(element: Element, caption: str) -> str:
+    """What describes the table elsewhere, such as `Showing 1 to 10 of 500 entries`."""
+    ids = next(
+        (
+            below.get("aria-describedby")
+            for below in (element, *element.iter("table"))
+            if below.get("aria-describedby")
+        ),
+        "",
+    )
+    about = [
+        text_of(one)
+        for name in (ids or "").split()
+        for one in element.getroottree().xpath("//*[@id=$name]", name=name)
+    ]
+    told = " ".join(about)
+    return told if len(told) <= LONGEST_NOTE and told not in caption else ""
 
 
 def _all_headers(row: Row) -> bool:
@@ -175,8 +355,27 @@ def _caption(element: Element) -> str:
     return " ".join((element.get("aria-label") or "").split())
 
 
-Line = tuple[bool, list[tuple[Element, bool]]]
-"""Whether a row is one of headers, and its cells with whether each is a header."""
+HEAD, BODY, FOOT = range(3)
+"""The parts of a table, from above."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A cell as it is written: how many columns and rows it spans, in which column it says to begin."""
+
+    element: Element
+    is_header: bool
+    across: int
+    down: int
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row as it is written."""
+
+    part: int
+    cells: list[_Place]
 
 
 def _own(element: Element) -> Iterator[Element]:
@@ -190,54 +389,110 @@ def _own(element: Element) -> Iterator[Element]:
                 rest += reversed(below)
 
 
-def _html_rows(element: Element) -> Iterator[Line]:
+def _lines(element: Element) -> list[_Line]:
+    return (
+        list(_html_lines(element)) if element.tag == "table" and not role(element) else _role_lines(element)
+    )
+
+
+def _html_lines(element: Element) -> Iterator[_Line]:
     for row in _own(element):
         if row.tag == "tr":
-            parent = row.getparent()
-            cells = [(cell, cell.tag == "th") for cell in row if cell.tag in ("td", "th")]
-            yield parent is not None and parent.tag == "thead", cells
+            yield _Line(_part_of(row), [_place(cell) for cell in row if cell.tag in ("td", "th")])
 
 
-def _role_rows(element: Element) -> Iterator[Line]:
-    """Rows by roles; parts of a row that stand apart, as of fixed columns, are one by their number."""
-    rows: dict[object, list[tuple[Element, bool]]] = {}
+def _part_of(row: Element) -> int:
+    parent = row.getparent()
+    return {"thead": HEAD, "tfoot": FOOT}.get(str(parent.tag) if parent is not None else "", BODY)
+
+
+def _place(cell: Element) -> _Place:
+    """A cell, by its role or its tag."""
+    given = role(cell)
+    is_header = given in _HEADERS if given in _CELLS else cell.tag == "th"
+    across = _span(cell, "aria-colspan" if cell.get("aria-colspan") else "colspan")
+    down = _span(cell, "aria-rowspan" if cell.get("aria-rowspan") else "rowspan")
+    return _Place(cell, is_header, across, down, _said(cell, "aria-colindex"))
+
+
+def _role_lines(element: Element) -> list[_Line]:
+    """Rows by roles; parts of a row that stand apart, as of fixed columns, are one by their number.
+
+    Cells stand in the columns that they name: one may be missing, and not all columns need be in the page.
+    """
+    rows: dict[object, list[_Place]] = {}
+    parts: dict[object, int] = {}
     for row in _own(element):
-        if role(row) == "row":
-            cells = [(cell, _CELLS[role(cell)]) for cell in _own(row) if role(cell) in _CELLS]
-            rows.setdefault(row.get("aria-rowindex") or row, []).extend(cells)
+        if role(row) == "row" or (row.tag == "tr" and not role(row)):
+            cells = [_place(cell) for cell in _own(row) if _is_cell(cell)]
+            key = row.get("aria-rowindex") or row
+            rows.setdefault(key, []).extend(cells)
+            parts[key] = max(parts.get(key, HEAD), _part_of(row))
+    begins = {cell.column for cells in rows.values() for cell in cells}
+    at = {
+        column: number
+        for number, column in enumerate(sorted(column for column in begins if column is not None))
+    }
+    lines: list[_Line] = []
+    above = True
     for key in sorted(rows, key=lambda key: int(key) if isinstance(key, str) and key.isdecimal() else 0):
         cells = rows[key]
-        if all((cell.get("aria-colindex") or "").isdecimal() for cell, _ in cells):
-            cells.sort(key=lambda cell: int(cell[0].get("aria-colindex") or 0))
-        yield False, cells
+        if None not in begins:
+            cells = [_placed(cell, at) for cell in sorted(cells, key=lambda cell: cell.column or 0)]
+        else:
+            cells = [replace(cell, column=None) for cell in cells]
+        above = above and all(role(cell.element) == "columnheader" for cell in cells)
+        lines.append(_Line(HEAD if above and cells else parts[key], cells))
+    return lines
+
+
+def _is_cell(element: Element) -> bool:
+    given = role(element)
+    return given in _CELLS or (element.tag in ("td", "th") and not given)
+
+
+def _placed(cell: _Place, at: dict[int, int]) -> _Place:
+    """A cell by the number of its column among those in the page."""
+    begin = cell.column or 0
+    across = sum(begin <= column < begin + cell.across for column in at)
+    return replace(cell, column=at[begin], across=max(1, across))
 
 
 def _span(cell: Element, name: str) -> int:
-    said = (cell.get(name) or "").strip()
-    return max(1, min(int(said), MOST_SPANNED)) if said.isdecimal() else 1
+    return max(1, min(_said(cell, name) or 1, MOST_SPANNED))
 
 
-def _merged(lines: Iterable[Line]) -> list[tuple[bool, Row]]:
+def _merged(lines: Iterable[_Line]) -> list[Row]:
     """Rows in which a merged cell stands wherever it reaches."""
-    grid: list[tuple[bool, Row]] = []
+    grid: list[Row] = []
     reaching: dict[int, tuple[Cell, int]] = {}  # By column: a cell from above, and for how many rows more
     size = 0
-    for is_head, cells in lines:
+    part = HEAD
+    for line in lines:
+        if line.part != part:
+            # No cell reaches out of its part.
+            reaching, part = {}, line.part
         row: dict[int, Cell] = {column: cell for column, (cell, _) in reaching.items()}
         reaching = {column: (cell, more - 1) for column, (cell, more) in reaching.items() if more > 1}
         column = 0
-        for element, is_header in cells:
+        for place in line.cells:
+            column = place.column if place.column is not None else column
             while column in row:
                 column += 1
-            cell = Cell(element, text_of(element), is_header)
-            down = _span(element, "rowspan")
-            for _ in range(_span(element, "colspan")):
+            cell = Cell(place.element, _cell_text(place.element), place.is_header)
+            for _ in range(place.across):
                 row[column] = cell
-                if down > 1:
-                    reaching[column] = (cell, down - 1)
+                if place.down > 1:
+                    reaching[column] = (cell, place.down - 1)
                 column += 1
         size += len(row)
         if size > MOST_CELLS:
             break
-        grid.append((is_head, tuple(row.get(at) for at in range(max(row, default=-1) + 1))))
+        grid.append(tuple(row.get(at) for at in range(max(row, default=-1) + 1)))
     return grid
+
+
+def _cell_text(cell: Element) -> str:
+    """The text of a cell; of one that is a box to check, how it is checked."""
+    checked = cell.get("aria-checked")
+    return text_of(cell) or ({"true": "[x]", "false": "[ ]"}.get(checked, "") if checked else "")

@@ -1,5 +1,6 @@
 """The value of a property of a schema, from what a page says under its name."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,7 @@ _ADDRESSES = frozenset(words("url link href uri website homepage"))
 _PICTURES = frozenset(words("image picture photo img thumbnail logo icon"))
 _NUMBER = re.compile(
     r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:[,. \u00a0\u202f'\u2019]\d{3})+|\d+)(?:[.,]\d+)?"
+    r"(?:[eE][-+]?\d{1,3}\b)?"
     # A number with such a word is another one.
     r"(?!\d|[.,]\d|m\b|\s?(?:k|K|M|bn|thousand|million|billion)\b)"
 )
@@ -126,7 +128,7 @@ def numbers_in(text: str) -> list[str]:
 
 
 def parse_number(text: str) -> float:
-    """A number as people write it: `1,234.50`, `1.234,50`, `1 234`."""
+    """A number as people write it: `1,234.50`, `1.234,50`, `1 234`, `1.5e-3`."""
     plain = re.sub("[ \u00a0\u202f'\u2019]", "", text).replace("\u2212", "-")
     comma, point = plain.rfind(","), plain.rfind(".")
     if comma >= 0 and point >= 0:
@@ -138,9 +140,12 @@ def parse_number(text: str) -> float:
     elif plain.count(".") > 1:
         plain = plain.replace(".", "")
     try:
-        return float(plain)
+        number = float(plain)
     except ValueError as error:
         raise Unfit(f"{text} is no number") from error
+    if not math.isfinite(number):
+        raise Unfit(f"{text} is too large a number")
+    return number
 
 
 def _truth(fact: Fact) -> bool:

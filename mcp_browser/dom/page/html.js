@@ -5,10 +5,13 @@ const escapeText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").r
 const escapeAttribute = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
 const UNREADABLE = set("script style noscript template link meta");
 const READ_ATTRIBUTES = set("href src alt aria-label start colspan rowspan");
-const DATA_ATTRIBUTES = set("id class role title scope datetime content name property itemprop itemscope itemtype aria-rowindex aria-colindex aria-rowcount");
+const DATA_ATTRIBUTES = set("id class role title scope datetime content name property itemprop itemscope itemtype aria-rowindex aria-colindex aria-rowcount aria-colcount aria-rowspan aria-colspan aria-checked aria-describedby");
 const DATA_SCRIPT = "application/ld+json";
 const TOLD_BY_META = /^(?:(?:og|article|book|product|profile|twitter|dc|dcterms|citation)[:._]|(?:author|description|keywords|date|pubdate|publish[-_]?date|last-modified|price|availability)$)/i;
 const LONGEST_DATA = 200_000;
+/** How much room a table may have below or above its rows, pixels, and how much text beside them. */
+const MOST_ROOM = 100;
+const MOST_BESIDE = 200;
 const VALUELESS = set("hidden password file image");
 const LONGEST_ADDRESS = 300;
 
@@ -172,7 +175,8 @@ function writtenOut(top, readable, detailed) {
       if (detailed && UNREADABLE.has(tag)) out.push(machineText(element, tag));
       const sight = readable && UNREADABLE.has(tag) ? null : bare ? PLAIN : sightOf(element, tag, around);
       if (sight) {
-        const begin = `<${tag}${readable ? readAttributes(element, detailed) : attributesOf(element)}>`;
+        const more = detailed && matches(element, TABLES) && drawsMore(element) ? " data-more-rows" : "";
+        const begin = `<${tag}${readable ? readAttributes(element, detailed) : attributesOf(element)}${more}>`;
         const held = readable ? heldText(element, tag) : null;
         if (held !== null) out.push(` ${escapeText(held).replace(/\n/g, "<br>")} `);
         else if (tag === "iframe" || tag === "frame") {
@@ -213,6 +217,42 @@ function writtenOut(top, readable, detailed) {
     node = parent.list ? parent.list[++parent.at] || null : nextSibling(node);
   }
   return { doc: documentKey, html: out.join(""), frames };
+}
+
+/**
+ * Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more
+ * than a screen.
+ * @param {Element} table
+ */
+function drawsMore(table) {
+  /** @type {Element[]} */
+  const rows = [];
+  let told = 0;
+  let top = Infinity;
+  let bottom = -Infinity;
+  for (const row of queryAll(table, "tr,[role=row]")) {
+    const box = rectOf(row);
+    const text = textContent(row);
+    told += text.length;
+    if (!box.height || isBlank(text)) continue;
+    rows.push(row);
+    top = Math.min(top, box.top);
+    bottom = Math.max(bottom, box.bottom);
+  }
+  const middle = rows[rows.length >> 1];
+  if (!middle || rows.length < 2) return false;
+  const height = bottom - top;
+  const room = Math.max(MOST_ROOM, (3 * height) / rows.length);
+  for (let around = parentNode(middle); isElement(around); around = flatParent(/** @type {Element} */ (around))) {
+    const element = /** @type {Element} */ (around);
+    // Where there is more than the table, the room may be that of something else.
+    if (localName(element) === "body" || textContent(element).length > told + MOST_BESIDE) return false;
+    const inside = _scrollHeight.call(element);
+    const scrolls = inside > _clientHeight.call(element) + 1 && styleOf(element).overflowY !== "visible";
+    const all = scrolls ? inside : rectOf(element).height - innerHeight;
+    if (all - height > room) return true;
+  }
+  return false;
 }
 
 /** @param {Element} element */
