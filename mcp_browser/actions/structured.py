@@ -108,7 +108,10 @@ async def extract_article(ctx: ActionContext, params: ExtractArticleParams) -> A
         lambda: _article(page, url, links=params.links), abandon_on_cancel=True
     )
     if text is None:
-        raise NotFound("The page has no article.", hint="Read all of it with extract_content.")
+        raise NotFound(
+            "The page has no article.",
+            hint="Read all of it with extract_content, its tables with extract_tables.",
+        )
     shown, parts = take_part(text, part=params.part, size=_room(ctx))
     what = "The article"
     if parts > 1:

@@ -87,6 +87,17 @@ async def test_a_table_fills_a_list_by_its_headers(hand: Hand) -> None:
     assert got["problems"] == []
 
 
+async def test_the_one_row_of_a_table_fills_an_object(hand: Hand) -> None:
+    table = "<table><tr><th>Id<th>Name<th>Cost</tr><tr><td class=col-id>3<td>Lamp 3<td>3,000.50</tr></table>"
+    await hand.open(f"<h1>lamps: 3</h1>{table}")
+    got = await fill(hand, record(id={"type": "integer"}, name=TEXT, cost=NUMBER))
+    assert got["data"] == {"id": 3, "name": "Lamp 3", "cost": 3000.5}
+    # A table that has little of it is of something else.
+    await hand.open(f"<h1>Oil</h1><p>Litres: 4</p><p>Maker: Ann</p>{table}")
+    got = await fill(hand, record(name=TEXT, litres=NUMBER, maker=TEXT))
+    assert got["data"] == {"name": "Oil", "litres": 4, "maker": "Ann"}
+
+
 async def test_labels_fill_an_object_and_what_is_not_there_is_left_out(hand: Hand) -> None:
     await hand.open(
         "<h1>Lake Ontario</h1><table><tr><th colspan=2>Lake</tr>"
@@ -378,6 +389,43 @@ async def test_an_article_is_read_without_what_is_around_it(hand: Hand) -> None:
     assert "```python\nrise = 1\n```" in text
     for around in ("shoes", "umbrellas", "Great article", "Imprint", "News"):
         assert around not in text
+
+
+async def test_an_article_keeps_its_lists_its_tables_and_headings_that_link_to_themselves(hand: Hand) -> None:
+    parts = (
+        "<h2 id=needs><a href='#needs'>What it needs</a></h2><ul class=simple><li><p>oil</p>"
+        "<li><p>a match</p></ul><dl><dt>Parameters</dt><dd><ul><li><p>lamp – the lamp</p></li>"
+        "<li><p>when – the hour</p></li></ul></dd></dl>"
+        "<h2><a href=/other>Another article</a></h2><ul><li><a href=/1>Tea of the day</a></ul>"
+    )
+    await hand.open(ARTICLE.replace("</article>", f"{parts}</article>"))
+    text = await hand.do("extract_article")
+    for part in (
+        "## What it needs",
+        "oil",
+        "a match",
+        "lamp – the lamp",
+        "when – the hour",
+        "| Bridge | 4.2 m |",
+    ):
+        assert part in text
+    assert "Another article" not in text
+    assert "Tea of the day" not in text
+
+
+async def test_a_page_of_one_table_has_no_article(hand: Hand) -> None:
+    rows = "".join(
+        f"<tr><td>{n}<td>Lamp {n}, lit by hand each night<td>0.14285{n}<td>1901-02-{n}" for n in range(10, 40)
+    )
+    await hand.open(
+        f"<h1>lamps</h1><div><table><thead><tr><th>id<th>name<th>height<th>built<tbody>{rows}</table></div>"
+    )
+    assert "its tables with extract_tables" in await hand.fails("extract_article", NotFound)
+    # In an article, such a table stays one.
+    prose = "<p>They burn all night, by the sea.</p>" * 20
+    await hand.open(f"<article><h1>Lamps</h1>{prose}<table>{rows}</table></article>")
+    text = await hand.do("extract_article")
+    assert "| 10 | Lamp 10, lit by hand each night | 0.1428510 | 1901-02-10 |" in text
 
 
 async def test_what_is_taken_from_a_page_stays_in_its_frame(hand: Hand) -> None:

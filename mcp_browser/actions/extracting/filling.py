@@ -69,7 +69,8 @@ class _Filler:
         if schema.get("type") == "array":
             self.result.data = self._list(schema, "", (), self._page_facts(), self.root, 0)
         else:
-            self.result.data = self._object(schema, "", self._page_facts(), self.root, 0)
+            facts = [*self._page_facts(), *self._one_row(schema)]
+            self.result.data = self._object(schema, "", facts, self.root, 0)
         if self.result.data is None:
             self.result.data = [] if schema.get("type") == "array" else {}
         return self.result
@@ -79,6 +80,16 @@ class _Filler:
         for item in sorted(self.items, key=is_aside):
             facts += facts_of_data(item, f"JSON-LD {type_of(item)}", inner=is_aside(item))
         return [*facts, *facts_of(self.root), *facts_about(self.root)]
+
+    def _one_row(self, schema: Schema) -> list[Fact]:
+        """What the one row of a table says, if it is about what the schema wants: it has most of it."""
+        properties = cast("Schema", schema.get("properties", {}))
+        for group in self._all_groups(self.root):
+            if group.kind.startswith("table ") and len(group.facts) == 1:
+                share, sure = _share(properties, group)
+                if len(properties) > 1 and min(share, sure) >= SURE_SHARE:
+                    return group.facts[0]()
+        return []
 
     def _object(
         self, schema: Schema, path: str, facts: Sequence[Fact], scope: Element | None, deep: int
