@@ -62,8 +62,14 @@ class Words:
         return record
 
     def the(self, argument: str = "index") -> Element:
-        """That element, as code finds it."""
+        """That element, as code finds it.
+
+        Raises:
+            NoEquivalent: it has not been recorded, or no locator finds it.
+        """
         record = self.element(argument)
+        if argument in self.action.lost:
+            raise NoEquivalent(f"no locator of Playwright's finds {record}")
         alone = self.action.locators.get(argument)
         return Element(self.page, (alone,) if alone is not None else tuple(locators(record)))
 

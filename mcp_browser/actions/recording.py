@@ -34,14 +34,16 @@ class RecordedAction:
     """An action that was carried out, as it can be written as code.
 
     `elements` are those that its arguments meant, as they were before it; `locators` find those alone whose
-    argument they have. `tab` is the number of the tab it was done in, `opened` those of the tabs it opened,
-    `downloads` the names of files that began to come; `url` is the page after it.
+    argument they have, and none finds those of the arguments that are `lost`. `tab` is the number of the tab
+    it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to come;
+    `url` is the page after it.
     """
 
     name: str
     arguments: Mapping[str, Any]
     elements: tuple[ElementRecord, ...] = ()
     locators: Mapping[str, ElementLocator] = field(default_factory=dict[str, ElementLocator])
+    lost: frozenset[str] = frozenset()
     url: str = ""
     tab: int | None = None
     opened: tuple[int, ...] = ()

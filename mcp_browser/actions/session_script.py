@@ -25,7 +25,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator
-from mcp_browser.errors import InvalidArguments
+from mcp_browser.errors import InvalidArguments, NotActionable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -56,13 +56,16 @@ class SessionScript(SessionPlugin):
             self.start = session.current_tab.url
         elements = await record_elements(session, arguments, hide=lambda value: value)
         found: dict[str, ElementLocator] = {}
+        lost: set[str] = set()
         for record in elements:
             try:
                 found[record.argument] = await locator_of(session.current_tab, record.index)
+            except NotActionable:
+                lost.add(record.argument)
             except UNKNOWN:
                 continue
         kept = await self._without_secrets(action, arguments, elements)
-        return PendingAction(session, action.name, kept, elements, found)
+        return PendingAction(session, action.name, kept, elements, found, frozenset(lost))
 
     def add(self, action: RecordedAction) -> None:
         """Keep an action that was carried out."""
@@ -100,17 +103,18 @@ class SessionScript(SessionPlugin):
 class PendingAction:
     """An action that is being carried out, and how things were before it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what is known before it is done
         self,
         session: BrowserSession,
         name: str,
         arguments: dict[str, Any],
         elements: tuple[ElementRecord, ...],
         found: dict[str, ElementLocator],
+        lost: frozenset[str],
     ) -> None:
         self._session = session
         self._name, self._arguments = name, arguments
-        self._elements, self._locators = elements, found
+        self._elements, self._locators, self._lost = elements, found, lost
         self._tab = session.current_tab.id
         self._tabs, self._files = set(session.tabs), len(session.downloads)
 
@@ -123,6 +127,7 @@ class PendingAction:
             arguments=self._arguments | more,
             elements=self._elements,
             locators=self._locators,
+            lost=self._lost,
             url=session.current_tab.url,
             tab=self._tab,
             opened=tuple(sorted(set(session.tabs) - self._tabs)),

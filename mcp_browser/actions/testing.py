@@ -283,7 +283,9 @@ async def _assert(
         said = str(error)
         reason = re.search(r"^Error: (?!strict)(.*)", said, re.MULTILINE)
         if reason is not None and is_selector_error(reason[1]):
-            raise InvalidArguments(f"Playwright does not know this selector: {what}.") from error
+            raise InvalidArguments(
+                f"Playwright does not know this selector. Expected was {what}.", hint="Give CSS, or an index."
+            ) from error
         several = "strict mode violation" in said
         why = "but that means several elements" if several else f"it was not within {params.timeout:g} s"
         return ActionResult(

@@ -241,3 +241,16 @@ async def test_each_result_has_its_statement_where_that_is_wanted(
         told = await hand.do("input_text", index=hand.index("Word"), text="hunter22")
         assert 'secret("word")' in told
         assert "Code:" not in await hand.do("get_state")
+
+
+@pytest.mark.fresh
+async def test_what_no_locator_finds_is_said_in_place_of_a_statement_that_would_fail(hand: Hand) -> None:
+    shut = "attachShadow({mode: 'closed'}).innerHTML = '<button>In shadow</button>'"
+    await hand.open(f"<div id=host></div><button>Plain</button><script>host.{shut}</script>")
+    await hand.do("click_element", index=hand.index("Plain"))
+    await hand.do("click_element", index=hand.index("In shadow"))
+    text = await hand.do("export_script")
+    assert 'name="Plain", exact=True).click()' in text
+    (line,) = (line for line in text.splitlines() if "In shadow" in line)
+    assert "raise NotImplementedError(" in line
+    assert "no locator of Playwright" in line
