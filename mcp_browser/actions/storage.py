@@ -15,6 +15,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.files.atomic import write_whole
+from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
@@ -144,7 +145,8 @@ async def set_cookie(ctx: ActionContext, params: SetCookieParams) -> ActionResul
     try:
         await ctx.session.context.add_cookies([cookie])  # pyright: ignore[reportArgumentType] (made up above)
     except PlaywrightError as error:
-        raise InvalidArguments(f"The browser refuses this cookie: {plain_message(error)}.") from error
+        refused = InvalidArguments(f"The browser refuses this cookie: {plain_message(error)}.")
+        raise own_refusal(error) or refused from error
     return ActionResult(extracted_content=f"Set the cookie {params.name}.")
 
 

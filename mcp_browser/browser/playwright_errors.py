@@ -6,12 +6,13 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from mcp_browser.dom.driver_errors import is_closed, is_context_gone, is_crashed, plain_message
+from mcp_browser.dom.driver_errors import OWN_REFUSAL, is_closed, is_context_gone, is_crashed, plain_message
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
     NavigationError,
+    NotActionable,
     StaleElement,
 )
 
@@ -141,4 +142,14 @@ def as_action_error(error: PlaywrightError, *, doing: str) -> ActionError:  # no
         return StaleElement(
             f"The element left the page during {doing}.", hint="Look with get_state and use a current index."
         )
-    return ActionError(f"{doing} failed: {message}.")
+    return own_refusal(error) or ActionError(f"{doing} failed: {message}.")
+
+
+def own_refusal(error: PlaywrightError) -> NotActionable | None:
+    """What is said of a command that a browser of the user's own is not given; None for other errors."""
+    if OWN_REFUSAL not in error.message:
+        return None
+    return NotActionable(
+        f"{OWN_REFUSAL}: its cookies, its storage and its permissions are the user's.",
+        hint="Do it in the page, as a person would; or start the server without --connect.",
+    )

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import BrowserContext, CDPSession, Cookie, Frame
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
@@ -140,7 +141,8 @@ async def read_state(context: BrowserContext) -> StorageState:
     try:
         return cast("StorageState", await context.storage_state(indexed_db=True))
     except PlaywrightError as error:
-        raise NotActionable(f"The storage cannot be read: {plain_message(error)}.") from error
+        unread = NotActionable(f"The storage cannot be read: {plain_message(error)}.")
+        raise own_refusal(error) or unread from error
 
 
 async def put_state(session: "BrowserSession", state: StorageState) -> None:
@@ -201,7 +203,10 @@ def count(state: StorageState) -> str:
 
 def _spare_own_chrome(session: "BrowserSession") -> None:
     if session.in_own_chrome:
-        raise NotActionable("What sites have stored in a browser of the user's own is not cleared.")
+        raise NotActionable(
+            "What sites have stored in a browser of the user's own is not cleared.",
+            hint="Do it in the page, as a person would; or start the server without --connect.",
+        )
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -150,7 +150,7 @@ def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
     """The browser of the user's to connect to, and its tabs: which of them would be used."""
     try:
         browser = find_own_browser(wanted)
-        tell(f"Connecting to {browser}: confirm it in the browser's window, where that asks.")
+        tell(f"Connecting to {browser.within}: confirm it in the browser's window, where that asks.")
         product, tabs = asyncio.run(look(browser))
     except BrowserUnavailable as error:
         yield Finding("Browser", str(error), broken=True)

@@ -4,6 +4,7 @@ import re
 
 from mcp_browser.text import one_line
 
+OWN_REFUSAL = "This is not done in a browser of the user's own"
 _CALL_PREFIX = re.compile(r"^(?:[A-Z]\w*\.\w+: )+(?:Error: )?")
 _CLOSED = re.compile(
     r"has been closed|browser has disconnected|connection closed|target closed|session closed", re.IGNORECASE

@@ -67,6 +67,9 @@ HOW_TO_ALLOW = (
 )
 
 
+UNNAMED = "The browser"  # Of which only the folder is known
+
+
 @dataclass(frozen=True, slots=True)
 class OwnBrowser:
     """A browser that wrote down where it listens: `path` is that of its WebSocket."""
@@ -82,6 +85,11 @@ class OwnBrowser:
 
     def __str__(self) -> str:
         return f"{self.label} ({self.folder})"
+
+    @property
+    def within(self) -> str:
+        """What it is called within a sentence."""
+        return str(self).replace(UNNAMED, UNNAMED.lower(), 1) if self.label == UNNAMED else str(self)
 
     @property
     def answers(self) -> bool:
@@ -130,7 +138,7 @@ def find_own_browser(wanted: str) -> OwnBrowser:
 def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
     """The user data folders to look in, with the name of the browser that each is of."""
     if wanted not in OWN_BROWSERS:
-        yield Path(wanted), "The browser"
+        yield Path(wanted), UNNAMED
         return
     home, table = _known_folders()
     for kind, names in table.items():

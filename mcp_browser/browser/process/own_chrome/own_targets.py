@@ -20,13 +20,12 @@ from mcp_browser.browser.process.shared.targets import (
     Targets,
     line,
 )
+from mcp_browser.dom.driver_errors import OWN_REFUSAL
 
 _TO_FRONT = re.compile(rb'^\{"id":(\d+),"method":"Page\.bringToFront"')
 _DOWNLOAD = b'{"method":"Page.downloadWillBegin"'
 _OURS = b'{"id":-1,'
 _OF_A_TARGET = {"Target.closeTarget", "Target.attachToTarget", "Target.getTargetInfo"}
-
-REFUSED = "This is not done in a browser of the user's own"
 
 
 class OwnTargets(Targets):
@@ -135,7 +134,7 @@ class OwnTargets(Targets):
     def _refuse(self, client: Client, command: dict[str, Any]) -> None:
         refusal = {
             "id": command["id"],
-            "error": {"code": -32000, "message": f"{REFUSED}: {command['method']}"},
+            "error": {"code": -32000, "message": f"{OWN_REFUSAL}: {command['method']}"},
         }
         session = {"sessionId": command["sessionId"]} if "sessionId" in command else {}
         client.send(line(refusal | session))

@@ -136,8 +136,9 @@ class Relay:
         """Which browser it is, and what is not touched there, in a sentence."""
         untouched = self._targets.untouched if self._targets is not None else 0
         lent = f"; {_tabs(len(self.lent))} used and left open" if self.lent else ""
+        browser = self._browser.within if self._browser is not None else "the browser"
         return (
-            f"Connected to {self._browser}. Tabs opened here are closed at the end{lent}; "
+            f"Connected to {browser}. Tabs opened here are closed at the end{lent}; "
             f"{_tabs(untouched)} not touched."
         )
 
