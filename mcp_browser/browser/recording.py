@@ -13,10 +13,11 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, Artifacts, PendingArtifact
-from mcp_browser.browser.files.temporary import TemporaryFolder
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.process.raw_traces import RawTraces
+from mcp_browser.browser.process.temporary import TemporaryFolder
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.trace_scrubbing import scrub_trace
@@ -40,6 +41,7 @@ class _Recorded(Protocol):
 
     hidden: dict[str, str]
     artifacts: Artifacts
+    raw_traces: RawTraces | None
     tab_switched: Wakeup
 
     @property
@@ -67,6 +69,9 @@ class _Recording:
             OSError: it cannot be written.
         """
         raise NotImplementedError
+
+    async def lost(self) -> None:
+        """There will be no file: leave nothing behind."""
 
 
 class _Video(_Recording):
@@ -123,21 +128,38 @@ class _Trace(_Recording):
     def __init__(self, session: _Recorded, file: PendingArtifact, context: BrowserContext) -> None:
         super().__init__(session, file)
         self.context = context
+        self._traces = session.raw_traces
+        self._name = self._traces.begin() if self._traces is not None else None
 
     async def begin(self) -> None:
         """Start it. Pictures are left out: nothing can be painted over on those that Playwright takes."""
-        await self.context.tracing.start(snapshots=True, screenshots=False, sources=False)
+        await self.context.tracing.start(name=self._name, snapshots=True, screenshots=False, sources=False)
 
     async def finish(self) -> None:
         """Write the trace without the secrets in it."""
         folder = TemporaryFolder()
+        raw = folder.path / "whole.zip"
         try:
-            await self.context.tracing.stop(path=folder.path / "whole.zip")
-            await anyio.to_thread.run_sync(self._scrub, folder.path / "whole.zip")
-        except PlaywrightError as error:
-            raise as_action_error(error, doing="writing the trace") from error
+            await self.context.tracing.stop(path=raw)
+            await anyio.to_thread.run_sync(self._scrub, raw)
+            await anyio.to_thread.run_sync(self._clear, raw, self.file.path)
+        except BaseException as error:
+            await self.lost()
+            if isinstance(error, PlaywrightError):
+                raise as_action_error(error, doing="writing the trace") from error
+            raise
         finally:
             await anyio.to_thread.run_sync(folder.remove)
+
+    async def lost(self) -> None:
+        """Leave nothing of it as Playwright has written it."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._clear)
+
+    def _clear(self, raw: Path | None = None, scrubbed: Path | None = None) -> None:
+        if self._traces is not None and self._name is not None:
+            self._traces.clear(self._name, raw, scrubbed)
+            self._name = None
 
     def _scrub(self, raw: Path) -> None:
         scrub_trace(
@@ -166,6 +188,7 @@ class Recordings(SessionPlugin):
         if isinstance(trace, _Trace) and trace.context is not context:
             self._drop("trace")
             self._session.artifacts.abandon(trace.file)
+            await trace.lost()
             self._notices.append("The trace was lost with the browser.")
         wanted = self._settings.record
         if wanted != "none" and wanted not in self._under_way:
@@ -254,6 +277,7 @@ class Recordings(SessionPlugin):
             except BaseException:
                 self._drop(kind)
                 self._session.artifacts.abandon(recording.file)
+                await recording.lost()
                 raise
         self._limits[kind] = limit = begin(self._keep_within_limits(kind, recorded))
         limit.add_done_callback(self._ending.discard)

@@ -17,13 +17,13 @@ from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
-from mcp_browser.browser.files.temporary import remove_leftovers_once
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.pool import ContextPool, Ended
+from mcp_browser.browser.process.temporary import remove_leftovers_once
 from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
     from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
+    from mcp_browser.browser.process.raw_traces import RawTraces
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name of an action that begins and its arguments without what may be secret.
@@ -79,6 +80,8 @@ class BrowserSession:
 
     watcher: CallWatcher | None = None
     """Who is told of each call."""
+    raw_traces: "RawTraces | None" = None
+    """Where traces of its context are written, as they are."""
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
@@ -402,6 +405,7 @@ class BrowserSession:
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context
+                self.raw_traces = lease.traces
                 if lease.joined and self.limits.clipboard is None:
                     # The browser's own one is that of whoever was there first.
                     self.limits = replace(self.limits, clipboard=Clipboard())

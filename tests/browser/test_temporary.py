@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_browser.browser.files.temporary import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
+from mcp_browser.browser.process.temporary import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
 from tests.support.process import RawServer
 from tests.support.site import Site
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from mcp_browser.browser.files.disk import ClientDisk
 from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, take_free_path
-from mcp_browser.browser.files.temporary import TemporaryFolder
+from mcp_browser.browser.process.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.settings import FileSettings
