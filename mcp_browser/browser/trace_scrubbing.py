@@ -1,5 +1,7 @@
 """A trace of Playwright's without the secrets in it."""
 
+import base64
+import binascii
 import html
 import json
 import re
@@ -10,6 +12,7 @@ from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_name
+from mcp_browser.text import in_base64
 
 EVENTS = (".trace", ".network")
 VALUE = "__playwright_value_"  # The attribute by which a snapshot keeps what a field holds
@@ -19,12 +22,17 @@ SECRET_FIELDS = re.compile(
     r"(?:^|[^a-z])(?:csc|totp|pin-?code|one-?time-?code|card-?(?:num|no))(?:$|[^a-z])", re.IGNORECASE
 )
 """Names of secret fields that are no names of secrets elsewhere, as dom/page/roles.js has them."""
+FRAMES = ".jsonl"  # What a WebSocket has carried, a line each; what is no text in base64
+BINARY = 2  # The opcode of such a frame
+ENCODED_MARK = base64.b64encode(MARK.encode()).decode()
 TYPED = {
     **dict.fromkeys(("keyboardType", "keyboardInsertText"), "text"),
     **dict.fromkeys(("keyboardPress", "keyboardDown", "keyboardUp"), "key"),
 }
 
 Json = dict[str, Any]
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{7,}={0,2}")
 
 
 def scrub_trace(raw: Path, target: Path, *, redactor: Redactor, hidden: Iterable[str], largest: int) -> None:
@@ -45,7 +53,7 @@ def scrub_trace(raw: Path, target: Path, *, redactor: Redactor, hidden: Iterable
                 scrubber.scrub(line)
         kinds = scrubber.kinds
         for entry in bodies:
-            scrubber.body(source.read(entry), kinds.get(entry.filename, ""))
+            scrubber.body(source.read(entry), kinds.get(entry.filename, ""), entry.filename)
         for entry in events:
             with copy.open(entry.filename, "w") as out:
                 for line in _lines(source, entry):
@@ -55,7 +63,8 @@ def scrub_trace(raw: Path, target: Path, *, redactor: Redactor, hidden: Iterable
             room -= entry.compress_size
             if room < 0:
                 break
-            copy.writestr(entry.filename, scrubber.body(source.read(entry), kinds.get(entry.filename, "")))
+            kind = kinds.get(entry.filename, "")
+            copy.writestr(entry.filename, scrubber.body(source.read(entry), kind, entry.filename))
 
 
 def _lines(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Json]:
@@ -69,6 +78,7 @@ class _Scrubber:
     def __init__(self, redactor: Redactor, hidden: Iterable[str]) -> None:
         self._redactor = redactor
         self._secrets: set[str] = set()
+        self._encoded: set[str] = set()
         self.kinds: dict[str, str] = {}
         """The MIME types of bodies, by the names of their entries."""
         for value in hidden:
@@ -79,6 +89,7 @@ class _Scrubber:
             in_json = json.dumps(value)[1:-1]
             self._secrets |= {value, quote(value), quote(value, safe=""), quote_plus(value)}
             self._secrets |= {in_json, json.dumps(value, ensure_ascii=False)[1:-1], html.escape(value)}
+        self._encoded |= set(in_base64(value))
 
     def learn(self, event: Json) -> None:
         """Take note of what secret fields hold, and of what bodies are."""
@@ -126,13 +137,32 @@ class _Scrubber:
         if received.get("text") and received.get("encoding") != "base64":
             received["text"] = self._redactor.body(received["text"], str(received.get("mimeType") or ""))
 
-    def body(self, data: bytes, kind: str) -> bytes:
+    def body(self, data: bytes, kind: str, name: str) -> bytes:
         """A body; nothing of one that is no text and has a secret in it."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            return b"" if any(secret.encode() in data for secret in self._secrets) else data
-        return self._hide(self._redactor.body(text, kind)).encode()
+            return b"" if self._is_telling(data) else data
+        if name.endswith(FRAMES):
+            text = "\n".join(self._frame(line) for line in text.split("\n"))
+        else:
+            text = self._redactor.body(text, kind)
+        return self._hide(text).encode()
+
+    def _frame(self, line: str) -> str:
+        """What a WebSocket has carried at once."""
+        try:
+            frame = json.loads(line)
+            if frame["opcode"] != BINARY:
+                frame["data"] = self._redactor.body(frame["data"])
+            elif self._is_telling(base64.b64decode(frame["data"])):
+                frame["data"] = ENCODED_MARK
+        except (ValueError, KeyError, TypeError, binascii.Error):
+            return self._redactor.body(line)
+        return json.dumps(frame, ensure_ascii=False)
+
+    def _is_telling(self, data: bytes) -> bool:
+        return any(secret.encode() in data for secret in self._secrets | self._redactor.known)
 
     def _clean(self, value: Any) -> Any:
         match value:
@@ -150,7 +180,12 @@ class _Scrubber:
         for secret in sorted(self._secrets, key=len, reverse=True):
             if secret in text:
                 text = text.replace(secret, MARK)
+        if any(part in text for part in self._encoded):
+            text = _BASE64.sub(self._run, text)
         return text
+
+    def _run(self, found: re.Match[str]) -> str:
+        return ENCODED_MARK if any(part in found[0] for part in self._encoded) else found[0]
 
 
 def _is_typed(argument: str, value: str) -> bool:

@@ -32,9 +32,11 @@ from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_sna
 from mcp_browser.settings import Settings
 from mcp_browser.text import (
     CHARACTERS_A_TOKEN,
+    SHORTEST_IN_BASE64,
     SURROGATES,
     clean_text,
     cut,
+    in_base64,
     in_texts,
     one_line,
     plain_lines,
@@ -234,7 +236,8 @@ def _attribute(text: str, limit: int) -> str:
 def hide(text: str, secrets: Mapping[str, str]) -> str:
     """Put a secret's name for its value, the longest value first, so that none is left in parts.
 
-    A value is also known as it stands in addresses, JSON, HTML and Python.
+    A value is also known as it stands in addresses, JSON, HTML and Python, and a longer one in base64 and as
+    hexadecimal digits: so are frames of WebSockets told.
     """
     if not secrets:
         return text
@@ -271,4 +274,6 @@ def _forms(value: str) -> set[str]:
         html.escape(value),
         html.escape(value, quote=False),
         repr(value)[1:-1],
+        *in_base64(value),
+        *((value.encode(errors="surrogatepass").hex(),) if len(value) >= SHORTEST_IN_BASE64 else ()),
     }

@@ -18,8 +18,10 @@ from mcp_browser.browser.recording import Recordings, check
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, SettingsError
 from mcp_browser.settings import Settings
+from mcp_browser.text import in_base64
 from tests.actions.hand import Hand
 from tests.browser.conftest import until
+from tests.support.sockets import echo_server
 from tests.support.video import BLUE, GREEN, RED, Colour, colour_at, frames, is_near, pictures, shows
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -201,6 +203,38 @@ async def test_a_trace_opens_and_holds_no_secret(hand: Hand, tmp_path: Path) -> 
     assert "Navigate" in await playwright("actions")
     assert "POST" in await playwright("requests")
     await playwright("close")
+
+
+SOCKET_PAGE = """<label>Password <input type=password id=pw></label><button id=send>Send</button>
+<p id=p></p><script>
+  const socket = new WebSocket("{address}");
+  let left = 5;
+  socket.onmessage = () => {{ if (!--left) p.textContent = "Answered" }};
+  send.onclick = () => {{
+    const bytes = (text) => new TextEncoder().encode(text);
+    for (const before of ["", "1", "22"]) socket.send(bytes(`${{before}}${{pw.value}}\\x01`));
+    socket.send(JSON.stringify({{ inner: JSON.stringify({{ token: "t0k3n-in-a-frame", word: pw.value }}) }}));
+    fetch("?", {{ method: "POST", body: `data:text/plain;base64,${{btoa("a" + pw.value)}}` }});
+    socket.send("kept as it is");
+  }};
+</script>"""
+
+
+async def test_what_sockets_carry_and_base64_hold_no_secret_in_a_trace(hand: Hand) -> None:
+    secret = "0pen?sesame>now"
+    with echo_server() as address:
+        await hand.open("Before")
+        await hand.do("start_recording", kind="trace")
+        await hand.open(SOCKET_PAGE.format(address=address))
+        await hand.do("input_text", index=hand.index("Password"), text=secret)
+        await hand.do("click_element", index=hand.index("Send"))
+        await hand.do("wait_for", text="Answered")
+        await hand.do("stop_recording", kind="trace")
+    with zipfile.ZipFile(file_of(hand)) as trace:
+        whole = b"\n".join(trace.read(name) for name in trace.namelist())
+    for hidden in (secret, "t0k3n-in-a-frame", *in_base64(secret)):
+        assert hidden.encode() not in whole, hidden
+    assert b"kept as it is" in whole
 
 
 async def test_recordings_are_whole_when_the_session_ends(hand: Hand) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 from hypothesis import given
@@ -245,6 +246,19 @@ def test_a_file_with_an_address_is_a_link_and_told_by_its_path_or_its_address_on
 )
 def test_a_secret_is_hidden_in_every_writing(told: str) -> None:
     assert hide(f"[{told}]", {"w": 'a b"/é<1'}) == "[<secret>w</secret>]"
+
+
+@pytest.mark.parametrize("before", ["", "1", "22"])
+@pytest.mark.parametrize("after", ["", "?", "??>"])
+def test_a_secret_in_base64_and_in_hexadecimal_digits_is_hidden(before: str, after: str) -> None:
+    secret = "hunter2??>~secret"
+    data = f"{before}{secret}{after}".encode()
+    for told in (b64encode(data), urlsafe_b64encode(data), data.hex().encode()):
+        hidden = hide(told.decode(), {"pw": secret})
+        assert "<secret>pw</secret>" in hidden
+        rest = hidden.replace("<secret>pw</secret>", "")
+        assert len(rest) <= len(told) - len(secret)
+    assert hide(b64encode(b"1234").decode(), {"pin": "1234"}) == b64encode(b"1234").decode()
 
 
 def test_a_name_that_was_put_in_is_not_taken_for_a_value() -> None:
