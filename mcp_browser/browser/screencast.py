@@ -267,12 +267,13 @@ class Screencast:
         if boxes:
             shot = Shot(raw, (seen.covers.model_copy(update={"boxes": tuple(boxes)}),))
             raw = await anyio.to_thread.run_sync(encode_whole, shot)
-        about = event["metadata"]
+        # The page's own pixels, which points are counted in: a zoomed page has more or fewer of them.
+        _, _, width, height = seen.covers.view
         frame = Frame(
             data=raw,
-            time=about.get("timestamp") or time.time(),
-            width=round(about["deviceWidth"]),
-            height=round(about["deviceHeight"]),
+            time=event["metadata"].get("timestamp") or time.time(),
+            width=round(width),
+            height=round(height),
         )
         self._last = (frame, seen.values)
         for watching in self._watching:

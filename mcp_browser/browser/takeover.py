@@ -313,7 +313,7 @@ class Takeover:
             told = "A person was asked, and may have worked in the browser meanwhile."
         url, before = self._url(), self._url_before
         if moved and url != before:
-            told += f" The page was {cut_address(before) or 'none'} and is {cut_address(url)} now."
+            told += f" The page was {cut_address(before) or 'none'} and is {cut_address(url) or 'none'} now."
         elif moved:
             told += f" The page {cut_address(url)} was loaded again."
         if note and note.strip():

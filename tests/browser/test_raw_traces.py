@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.process import RawServer
+from tests.support.process import RawServer, browser_of
 from tests.support.site import Site
 
 pytestmark = [
@@ -66,13 +66,6 @@ def recorded(server: RawServer, page: str) -> None:
     assert not server.call("click_element", index=int(send))["isError"]
 
 
-def browser_of(server: RawServer) -> int:
-    """The browser's own process: its others have a type, and the driver and the server are no browsers."""
-    others = re.compile("--type=|crashpad|python|driver/node")
-    (browser,) = [pid for pid, command in server.descendants().items() if not others.search(command)]
-    return browser
-
-
 @pytest.mark.parametrize("isolated", [True, False])
 def test_nothing_secret_stays_after_a_trace_while_its_browser_lives(
     temporary: Path, site: Site, isolated: bool
@@ -99,7 +92,7 @@ def test_nothing_secret_stays_after_a_crash_of_the_browser(temporary: Path, site
         server.initialize()
         recorded(server, site.page(PAGE))
         assert telling(temporary)
-        os.kill(browser_of(server), signal.SIGKILL)
+        os.kill(browser_of(server.descendants()), signal.SIGKILL)
         deadline = time.monotonic() + 60
         while telling(temporary):
             assert time.monotonic() < deadline

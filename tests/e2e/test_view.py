@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import re
+import signal
+import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,7 +19,7 @@ from websockets.typing import Origin
 
 from mcp_browser.actions.auditing import _axe
 from mcp_browser.dom.cdp import send
-from tests.support.process import RawServer
+from tests.support.process import RawServer, browser_of
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
@@ -107,6 +110,11 @@ async def viewed(server: RemoteServer, chromium: Browser) -> AsyncGenerator[Page
 
 async def frames_of(view: Page) -> int:
     return int(await view.locator("#live").get_attribute("data-frames") or 0)
+
+
+async def first_frame(view: Page) -> None:
+    """Wait until there is a picture: of a page that does not change, there is no other one."""
+    await expect(view.locator("#live")).to_have_attribute("data-frames", re.compile("."), timeout=SECONDS)
 
 
 async def more_frames(view: Page, number: int = 3) -> None:
@@ -289,6 +297,117 @@ async def test_one_viewer_takes_over_and_the_other_sees_it(
                 await expect(first.get_by_role("button", name="Hand back")).to_be_visible(timeout=SECONDS)
                 await first.get_by_role("button", name="Hand back").click()
                 await expect(button).to_be_enabled(timeout=SECONDS)
+
+
+DOOR = """<button style="position:absolute;left:0;top:0;width:200px;height:100px"
+  onclick="document.title = `Said ${prompt('Who is there?', 'Nobody')}`">Ask</button>
+<button style="position:absolute;left:300px;top:0;width:200px;height:100px"
+  onclick="window.open('/hello', '', 'popup')">Open</button>
+<input style="position:absolute;left:600px;top:0" oninput="document.title = `Typed ${value}`" id=typed>
+<script>document.addEventListener('keydown', () => typed.focus())</script>"""
+
+
+async def test_what_a_person_is_told_holds_and_is_for_people(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await browser.open(site.page(DOOR, title="Door"))
+        async with viewed(server, chromium) as view:
+            await first_frame(view)
+            status = view.get_by_role("status")
+            # Nobody takes what was before for what is now.
+            await view.get_by_role("slider").press("Home")
+            await expect(view.locator("#past")).to_be_visible()
+            await take_over(view)
+            await expect(view.locator("#past")).to_be_hidden()
+            await click_in(view, 100, 50)
+            await expect(view.get_by_role("textbox", name="Answer")).to_have_value("Nobody", timeout=SECONDS)
+            await click_in(view, 700, 300)
+            await expect(status).to_contain_text("prompt dialog is open", timeout=SECONDS)
+            assert "handle_dialog" not in await status.inner_text()
+            await view.get_by_role("button", name="OK").click()
+            await expect(view.get_by_role("button", name="Said Nobody")).to_be_visible(timeout=SECONDS)
+            await expect(status).to_have_text(
+                "You have the browser; the model's calls wait.", timeout=SECONDS
+            )
+            # The keys are the page's again.
+            await view.keyboard.type("Ada")
+            await expect(view.get_by_role("button", name="Typed Ada")).to_be_visible(timeout=SECONDS)
+            await view.get_by_role("button", name="Hand back").click()
+
+
+async def test_what_a_page_opens_for_a_person_comes_to_the_front(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with connected(server.url) as browser:
+        await browser.open(site.page(DOOR, title="Door"))
+        async with viewed(server, chromium) as view:
+            await first_frame(view)
+            await take_over(view)
+            await click_in(view, 400, 50)
+            await expect(view.get_by_label("Address")).to_have_value(re.compile("/hello$"), timeout=SECONDS)
+            await view.get_by_role("button", name="Door").click()
+            await expect(view.get_by_role("button", name="Door")).to_have_attribute(
+                "aria-current", "page", timeout=SECONDS
+            )
+            await view.get_by_role("button", name="Hand back").click()
+
+
+async def test_a_click_in_the_picture_of_a_zoomed_page_is_at_its_place(chromium: Browser, site: Site) -> None:
+    wide = """<meta name=viewport content="width=1280"><body style="margin:0;width:1280px;height:1280px">
+    <button style="position:absolute;left:800px;top:400px;width:160px;height:80px"
+      onclick="document.title = 'Hit'">Target</button>"""
+    async with (
+        serving("--http", "--view", "--device", "iPhone 15") as server,
+        connected(server.url) as browser,
+    ):
+        await browser.open(site.page(wide, title="Wide"))
+        async with viewed(server, chromium) as view:
+            await first_frame(view)
+            await take_over(view)
+            box = await view.locator("#live").bounding_box()
+            size = await view.evaluate("() => [live.width, live.height]")
+            assert box is not None
+            scale = min(box["width"] / size[0], box["height"] / size[1])
+            left = box["x"] + (box["width"] - size[0] * scale) / 2
+            top = box["y"] + (box["height"] - size[1] * scale) / 2
+            zoom = size[0] * scale / 1280
+            await view.mouse.click(left + 880 * zoom, top + 440 * zoom)
+            await expect(view.get_by_role("button", name="Hit")).to_be_visible(timeout=SECONDS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+async def test_a_person_goes_on_after_a_crash_of_the_browser(chromium: Browser, site: Site) -> None:
+    page = site.page("<p>Here", title="Here")
+    async with serving("--http", "--view") as server, connected(server.url) as browser:
+        await open_shop(browser, site, "Shop")
+        async with viewed(server, chromium) as view:
+            await more_frames(view)
+            await take_over(view)
+            os.kill(browser_of(server.processes.living(server.process.pid)), signal.SIGKILL)
+            await expect(view.get_by_role("status")).to_contain_text("The browser has ended", timeout=SECONDS)
+            # No picture passes for what is there now.
+            assert await view.evaluate(
+                "() => !live.getContext('2d').getImageData(0, 0, 99, 99).data.some((one) => one)"
+            )
+            await view.get_by_label("Address").fill(page)
+            await view.keyboard.press("Enter")
+            await expect(view.get_by_role("button", name="Here")).to_be_visible(timeout=SECONDS)
+            await expect(view.get_by_role("status")).to_contain_text("You have the browser", timeout=SECONDS)
+            await view.get_by_role("button", name="Hand back").click()
+            await expect(view.get_by_role("button", name="Take over")).to_be_visible(timeout=SECONDS)
+        assert "was started again" in (await browser.call("get_state", screenshot=False)).text
+
+
+async def test_the_end_of_a_session_that_was_taken_over_is_told(
+    server: RemoteServer, chromium: Browser, site: Site
+) -> None:
+    async with viewed(server, chromium) as view:
+        async with connected(server.url, "legacy") as browser:
+            await open_shop(browser, site, "Short")
+            await more_frames(view)
+            await take_over(view)
+        await expect(view.get_by_role("status")).to_have_text("The session has ended.", timeout=SECONDS)
 
 
 @asynccontextmanager

@@ -4,13 +4,14 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -23,6 +24,13 @@ MARK = "BROWSER_TEST_RUN"
 def warnings_aside(stderr: str) -> list[str]:
     """What a program says, without the warning that those get who run it as root."""
     return [line for line in stderr.splitlines() if "without its process sandbox" not in line]
+
+
+def browser_of(commands: Mapping[int, str]) -> int:
+    """The browser's own process: its others have a type, and neither the driver nor the server is one."""
+    others = re.compile("--type=|crashpad|python|driver/node")
+    (browser,) = [pid for pid, command in commands.items() if not others.search(command)]
+    return browser
 
 
 class MarkedProcesses:

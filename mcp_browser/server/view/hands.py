@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_browser.browser.addresses import check_url
@@ -13,7 +15,7 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.takeover import Holder
-from mcp_browser.errors import NotActionable
+from mcp_browser.errors import ActionError, NotActionable
 
 LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
 LONGEST_TEXT = 20_000  # Characters that come at once, as pasted
@@ -101,10 +103,11 @@ Input = Mouse | Keys | Text | Go | ToTab | AnswerDialog
 
 @dataclass(eq=False, slots=True)
 class _Grip:
-    """Which viewer has a session; `leaving` runs while its page is not connected."""
+    """Which viewer has a session, and knows which tabs; `leaving` runs while its page is not connected."""
 
     viewer: str
     holder: Holder
+    known: set[int]
     leaving: asyncio.TimerHandle | None = None
 
 
@@ -131,8 +134,18 @@ class Hands:
             raise NotActionable("This session may only be watched: its client may only read (--read-only).")
         if self.has(session, viewer):
             return
-        self._grips[session] = _Grip(viewer, await session.takeover.begin(by))
+        holder = await session.takeover.begin(by)
+        self._grips[session] = _Grip(viewer, holder, set(session.tabs))
         await session.ensure_open()
+
+    async def follow(self, session: BrowserSession, viewer: str) -> None:
+        """Bring to the front what the page has opened since: a person looks for it there."""
+        if (grip := self._grip(session, viewer)) is not None:
+            new = session.tabs.keys() - grip.known
+            grip.known |= new
+            if new and session.tab_in_use is not None and len(session.tabs) > 1:
+                with suppress(ActionError, PlaywrightError):
+                    await session.switch_tab(max(new))
 
     async def hand_back(self, session: BrowserSession, viewer: str, note: str | None = None) -> None:
         """Give a session back that the viewer has."""
@@ -182,6 +195,10 @@ async def carry_out(message: Input, session: BrowserSession) -> None:
         ActionError: it cannot be done; the message says why.
         PlaywrightError: the browser did not understand it, or the tab has gone.
     """
+    if session.tab_in_use is None:
+        if not isinstance(message, Go):
+            raise NotActionable("The browser has ended. Open an address: that starts it again.")
+        await session.ensure_open()
     tab = session.current_tab
     match message:
         case ToTab():

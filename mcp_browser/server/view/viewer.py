@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
@@ -23,6 +24,7 @@ from mcp_browser.server.view.hands import (
     HandMessage,
     Hands,
     Input,
+    Mouse,
     Take,
     carry_out,
     may_take,
@@ -117,6 +119,7 @@ class Viewer:
         self._drawn = Wakeup()
         self._shown: Tab | None = None
         self._showing = anyio.CancelScope()
+        self._complained = False
         self._to_do, self._doing = anyio.create_memory_object_stream[Take | HandBack | Input](MOST_WAITING)
 
     async def serve(self) -> None:
@@ -185,6 +188,8 @@ class Viewer:
                 self._watch(None)
             await self._tell_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
             watched = self._watched
+            if watched is not None:
+                await self._hands.follow(watched, self._key)
             if watched is not None and (tab := watched.tab_in_use) is not None:
                 # Nothing else asks for it between the calls.
                 await tab.refresh_title()
@@ -236,9 +241,7 @@ class Viewer:
         told = {
             "id": name_of(session),
             "tabs": tabs,
-            "dialog": {"text": str(dialog), "prompt": dialog.kind == "prompt"}
-            if dialog is not None
-            else None,
+            "dialog": None if dialog is None else _dialog(dialog),
             # Whoever is waited for may come by any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
@@ -301,11 +304,19 @@ class Viewer:
                         await carry_out(message, session)
                     case _:
                         pass
+                if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
+                    await self._complain("")
             except ActionError as error:
-                await self._line.send({"type": "told", "text": hide(str(error), session.hidden)})
+                # The hint is for the model.
+                await self._complain(hide(error.message, session.hidden))
             except PlaywrightError as error:
                 logger.debug("Not done for a person: %s", error)
             self._changed.wake()
+
+    async def _complain(self, text: str) -> None:
+        """Say why something was not done; "" once that is past."""
+        self._complained = bool(text)
+        await self._line.send({"type": "told", "text": text})
 
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
@@ -317,6 +328,10 @@ class Viewer:
 def _holder(session: BrowserSession) -> str | None:
     holder = session.takeover.active
     return str(holder) if holder is not None else None
+
+
+def _dialog(dialog: DialogInfo) -> dict[str, Any]:
+    return {"text": str(dialog), "prompt": dialog.kind == "prompt", "default": dialog.default_value}
 
 
 def _title(tab: Tab) -> str:

@@ -3,7 +3,7 @@
  *
  * @typedef {{ id: string, title: string, address: string, calls: number, busy: boolean, taken: string | null }} SessionLine
  * @typedef {{ id: number, title: string, address: string, current: boolean }} TabLine
- * @typedef {{ id: string, tabs: TabLine[], dialog: { text: string, prompt: boolean } | null, holder: string | null,
+ * @typedef {{ id: string, tabs: TabLine[], dialog: { text: string, prompt: boolean, default: string } | null, holder: string | null,
  *   mine: boolean, may_take: boolean, asked: string | null }} Session
  * @typedef {{ number: number, tool: string, arguments: Record<string, unknown>, started: number, state: string,
  *   seconds: number | null, result: string, picture: boolean }} Call
@@ -64,7 +64,7 @@ function takeIn(message) {
   if (message.type === "sessions") showSessions(message.sessions);
   else if (message.type === "session") showSession(message.session);
   else if (message.type === "call") showCall(message.call);
-  else say(message.text, true);
+  else say(message.text || standing(), !!message.text);
 }
 
 // -- sessions and tabs
@@ -128,14 +128,32 @@ function showSession(now) {
   at("dialog").hidden = !now?.dialog;
   at("asks").textContent = now?.dialog?.text ?? "";
   at("answer").hidden = !now?.dialog?.prompt;
-  if (before?.mine && !mine && document.activeElement === document.body) take.focus();
+  const answer = /** @type {HTMLInputElement} */ (at("answer"));
+  if (mine && now.dialog?.prompt && now.dialog.text !== before?.dialog?.text) {
+    answer.value = now.dialog.default;
+    answer.select();
+  }
+  // What is typed next is for the page again.
+  if (mine && before?.dialog && !now.dialog && isNowhere()) keys.focus();
+  if (!current) canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
+  if (before?.mine && !mine && isNowhere()) take.focus();
   if (mine && !before?.mine) {
-    say("You have the browser; the model's calls wait.");
+    showPast(null);
+    say(standing());
     keys.focus();
   } else if (now?.asked && !mine) say(`You are asked: ${now.asked}`);
   else if (now?.holder && !mine) say(`${now.holder}.`);
+  else if (!now && before) say("The session has ended.");
   else if (!mine && before?.holder) say("The browser was handed back.");
+  else if (mine && !now.tabs.length) say("The browser has ended. Open an address: that starts it again.", true);
+  else if (mine && !before?.tabs.length) say(standing());
 }
+
+/** Whether what had the focus has gone, or is about to lose it since it is hidden. */
+const isNowhere = () => document.activeElement === document.body || !document.activeElement?.checkVisibility();
+
+/** How things stand. */
+const standing = () => (session?.mine ? "You have the browser; the model's calls wait." : "Connected.");
 
 // -- calls and the pictures after them
 
@@ -207,7 +225,7 @@ function showLine() {
   line.max = String(there.length);
   line.value = String(place < 0 ? there.length : place);
   const call = there[place];
-  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} back` : "No pictures yet";
+  const told = call ? `After ${call.tool}, ${timeOf(call)}` : there.length ? `${there.length} picture${there.length > 1 ? "s" : ""}` : "No pictures yet";
   at("when").textContent = told;
   line.setAttribute("aria-valuetext", call ? told : "Live");
   at("now").setAttribute("aria-pressed", String(!call));
