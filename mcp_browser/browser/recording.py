@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Kind = Literal["video", "trace"]
 
 FRAMES_A_SECOND = 10
+FIRST_PICTURE_SECONDS = 5.0  # How long a video waits for its first picture when it is to end already
 NO_ENCODER = "The package that encodes videos is not installed."
 HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
 
@@ -103,11 +104,15 @@ class _Video(_Recording):
             full.cancel()
 
     async def finish(self) -> None:
-        """End the video now."""
+        """End the video now; of one that had hardly begun, after its first picture."""
+        if not self._writer.written:
+            with anyio.move_on_after(FIRST_PICTURE_SECONDS):
+                await self._show(once=True)
         if not await anyio.to_thread.run_sync(self._writer.close, time.monotonic() - self._begun):
             raise NotActionable("Nothing was recorded: no page was shown.", hint="Open one with go_to_url.")
 
-    async def _show(self) -> None:
+    async def _show(self, *, once: bool = False) -> None:
+        """Write the pictures of the tab in use, until it is gone; or only one."""
         tab = self._session.tab_in_use
         if tab is None:
             return
@@ -119,6 +124,8 @@ class _Video(_Recording):
                     )
                     if self._writer.written > self._bounds.record_size * BYTES_A_MEGABYTE:
                         self._full.set()
+                    if once:
+                        return
                     await asyncio.sleep(1 / self._fps)
 
 

@@ -81,6 +81,14 @@ async def test_a_video_shows_what_the_pages_showed_in_real_time(hand: Hand) -> N
     assert path.name in await hand.do("list_files")
 
 
+async def test_a_video_that_ends_at_once_shows_the_page(hand: Hand) -> None:
+    await hand.open(PAGE.format("red"))
+    for _ in range(3):
+        await hand.do("start_recording")
+        await hand.do("stop_recording")
+        assert shows(file_of(hand), RED)
+
+
 async def test_a_video_has_the_size_that_is_asked_for(hand: Hand) -> None:
     await hand.open(PAGE.format("red"))
     await hand.do("start_recording", size="640x480", fps=2)
