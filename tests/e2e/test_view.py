@@ -399,10 +399,9 @@ async def test_a_person_goes_on_after_a_crash_of_the_browser(chromium: Browser, 
         assert "was started again" in (await browser.call("get_state", screenshot=False)).text
 
 
-async def test_the_end_of_a_session_that_was_taken_over_is_told(
-    server: RemoteServer, chromium: Browser, site: Site
-) -> None:
-    async with viewed(server, chromium) as view:
+async def test_the_end_of_a_session_that_was_taken_over_is_told(chromium: Browser, site: Site) -> None:
+    # A server of its own: there is no other session that the view could show instead.
+    async with serving("--http", "--view") as server, viewed(server, chromium) as view:
         async with connected(server.url, "legacy") as browser:
             await open_shop(browser, site, "Short")
             await more_frames(view)
