@@ -18,6 +18,7 @@ from mcp_browser.browser.network.exchange import ToldExchange, tell
 from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.errors import DeadlineExceeded
+from mcp_browser.hiding import hide, hide_in
 from mcp_browser.text import CHARACTERS_A_TOKEN, counted
 
 network = Registry(group="network")
@@ -132,7 +133,8 @@ async def get_network_request(ctx: ActionContext, params: GetNetworkRequestParam
     limit = ctx.settings.observation.changes_budget * CHARACTERS_A_TOKEN
     attachments: list[Attachment] = []
     if body and (told.response_body is None or len(told.response_body) > limit):
-        content = told.response_body.encode() if told.response_body is not None else body
+        text = told.response_body
+        content = body if text is None else hide(text, ctx.session.hidden).encode()
         attachments.append(
             await _kept(ctx, content, body_name(told.url, exchange.mime_type), exchange.mime_type)
         )
@@ -191,7 +193,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
     version = f"{browser.browser_type.name}/{browser.version}" if browser else "chromium/unknown"
     redactor = ctx.session.redactor()
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
-    archive = make_har(told, browser=version, titles=titles)
+    archive = hide_in(make_har(told, browser=version, titles=titles), ctx.session.hidden)
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
     file = await _kept(ctx, content, params.name or "network", "application/json", suffix=".har")
     return ActionResult(

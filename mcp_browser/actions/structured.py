@@ -13,6 +13,7 @@ from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.hiding import hide
 from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 if TYPE_CHECKING:
@@ -205,6 +206,7 @@ def _first(data: Any) -> Any:
 async def _save(ctx: ActionContext, text: str, name: str) -> Artifact:
     files = ctx.session.artifacts
     try:
-        return await files.add(text.encode("utf-8"), name, kind="extract", default="table")
+        shown = hide(text, ctx.session.hidden)
+        return await files.add(shown.encode("utf-8"), name, kind="extract", default="table")
     except OSError as error:
         raise files.not_written(error) from error

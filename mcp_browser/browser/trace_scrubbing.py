@@ -2,16 +2,15 @@
 
 import base64
 import binascii
-import html
 import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, quote_plus
 
 from mcp_browser.browser.redaction import MARK, Redactor, is_secret_name
+from mcp_browser.hiding import forms_of
 from mcp_browser.text import in_base64
 
 EVENTS = (".trace", ".network")
@@ -86,9 +85,7 @@ class _Scrubber:
 
     def _keep(self, value: str) -> None:
         if len(value) >= SHORTEST:
-            in_json = json.dumps(value)[1:-1]
-            self._secrets |= {value, quote(value), quote(value, safe=""), quote_plus(value)}
-            self._secrets |= {in_json, json.dumps(value, ensure_ascii=False)[1:-1], html.escape(value)}
+            self._secrets |= forms_of(value)
         self._encoded |= set(in_base64(value))
 
     def learn(self, event: Json) -> None:
@@ -177,11 +174,12 @@ class _Scrubber:
                 return value
 
     def _hide(self, text: str) -> str:
+        # First, so that what is encoded can still be decoded.
+        if any(part in text for part in self._encoded):
+            text = _BASE64.sub(self._run, text)
         for secret in sorted(self._secrets, key=len, reverse=True):
             if secret in text:
                 text = text.replace(secret, MARK)
-        if any(part in text for part in self._encoded):
-            text = _BASE64.sub(self._run, text)
         return text
 
     def _run(self, found: re.Match[str]) -> str:

@@ -286,6 +286,28 @@ async def test_a_log_that_begins_late_says_since_when(hand: Hand) -> None:
     assert re.match(r"0 requests \(Recorded since \d\d:\d\d:\d\d\)\.", await hand.do("get_network_requests"))
 
 
+async def test_what_is_hidden_is_in_no_file_of_the_network(listening: Hand, site: Site) -> None:
+    # Under a name that tells nothing, as a person may have typed it.
+    hidden = "duckling pond 7"
+    listening.session.hide({"typed by a person": hidden})
+    long = json.dumps({"note": hidden, "rest": ["x" * 60] * 2000})
+    answer = site.publish(long.encode(), content_type="application/json")
+    page = site.page(
+        f"<script>fetch('/echo', {{method: 'POST', body: 'note={hidden}'}}); fetch('{answer}')</script>"
+    )
+    await listening.do("go_to_url", url=page)
+    listed = await listening.do("get_network_requests", url=answer.removeprefix(site.url))
+    (number,) = re.findall(r"^\W*(\d+)", listed.partition("\n")[2], re.MULTILINE)[:1]
+    await listening.do("get_network_request", id=int(number))
+    files = [*listening.result.attachments]
+    await listening.do("export_har", name="all")
+    files += listening.result.attachments
+    assert len(files) == 2
+    for file in files:
+        assert hidden not in read(file)
+        assert "<secret>typed by a person</secret>" in read(file)
+
+
 async def test_an_archive_is_a_valid_har_of_all_that_was_recorded(
     listening: Hand, site: Site, sockets: str
 ) -> None:
