@@ -56,6 +56,7 @@ class ExchangeViewParams(ActionParams):
         default=(), max_length=LONGEST_EXCHANGE, description="what the person does"
     )
     wait: bool = Field(default=False, description="answer with what is new, once there is something")
+    anew: bool = Field(default=False, description="begin with all there is: answers may have been lost")
     picture: int | None = Field(default=None, description="answer with the picture after this call")
 
 
@@ -139,7 +140,7 @@ class ViewApp:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
             return self._picture(seat.session, params.picture)
-        line = self._line(seat, params.page)
+        line = self._line(seat, params.page, anew=params.anew)
         for message in params.messages:
             line.say(json.dumps(message))
         if params.messages:
@@ -151,9 +152,12 @@ class ViewApp:
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _line(self, seat: _Seat, name: str) -> PolledLine:
-        """The connection to a page of the view: a new one where the page has not asked for long."""
+    def _line(self, seat: _Seat, name: str, *, anew: bool) -> PolledLine:
+        """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
         page = seat.pages.get(name)
+        if page is not None and anew:
+            seat.pages.pop(name).work.cancel()
+            page = None
         if page is None or page.work.done():
             seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
             if len(seat.pages) >= MOST_PAGES:
@@ -173,7 +177,7 @@ class ViewApp:
                 visible=lambda: [] if seat.session.closed else [seat.session],
             ).serve()
         finally:
-            line.closed = True
+            line.end()
 
     def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
         pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)

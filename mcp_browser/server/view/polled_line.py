@@ -84,6 +84,10 @@ class PolledLine:
     async def close(self, _code: int, reason: str) -> None:
         """Say why it ends, and end."""
         self._news.append({"type": "told", "text": reason})
+        self.end()
+
+    def end(self) -> None:
+        """Take no more; whoever waits for what is new gets what there is."""
         self.closed = True
         self._changed.wake()
 
