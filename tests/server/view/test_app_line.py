@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, FrameLocator, Page, expect
 
+from mcp_browser.actions.auditing import _axe
 from mcp_browser.server.view.app import KEY_META, app_page
 
 Json = dict[str, Any]
@@ -223,3 +224,16 @@ async def test_the_page_tells_its_height_and_takes_the_width_that_it_gets(chromi
         await client.until(lambda one: one.get("method") == "ui/notifications/size-changed")
         told = [one["params"] for one in client.heard if "size-changed" in one.get("method", "")]
         assert all(set(one) == {"height"} and one["height"] > 400 for one in told)
+
+
+async def test_the_page_has_no_barriers_that_can_be_measured(chromium: Browser) -> None:
+    async with showing(chromium, serves, availableDisplayModes=["inline", "fullscreen"]) as client:
+        await client.until_begun()
+        await client.tell("ui/notifications/tool-result", SHOWN["result"])
+        await client.says("Connected.")
+        (frame,) = client.page.main_frame.child_frames
+        for theme in ("light", "dark"):
+            await client.tell("ui/notifications/host-context-changed", {"theme": theme})
+            await frame.evaluate(f"{_axe()};0")
+            found = await frame.evaluate("axe.run().then((found) => JSON.stringify(found.violations))")
+            assert json.loads(found) == []
