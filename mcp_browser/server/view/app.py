@@ -38,7 +38,7 @@ from mcp_browser.settings import Settings
 
 KEY_META = "mcp-browser/view"  # Where a result's `_meta` has what lets its page in: models do not read it
 KEY_BYTES = 24
-MOST_SEATS = 1000  # How many calls have shown the browser, and still count
+MOST_SEATS = 20  # How many calls have shown a session, and still count
 MOST_PAGES = 8  # How many pages of one such call are open
 LONGEST_EXCHANGE = 200  # Messages
 
@@ -123,13 +123,14 @@ class ViewApp:
             )
         for key in [key for key, seat in self._seats.items() if seat.session.closed]:
             self._leave(key)
-        while len(self._seats) >= MOST_SEATS:
-            self._leave(next(iter(self._seats)))
+        shown = [key for key, seat in self._seats.items() if seat.session is call.session]
+        if len(shown) >= MOST_SEATS:
+            self._leave(shown[0])
         key = secrets.token_urlsafe(KEY_BYTES)
         self._seats[key] = _Seat(call.principal, call.session)
         told = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
-        shown = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
-        return shown.model_copy(update={"meta": {KEY_META: key}})
+        result = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
+        return result.model_copy(update={"meta": {KEY_META: key}})
 
     async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:
         """For the page of the live view, not for models: what is new, and what a person does there."""
