@@ -2,13 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import mcp_types as types
 from pydantic import Field
 
-from mcp_browser.actions.catalog import person_tools
+from mcp_browser.actions.catalog import person_tools, view_tools
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
@@ -56,26 +57,20 @@ class PersonTools:
         self,
         controller_of: Callable[[Principal], Controller],
         view_link: ViewLink = no_view,
-        *,
-        in_app: bool = False,
     ) -> None:
-        """Ask the persons of clients; `controller_of` is what carries out a principal's actions.
-
-        `in_app` says that clients which show MCP Apps show the live view.
-        """
+        """Ask the persons of clients; `controller_of` is what carries out a principal's actions."""
         self._controller_of = controller_of
-        self._in_app = in_app
         self._view_link = view_link
         self._questions: dict[str, _Question] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
         """Those that the settings offer."""
         offered = person_tools(settings)
-        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+        ui = {"resourceUri": APP_URI} if view_tools(settings) else None
+        return tuple(tool for tool in self.all_tools(ui) if tool.name in offered)
 
-    def all_tools(self) -> Sequence[ServerTool]:
-        """All there are."""
-        ui = {"resourceUri": APP_URI} if self._in_app else None
+    def all_tools(self, ui: Mapping[str, Any] | None = None) -> Sequence[ServerTool]:
+        """All there are; `ui` is what clients that show MCP Apps are told of their app."""
         return (server_tool(self.ask_person, param_model=AskPersonParams, ui=ui),)
 
     async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:
@@ -106,7 +101,7 @@ class PersonTools:
         session = call.session
         link = self._view_link(call.request, session)
         request = handover_request(call.request, reason, session, link)
-        if request is None and not (self._in_app and shows_apps(call.request)):
+        if request is None and not (view_tools(session.settings) and shows_apps(call.request)):
             where = where_to_act(session, link) or "They cannot see this browser; ask what you need to know."
             raise NotActionable(
                 "This client cannot ask its user (it has no elicitation).",

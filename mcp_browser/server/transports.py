@@ -102,7 +102,7 @@ async def serve_stdio(
         agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
         stack.push_async_callback(agent.close)
         controller = Controller(registry, settings)
-        person = PersonTools(lambda _: controller, view_link, in_app=view is not None)
+        person = PersonTools(lambda _: controller, view_link)
         stack.push_async_callback(person.close)
         pages = SessionPages(manager, source, lambda _: controller)
         server = create_server(

@@ -193,6 +193,24 @@ async def test_a_person_is_asked_in_the_chat_by_a_client_without_forms(
         assert "The user says that it is done. They say: Paid in cash." in told.text
 
 
+async def test_a_principal_without_the_view_is_not_asked_in_it(tmp_path: Path) -> None:
+    config = tmp_path / "server.toml"
+    config.write_text("[principals.bob]\nview = false\n")
+    flags = ("--http", *FLAGS, "--config", str(config))
+    headers = {"Authorization": f"Bearer {BOB}"}
+    async with (
+        serving(*flags, environment={"MCP_BROWSER_TOKEN": f"alice:{ALICE},bob:{BOB}"}) as server,
+        client_of(server.url, headers=headers, extensions=[shows_apps()]) as bob,
+    ):
+        tools = {tool.name: tool.meta for tool in (await bob.list_tools()).tools}
+        assert "show_browser" not in tools
+        assert tools["ask_person"] is None
+        # Else they would wait for somebody who sees nothing.
+        asked = await asyncio.wait_for(bob.call_tool("ask_person", {"reason": "Please pay."}), 60)
+        assert isinstance(asked, types.CallToolResult)
+        assert "cannot ask its user" in str(asked.content)
+
+
 async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.touch(0o600)

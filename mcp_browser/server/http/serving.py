@@ -120,9 +120,7 @@ class HttpServer:
             view_link=view_link,
             choose=controllers.choose,
         )
-        self._person = PersonTools(
-            lambda principal: controllers.of(settings_of(principal)), view_link, in_app=view is not None
-        )
+        self._person = PersonTools(lambda principal: controllers.of(settings_of(principal)), view_link)
 
         def tools(settings: Settings) -> Tools:
             own = [

@@ -38,7 +38,7 @@ from mcp_browser.settings import Settings
 
 KEY_META = "mcp-browser/view"  # Where a result's `_meta` has what lets its page in: models do not read it
 KEY_BYTES = 24
-MOST_SEATS = 1000  # How many calls have shown the browser, and still count
+MOST_SEATS = 20  # How many calls have shown a session, and still count
 MOST_PAGES = 8  # How many pages of one such call are open
 LONGEST_EXCHANGE = 200  # Messages
 
@@ -56,6 +56,7 @@ class ExchangeViewParams(ActionParams):
         default=(), max_length=LONGEST_EXCHANGE, description="what the person does"
     )
     wait: bool = Field(default=False, description="answer with what is new, once there is something")
+    anew: bool = Field(default=False, description="begin with all there is: answers may have been lost")
     picture: int | None = Field(default=None, description="answer with the picture after this call")
 
 
@@ -122,13 +123,14 @@ class ViewApp:
             )
         for key in [key for key, seat in self._seats.items() if seat.session.closed]:
             self._leave(key)
-        while len(self._seats) >= MOST_SEATS:
-            self._leave(next(iter(self._seats)))
+        shown = [key for key, seat in self._seats.items() if seat.session is call.session]
+        if len(shown) >= MOST_SEATS:
+            self._leave(shown[0])
         key = secrets.token_urlsafe(KEY_BYTES)
         self._seats[key] = _Seat(call.principal, call.session)
         told = "The user sees the browser in the chat, live. While they have taken it over, calls wait."
-        shown = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
-        return shown.model_copy(update={"meta": {KEY_META: key}})
+        result = call_result(ActionResult(extracted_content=told), settings=call.session.settings, secrets={})
+        return result.model_copy(update={"meta": {KEY_META: key}})
 
     async def exchange_view(self, call: Call, params: ExchangeViewParams) -> types.CallToolResult:
         """For the page of the live view, not for models: what is new, and what a person does there."""
@@ -139,7 +141,7 @@ class ViewApp:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
             return self._picture(seat.session, params.picture)
-        line = self._line(seat, params.page)
+        line = self._line(seat, params.page, anew=params.anew)
         for message in params.messages:
             line.say(json.dumps(message))
         if params.messages:
@@ -151,9 +153,12 @@ class ViewApp:
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _line(self, seat: _Seat, name: str) -> PolledLine:
-        """The connection to a page of the view: a new one where the page has not asked for long."""
+    def _line(self, seat: _Seat, name: str, *, anew: bool) -> PolledLine:
+        """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
         page = seat.pages.get(name)
+        if page is not None and anew:
+            seat.pages.pop(name).work.cancel()
+            page = None
         if page is None or page.work.done():
             seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
             if len(seat.pages) >= MOST_PAGES:
@@ -173,7 +178,7 @@ class ViewApp:
                 visible=lambda: [] if seat.session.closed else [seat.session],
             ).serve()
         finally:
-            line.closed = True
+            line.end()
 
     def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
         pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)

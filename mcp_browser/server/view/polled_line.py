@@ -1,5 +1,6 @@
 """A connection of calls to an open page of the view: the page asks for what is new, again and again."""
 
+import json
 import time
 from collections import deque
 from contextlib import suppress
@@ -14,6 +15,7 @@ from mcp_browser.server.view.viewer import LineClosed
 POLL_SECONDS = 20.0  # How long a question for what is new waits for it; clients give calls 30 s and more
 SILENT_SECONDS = 30.0  # After which a page that asks no more has gone
 MOST_SAID = 500  # How many messages of the page wait; more are dropped
+LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left is told in the next one
 MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
 
 _DRAWN = '{"type": "drawn"}'
@@ -41,7 +43,7 @@ class PolledLine:
             self._to_viewer.send_nowait(message)
 
     async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
-        """What is new since it was last asked, and the newest frame; `wait` until there is something."""
+        """What is new, as far as it fits, and the newest frame; `wait` until there is something."""
         for _ in range(self._undrawn):
             self.say(_DRAWN)
         self._undrawn = 0
@@ -52,9 +54,12 @@ class PolledLine:
         finally:
             self._polls -= 1
             self._polled = time.monotonic()
-        news, frame = [*self._news], self._frame
-        self._news.clear()
-        self._frame = None
+        news: list[dict[str, Any]] = []
+        room = LONGEST_NEWS
+        while self._news and room > 0:
+            news.append(self._news.popleft())
+            room -= len(json.dumps(news[-1]))
+        frame, self._frame = self._frame, None
         return news, frame
 
     # -- for the viewer
@@ -84,6 +89,10 @@ class PolledLine:
     async def close(self, _code: int, reason: str) -> None:
         """Say why it ends, and end."""
         self._news.append({"type": "told", "text": reason})
+        self.end()
+
+    def end(self) -> None:
+        """Take no more; whoever waits for what is new gets what there is."""
         self.closed = True
         self._changed.wake()
 

@@ -1,11 +1,16 @@
 """The calls by which a page of the view within a chat asks for what is new."""
 
 import asyncio
+import json
+from typing import Any
 
+import mcp_types as types
 import pytest
 
 from mcp_browser.browser.screencast import Frame
+from mcp_browser.server.limits import fit
 from mcp_browser.server.view import polled_line
+from mcp_browser.server.view.journal import LONGEST_RESULT, MOST_CALLS
 from mcp_browser.server.view.polled_line import PolledLine
 from mcp_browser.server.view.viewer import LineClosed
 
@@ -29,6 +34,23 @@ async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
     assert not asking.done()
     await line.send({"type": "told"})
     assert await asking == ([{"type": "told"}], None)
+
+
+async def test_an_answer_stays_within_what_a_result_may_be() -> None:
+    line = PolledLine()
+    calls = [
+        {"type": "call", "number": number, "result": "日" * LONGEST_RESULT} for number in range(MOST_CALLS)
+    ]
+    for call in calls:
+        await line.send(call)
+    came: list[dict[str, Any]] = []
+    while len(came) < len(calls):
+        news, _ = await line.poll(wait=True)
+        result = types.CallToolResult(content=[types.TextContent(text=json.dumps(news))])
+        # Text that is cut would be no JSON.
+        assert await fit(result, None) == result
+        came += news
+    assert came == calls
 
 
 async def test_a_page_that_asks_no_more_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:

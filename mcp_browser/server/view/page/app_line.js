@@ -18,7 +18,10 @@ const SHOW = "show_browser";
 const EXCHANGE = "exchange_view";
 const KEY = "mcp-browser/view"; // Where a result has what lets this page in
 const SESSION = "mcp-browser/session"; // Where it has the session's handle, if it is the first to tell it
-const RESULT_MS = 1500; // How long the result of a call that has ended may take to come
+const TOLD_MS = 10_000; // How long a client may take to tell what the page is shown for; not all do
+const ANSWER_MS = 60_000; // How long it may take to answer a question for what is new, which waits for 20 s
+const LEAVING_MS = 1500; // How long this page may take to end
+const MOST_SENT = 200; // How many messages of the person one call takes
 const PAUSE_MS = 100; // Between two questions for what is new
 const AGAIN_MS = 2000;
 
@@ -26,7 +29,7 @@ export const VIEWER = crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 const root = document.documentElement;
 const enlarge = /** @type {HTMLButtonElement} */ (document.getElementById("enlarge"));
-/** @type {Map<number, { done: (result: any) => void, failed: (error: Error) => void }>} */
+/** @type {Map<number, { done: (result: any) => void, failed: (error: Error) => void, limit?: number }>} */
 const questions = new Map();
 let asked = 0;
 /** @type {string | null} */
@@ -37,63 +40,77 @@ let named = {};
 let resultCame = () => {};
 /** @type {Promise<ToolResult>} */
 const result = new Promise((resolve) => (resultCame = resolve));
-/** @type {(session: Record<string, unknown>) => void} */
 let inputCame = () => {};
-/** @type {Promise<Record<string, unknown>>} */
+/** @type {Promise<void>} */
 const input = new Promise((resolve) => (inputCame = resolve));
 let begun = false;
 let ended = false;
+let anew = true; // Whether this page has to be told all again: answers may have been lost
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @param {Omit<Message, "jsonrpc">} message */
 const post = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
-/** @param {string} method @param {object} params @returns {Promise<any>} */
-function ask(method, params) {
+/** @param {string} method @param {object} params @param {number} [ms] How long to wait for the answer. @returns {Promise<any>} */
+function ask(method, params, ms) {
   const id = ++asked;
   return new Promise((done, failed) => {
-    questions.set(id, { done, failed });
+    const limit = ms && setTimeout(() => settle({ id, error: { message: "no answer" } }), ms);
+    questions.set(id, { done, failed, limit });
     post({ id, method, params });
   });
 }
 
-/** @param {string} name @param {object} given @returns {Promise<ToolResult>} */
-const call = (name, given = {}) => ask("tools/call", { name, arguments: { ...given, ...named } });
+/** @param {Omit<Message, "jsonrpc">} answer */
+function settle({ id, result, error }) {
+  const question = questions.get(Number(id));
+  questions.delete(Number(id));
+  clearTimeout(question?.limit);
+  if (error) question?.failed(new Error(error.message));
+  else question?.done(result);
+}
+
+/** @param {string} name @param {object} given @param {number} [ms] @returns {Promise<ToolResult>} */
+const call = (name, given = {}, ms) => ask("tools/call", { name, arguments: { ...given, ...named } }, ms);
 
 /** @param {object} given */
-const exchange = (given) => call(EXCHANGE, { view: key, page: VIEWER, ...given });
+const exchange = (given) => call(EXCHANGE, { view: key, page: VIEWER, ...given }, ANSWER_MS);
 
 addEventListener("message", ({ source, data }) => {
   const message = /** @type {Message} */ (data);
   if (source !== parent || message?.jsonrpc !== "2.0") return;
-  if (message.method === undefined) {
-    const question = questions.get(Number(message.id));
-    questions.delete(Number(message.id));
-    if (message.error) question?.failed(new Error(message.error.message));
-    else question?.done(message.result);
-  } else if (message.id !== undefined) answerHost(message);
+  if (message.method === undefined) settle(message);
+  else if (message.id !== undefined) answerHost(message);
   else hear(message);
 });
 
 /** @param {Message} message */
-function answerHost({ id, method }) {
-  ended ||= method === "ui/resource-teardown";
-  if (method === "ping" || ended) post({ id, result: {} });
+async function answerHost({ id, method }) {
+  if (method === "ui/resource-teardown") {
+    ended = true;
+    // Nobody comes back to this page.
+    await Promise.race([deliver({ type: "hand_back", note: "" }), sleep(LEAVING_MS)]);
+    post({ id, result: {} });
+  } else if (method === "ping") post({ id, result: {} });
   else post({ id, error: /** @type {any} */ ({ code: -32601, message: "Method not found" }) });
 }
 
 /** @param {Message} message */
 function hear({ method, params }) {
-  if (method === "ui/notifications/tool-input") inputCame(params?.arguments ?? {});
-  else if (method === "ui/notifications/tool-result") resultCame(params);
-  else if (method === "ui/notifications/host-context-changed") follow(params);
+  if (method === "ui/notifications/tool-input") {
+    if (params?.arguments?.session !== undefined) named = { session: params.arguments.session };
+    inputCame();
+  } else if (method === "ui/notifications/tool-result") resultCame(params);
+  else if (method === "ui/notifications/tool-cancelled") {
+    resultCame({ content: [{ type: "text", text: "The call was cancelled." }], isError: true });
+  } else if (method === "ui/notifications/host-context-changed") follow(params ?? {});
 }
 
 /** Look as the window around wants it. @param {HostContext} context */
 function follow(context) {
   if (context.theme) root.style.colorScheme = context.theme;
-  for (const [name, value] of Object.entries(context.styles?.variables ?? {})) root.style.setProperty(name, value);
+  for (const [name, value] of Object.entries(context.styles?.variables ?? {})) root.style.setProperty(name, value ?? "");
   if (context.availableDisplayModes) enlarge.hidden = !context.availableDisplayModes.includes("fullscreen");
   if (context.displayMode) {
     root.classList.toggle("whole", context.displayMode === "fullscreen");
@@ -103,26 +120,26 @@ function follow(context) {
 
 enlarge.addEventListener("click", async () => {
   const mode = root.classList.contains("whole") ? "inline" : "fullscreen";
-  follow({ displayMode: (await ask("ui/request-display-mode", { mode })).mode });
+  follow({ displayMode: (await ask("ui/request-display-mode", { mode }).catch(() => null))?.mode });
 });
 
 /** Tell the window around how high this page is. */
 function tellSize() {
   if (!begun || root.classList.contains("whole")) return;
-  const { width, height } = document.body.getBoundingClientRect();
-  post({ method: "ui/notifications/size-changed", params: { width: Math.ceil(width), height: Math.ceil(height) } });
+  // It is as wide as it is let be: a width that it told would be kept in a window that grows.
+  const { height } = document.body.getBoundingClientRect();
+  post({ method: "ui/notifications/size-changed", params: { height: Math.ceil(height) } });
 }
 
 new ResizeObserver(tellSize).observe(document.body);
 
 /** What lets this page in: from the result that it is shown for, or of a call of its own. */
 async function findKey(/** @type {HostContext} */ context) {
-  const given = await input;
-  if ("session" in given) named = { session: given.session };
   const tool = context.toolInfo?.tool?.name;
-  // The call of another tool may go on as long as the view is needed.
-  const told = tool === undefined || tool === SHOW ? await Promise.race([result, sleep(RESULT_MS)]) : null;
-  const shown = told?._meta?.[KEY] === undefined ? await call(SHOW) : told;
+  // The call of another tool may go on as long as the view is needed. A call of the page's own that comes too early,
+  // without the session's handle, shows another session.
+  const told = await Promise.race([tool === undefined || tool === SHOW ? result : input, sleep(TOLD_MS)]);
+  const shown = !told?.isError && told?._meta?.[KEY] === undefined ? await call(SHOW) : told;
   if (shown.isError) throw new Error(shown.content[0]?.text);
   if (shown._meta?.[KEY] === undefined) throw new Error("This client does not hand on what lets the view in.");
   if (shown._meta[SESSION] !== undefined) named = { session: shown._meta[SESSION] };
@@ -131,16 +148,16 @@ async function findKey(/** @type {HostContext} */ context) {
 
 /** @param {import("./socket.js").Ears} ears */
 export async function connect(ears) {
-  const { hostContext } = await ask("ui/initialize", {
-    protocolVersion: REVISION,
-    appInfo: { name: "mcp-browser", version: root.dataset.version ?? "" },
-    appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
-  });
-  follow(hostContext);
-  post({ method: "ui/notifications/initialized", params: {} });
-  begun = true;
-  tellSize();
   try {
+    const { hostContext = {} } = await ask("ui/initialize", {
+      protocolVersion: REVISION,
+      appInfo: { name: "mcp-browser", version: root.dataset.version ?? "" },
+      appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
+    });
+    follow(hostContext);
+    post({ method: "ui/notifications/initialized", params: {} });
+    begun = true;
+    tellSize();
     key = await findKey(hostContext);
   } catch (error) {
     ears.lost(/** @type {Error} */ (error).message);
@@ -149,7 +166,9 @@ export async function connect(ears) {
   while (!ended) {
     while (document.hidden) await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
     try {
-      const told = await exchange({ wait: true });
+      const given = { wait: true, anew };
+      anew = false;
+      const told = await exchange(given);
       if (told.isError) {
         ears.lost(told.content[0]?.text ?? "The view is over.");
         return;
@@ -157,6 +176,7 @@ export async function connect(ears) {
       takeApart(told, ears);
       await sleep(PAUSE_MS);
     } catch (error) {
+      anew = true;
       ears.lost(`The connection is lost; trying again… (${/** @type {Error} */ (error).message})`);
       await sleep(AGAIN_MS);
     }
@@ -189,7 +209,11 @@ export async function deliver(message) {
   if (delivering) return;
   delivering = true;
   try {
-    while (waiting.length) await exchange({ messages: waiting.splice(0) });
+    while (waiting.length) await exchange({ messages: waiting.splice(0, MOST_SENT) });
+  } catch {
+    // Nothing of it is done later, when another page may be there.
+    waiting.length = 0;
+    anew = true;
   } finally {
     delivering = false;
   }
@@ -202,7 +226,7 @@ export const shows = () => {};
 
 /** The address of the picture after a call. @param {string} _id @param {number} number */
 export async function addressOf(_id, number) {
-  const { content } = await exchange({ picture: number });
+  const { content } = await exchange({ picture: number }).catch(() => ({ content: /** @type {Content[]} */ ([]) }));
   const picture = content.find((one) => one.type === "image");
   return picture ? `data:${picture.mimeType};base64,${picture.data}` : "";
 }
