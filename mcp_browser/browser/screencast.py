@@ -267,13 +267,14 @@ class Screencast:
         if boxes:
             shot = Shot(raw, (seen.covers.model_copy(update={"boxes": tuple(boxes)}),))
             raw = await anyio.to_thread.run_sync(encode_whole, shot)
-        # The page's own pixels, which points are counted in: a zoomed page has more or fewer of them.
-        _, _, width, height = seen.covers.view
+        about = event["metadata"]
+        # In the page's own pixels, which points are counted in: a zoomed page has more or fewer of them.
+        zoom = about.get("pageScaleFactor") or 1
         frame = Frame(
             data=raw,
-            time=event["metadata"].get("timestamp") or time.time(),
-            width=round(width),
-            height=round(height),
+            time=about.get("timestamp") or time.time(),
+            width=round(about["deviceWidth"] / zoom),
+            height=round(about["deviceHeight"] / zoom),
         )
         self._last = (frame, seen.values)
         for watching in self._watching:

@@ -193,7 +193,9 @@ class Viewer:
             if watched is not None and (tab := watched.tab_in_use) is not None:
                 # Nothing else asks for it between the calls.
                 await tab.refresh_title()
-            await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
+            if self._key:
+                # Before the page has asked for one, none is no end.
+                await self._tell_if_new("session", {"session": self._account(watched) if watched else None})
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
             while self._calls and watched is self._watched:
