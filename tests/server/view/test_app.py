@@ -64,7 +64,7 @@ async def test_a_page_that_may_have_lost_answers_is_told_all_again(browser_manag
     async with watched(browser_manager) as client:
         shown = await called(client, "show_browser")
         told = ""
-        while '"session"' not in told:
+        while '"sessions"' not in told:
             told += str((await exchanged(client, shown, wait=True)).content)
         assert "opened" in told
         asking = asyncio.create_task(exchanged(client, shown, wait=True))
