@@ -12,7 +12,7 @@ from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.server.view.viewer import LineClosed
 
-POLL_SECONDS = 20.0  # How long a question for what is new waits for it; clients give calls 30 s and more
+POLL_SECONDS = 5.0  # How long a question for what is new waits for it; some clients make one call at a time
 SILENT_SECONDS = 30.0  # After which a page that asks no more has gone
 MOST_SAID = 500  # How many messages of the page wait; more are dropped
 LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left is told in the next one
