@@ -253,3 +253,81 @@ async def test_headers_that_sort_are_told_with_how_they_do(hand: Hand) -> None:
     assert head, view.text
     await hand.click(int(head[1]))
     assert await hand.log() == ["name"]
+
+
+# Cells that reach over several rows or columns --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            "<tr><th>R<th>Y<th>N<tr><td rowspan=2>North<td>2024<td>1<tr><td>2025<td>2",
+            ["| R | Y | N |", "| North | 2024 | 1 |", '| " | 2025 | 2 |'],
+        ),
+        (
+            "<thead><tr><th rowspan=2>Name<th colspan=2>Contact<th>Age<tr><th>Phone<th>Mail"
+            "<tbody><tr><td>Ann<td>1<td>a@x<td>7<tr><td colspan=3>Sum<td>7<tr><td colspan=4>End",
+            [
+                "| Name | Contact |  | Age |",
+                '| " | Phone | Mail |',
+                "| Ann | 1 | a@x | 7 |",
+                "| Sum |  |  | 7 |",
+                "End",
+            ],
+        ),
+        (
+            '<tr><th>A<th>B<th>C<tr><td rowspan=0>x<td>1<td rowspan=2>y<tr><td>2<tr><td>"<td>3'
+            "<tbody><tr><td>z<td>4<td>5",
+            ["| A | B | C |", "| x | 1 | y |", '| " | 2 | " |', '| " | \\" | 3 |', "| z | 4 | 5 |"],
+        ),
+        (
+            "<tr><th>A<th>B<tr><td rowspan=2>x<td rowspan=2>1<tr><tr><td hidden rowspan=2>y<td>2<tr><td>3",
+            ["| A | B |", "| x | 1 |", "2", "3"],
+        ),
+        (
+            '<tr><td colspan=2><td>By Ann<tr><td rowspan=2>^<td>1<tr><td>"',
+            ["|  | By Ann |", "| ^ | 1 |", '"'],
+        ),
+    ],
+    ids=[
+        "down",
+        "across",
+        "to the end of a part",
+        "nothing of its own, and hidden",
+        "a table that only lays out",
+    ],
+)
+async def test_what_stands_in_a_column_is_told_in_it(hand: Hand, rows: str, told: list[str]) -> None:
+    assert (await hand.show(f"<table>{rows}</table>")).text.splitlines() == told
+
+
+async def test_cells_of_a_grid_that_reach_further_keep_their_places_too(hand: Hand) -> None:
+    row = "<div role=row>{}</div>".format
+    cell = "<span role=gridcell aria-{}span=2>{}</span>".format
+    view = await hand.show(
+        "<div role=grid><div role=row><span role=columnheader>A</span><span role=columnheader>B</span>"
+        f"<span role=columnheader>C</span></div>{row(cell('col', 1) + cell('row', 2))}{row(cell('col', 3))}"
+        f"{row(cell('row', 4) * 3)}</div>"
+    )
+    assert view.text.splitlines()[1:] == ["| 1 |  | 2 |", '| 3 |  | " |', "| 4 | 4 | 4 |"]
+
+
+async def test_what_is_sought_is_found_beside_a_cell_that_reaches_into_its_row(hand: Hand) -> None:
+    await hand.show(
+        f'{LOG}<table onclick="log.push(event.target.textContent)"><tr><th>R<th>Y<tr><td rowspan=2>North'
+        "<td>2024<tr><td>2025<td><button>Edit</button></table><table><tr><td>Edit<td><button>Edit</button></table>"
+    )
+
+    found = found_in(await hand.do("find_elements", text="2025"))
+    row = re.fullmatch(r'\[\d+\] row \| " \| \[(\d+)\] 2025 \| \[\d+\] button "Edit" \|', found)
+    assert row, found
+    await hand.click(int(row[1]))
+    assert await hand.log() == ["2025"]
+    assert 'in="2025"' in found_in(await hand.do("find_elements", text="Edit", role="button"))
+
+
+async def test_cells_that_reach_over_thousands_of_columns_make_no_long_row(hand: Hand) -> None:
+    cells = "<td colspan=1000>x" * 50
+    view = await hand.show(f"<table><tr><th>A{f'<tr>{cells}' * 3}</table>")
+    assert len(view.text) < 3000

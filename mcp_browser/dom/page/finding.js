@@ -74,7 +74,7 @@ function tellApart(found) {
     const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
     const names = new Map(naming.map((part) => [reference(part.id), part.name]));
     const words = one.row.name.replace(REFERENCES, (sign) => names.get(sign) || "");
-    const text = words.split(" | ").map((cell) => tidy(plain(cell))).filter(Boolean).join(" | ");
+    const text = words.split(" | ").map((cell) => tidy(plain(cell))).filter((cell) => cell && cell !== ABOVE).join(" | ");
     if (text) one.line = { ...one.line, states: [...one.line.states, `in=${quoted(cut(text, LONGEST_ROW))}`] };
   }
 }
@@ -86,10 +86,10 @@ function withCells(row, sought) {
   const nodes = row.cells || [];
   const from = parts.length;
   for (let i = 0; i < texts.length && texts.length <= nodes.length; i++) {
-    const node = /** @type {Element} */ (nodes[i]);
+    const node = nodes[i];
     const text = /** @type {string} */ (texts[i]);
     const told = tidy(plain(text));
-    if (!told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
+    if (!node || !told || !sought(told) || text.startsWith(reference(idOf(node)))) continue;
     const whole = !text.includes("\uE000");
     parts.push(newLine("interactive", node, keep(node), "cell", whole ? cut(told, LONGEST_TEXT) : "", NO_STATES, row.far));
     texts[i] = `${reference(idOf(node))}${whole ? "" : ` ${text}`}`;

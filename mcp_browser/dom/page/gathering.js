@@ -53,6 +53,7 @@ function cellText(text) {
   const row = /** @type {Row} */ (walk.row);
   const shown = row.room > 0 ? cut(text, Math.min(LONGEST_TEXT, row.room)) : "";
   row.room -= shown.length;
+  if (shown === ABOVE && row.table.gaps.size) return `\\${shown}`;
   return shown.includes("|") || shown.includes("[") ? shown.replace(CELL_SIGNS, "\\$&") : shown;
 }
 

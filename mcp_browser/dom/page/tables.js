@@ -7,6 +7,13 @@ const CELL = "td,th,[role=cell],[role=gridcell],[role=columnheader],[role=rowhea
 const TABLES = "table:not([role=none],[role=presentation]),[role=table],[role=grid],[role=treegrid]";
 /** Of tables with more cells only those that ask for it have an index in their row's line; the others are found. */
 const MOST_CELLS = 1000;
+/** Of what says that a table has columns that mean something, and not only lays out. */
+const HEADS = "th,thead,caption,[role=columnheader],[role=rowheader]";
+const REACHING = "[rowspan],[colspan],[aria-rowspan],[aria-colspan]";
+/** In further columns no cell has a place kept for it. */
+const WIDEST = 100;
+/** Stands where a cell of a row above reaches down to. */
+const ABOVE = '"';
 /** What a list or table tells of an entry wherever it is. */
 const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|value=)/;
 
@@ -15,12 +22,13 @@ const TELLING = /^(?:checked|selected|pressed$|current|invalid|expanded=true|val
  * @property {boolean} grid its cells can be chosen one by one, as its role says
  * @property {boolean} listens it listens to clicks on behalf of its cells
  * @property {boolean} few each of its cells may have an index in its row's line
+ * @property {Map<Node, string[]>} gaps what stands for cells that reach further, before the cell or at the end of the row
  */
 
 /** Of the tables that are being read, by what their rows stand in. @type {WeakMap<Node, TableFacts>} */
 let tablesRead = new WeakMap();
 /** @type {TableFacts} */
-const NO_TABLE = { grid: false, listens: false, few: false };
+const NO_TABLE = { grid: false, listens: false, few: false, gaps: new Map() };
 
 /** @param {Element} row */
 function tableAround(row) {
@@ -32,11 +40,78 @@ function tableAround(row) {
   const role = attribute(table, "role");
   const grid = role === "grid" || role === "treegrid";
   const heard = (/** @type {Node | null} */ node) => !!node && isElement(node) && listensItself(/** @type {Element} */ (node));
-  const facts = { grid, few: queryAll(table, CELL).length <= MOST_CELLS, listens: heard(table) || heard(group) };
+  const few = queryAll(table, CELL).length <= MOST_CELLS;
+  const facts = { grid, few, listens: heard(table) || heard(group), gaps: gapsIn(table, group) };
   // Where there are controls the clicks may be theirs.
   if (facts.listens && !grid && query(table, CONTROLS)) facts.listens = false;
   tablesRead.set(group, facts);
   return facts;
+}
+
+/**
+ * Where cells of some rows reach over several columns or rows; where they only lay out, that says nothing.
+ * @param {Element} table
+ * @param {Node} group what the rows stand in
+ */
+function gapsIn(table, group) {
+  /** @type {Map<Node, string[]>} */
+  const gaps = new Map();
+  if (!isElement(group) || !query(/** @type {Element} */ (group), REACHING)) return gaps;
+  if (!Array.from(queryAll(table, HEADS)).some((head) => closest(head, TABLES) === table)) return gaps;
+  /** For how many rows more a cell reaches down, by column. @type {number[]} */
+  let reach = [];
+  for (const row of childrenOf(group)) {
+    /** @type {number[]} */
+    const below = [];
+    let at = 0;
+    /** @type {string[]} */
+    let gap = [];
+    const fill = (/** @type {Element} */ before) => {
+      for (let rows = reach[at]; rows; rows = reach[at]) {
+        below[at++] = rows - 1;
+        gap.push(ABOVE);
+      }
+      if (gap.length) gaps.set(before, gap);
+      gap = [];
+    };
+    for (const cell of childrenOf(row)) {
+      if (!matches(cell, CELL)) continue;
+      const reaches = matches(cell, REACHING);
+      if (reaches && !isSeen(cell)) continue;
+      fill(cell);
+      const across = reaches ? Math.min(spanOf(cell, "colspan", 1), WIDEST - at) : 1;
+      const down = reaches ? spanOf(cell, "rowspan", Infinity) : 1;
+      for (let i = 0; i < across; i++) {
+        if (i) gap.push("");
+        below[at] = down - 1;
+        at++;
+      }
+    }
+    fill(row);
+    reach = below;
+  }
+  return gaps;
+}
+
+/** @param {Node} node @returns {Element[]} */
+function childrenOf(node) {
+  const found = [];
+  for (let child = firstChild(node); child; child = nextSibling(child)) if (isElement(child)) found.push(/** @type {Element} */ (child));
+  return found;
+}
+
+/** @param {Element} cell @param {"colspan" | "rowspan"} name @param {number} rest what 0 means */
+function spanOf(cell, name, rest) {
+  const said = Number.parseInt(attribute(cell, `aria-${name}`) || attribute(cell, name) || "1", 10);
+  return said === 0 ? rest : said > 0 ? said : 1;
+}
+
+/** Keep the places of cells that reach further. @param {Row} row @param {Element} before */
+function keepPlaces(row, before) {
+  for (const sign of row.table.gaps.get(before) || []) {
+    row.cells.push(sign);
+    row.nodes.push(null);
+  }
 }
 
 /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
@@ -101,6 +176,7 @@ function enterRow(element, frame) {
 
 /** Make a line of a row, and of the controls in it. @param {Element} element @param {Row} row @param {number} at @param {number} far @param {boolean} selected */
 function closeRow(element, row, at, far, selected) {
+  keepPlaces(row, element);
   const inner = walk.lines.slice(at);
   const told = new Set(inner.map((line) => line.id));
   // What turned out to be no control after all has no line.
@@ -112,7 +188,8 @@ function closeRow(element, row, at, far, selected) {
     const next = inner[i + 1];
     return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
   });
-  const bare = text.replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
+  const said = row.table.gaps.size ? cells.filter((cell) => cell !== ABOVE) : cells;
+  const bare = said.join("").replace(REFERENCES, "").replace(/[\s|]+/g, "") === "";
   if (far !== far || !(row.clickable || !bare || parts.length > 1)) {
     for (const line of inner) line.depth--;
     return;
@@ -134,6 +211,7 @@ function closeRow(element, row, at, far, selected) {
 /** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
 function enterCell(element, tag, role, frame) {
   const row = /** @type {Row} */ (walk.row);
+  keepPlaces(row, element);
   row.cells.push("");
   row.nodes.push(element);
   const named = traits(element) & CLASS ? attribute(element, "class") || "" : "";

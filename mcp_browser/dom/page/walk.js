@@ -42,7 +42,7 @@
  *
  * @typedef {object} Row
  * @property {string[]} cells the text of each, with references to the controls in it
- * @property {Element[]} nodes the cells
+ * @property {(Element | null)[]} nodes the cells; none where one of another place reaches to
  * @property {number} room characters of text that there is room for
  * @property {boolean} clickable whether the whole row is
  * @property {TableFacts} table what is known of its table
