@@ -9,6 +9,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.page_arguments import check_arguments
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
@@ -55,6 +56,7 @@ async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> Acti
     known: list[str] = []
     async for frame, tool in _tools(ctx):
         if tool["name"] == params.name:
+            check_arguments(params.name, params.arguments, tool.get("inputSchema"))
             return await _call(ctx, frame, params)
         known.append(str(tool["name"]))
     raise NotFound(

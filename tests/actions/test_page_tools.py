@@ -9,7 +9,7 @@ import pytest_asyncio
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.errors import NotFound, ScriptFailed
+from mcp_browser.errors import InvalidArguments, NotFound, ScriptFailed
 from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
 from tests.actions.hand import Hand
 from tests.support.site import Site
@@ -21,8 +21,8 @@ PAGE = """<form toolname=order_tea tooldescription="Orders tea">
 <iframe id=frame></iframe>
 <script>
 const tools = document.modelContext;
-const offer = (name, execute, properties = {}) => tools.registerTool(
-  { name, description: `Does ${name}`, inputSchema: { type: 'object', properties }, execute });
+const offer = (name, execute, properties = {}) => tools.registerTool({ name, description: `Does ${name}`,
+  inputSchema: { type: 'object', properties, required: Object.keys(properties) }, execute });
 const said = text => ({ content: [{ type: 'text', text }] });
 offer('add', ({ a, b }) => { out.textContent = 'Added'; return said(String(a + b)) },
   { a: { type: 'number' }, b: { type: 'number' } });
@@ -84,6 +84,13 @@ async def test_what_a_tool_cannot_do_is_an_error_that_says_so(worker: Hand) -> N
         in (await worker.fails("call_page_tool", ScriptFailed, name="fail")).lower()
     )
     assert "It offers: add" in await worker.fails("call_page_tool", NotFound, name="none")
+
+
+async def test_arguments_that_do_not_fit_are_not_given_to_the_page(worker: Hand) -> None:
+    await worker.open(PAGE)
+    told = await worker.fails("call_page_tool", InvalidArguments, name="add", arguments={"b": "2"})
+    assert "b: '2' is not of type 'number'; missing 'a' (number). list_page_tools has its schema." in told
+    assert "Added" not in await worker.do("get_state")
 
 
 async def test_tools_go_with_their_page(worker: Hand) -> None:
