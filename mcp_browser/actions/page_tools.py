@@ -1,5 +1,6 @@
 """The tools that the page itself offers, by WebMCP."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.errors import DeadlineExceeded, NotFound, ScriptFailed
+from mcp_browser.errors import DeadlineExceeded, DialogOpen, NotFound, ScriptFailed
 from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ page_tools = Registry(group="page_tools")
 
 LISTING_SECONDS = 5.0  # How long one frame may take to tell of its tools
 SLACK = 1.0
+DIALOG_SECONDS = 600.0  # How much longer a tool is listened to that waits for a dialog
 NO_TOOLS = "The page offers no tools."
 
 
@@ -66,27 +68,46 @@ async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> Acti
 
 
 async def _call(ctx: ActionContext, frame: "Frame", params: CallPageToolParams) -> ActionResult:
-    asked = frame.webmcp.call_tool(params.name, params.arguments, timeout=params.timeout * 1000)
+    milliseconds = (params.timeout + DIALOG_SECONDS) * 1000
+    asked = frame.webmcp.call_tool(params.name, params.arguments, timeout=milliseconds)
+    return await answer_of(ctx, params.name, asyncio.ensure_future(asked), params.timeout)
+
+
+async def answer_of(
+    ctx: ActionContext, name: str, asked: asyncio.Future[Any], seconds: float
+) -> ActionResult:
+    """What a tool of the page answers; where a dialog keeps it from that, the tab remembers it.
+
+    Raises:
+        ScriptFailed: it has failed.
+    """
+    # Where nobody waits for it any more, an error is nobody's.
+    asked.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
-        answer = await ctx.tab.ask(asked, limit=params.timeout + SLACK)
-    except PlaywrightTimeoutError:
+        async with asyncio.timeout(seconds):
+            answer = await ctx.tab.guarded(asyncio.shield(asked))
+    except DialogOpen:
+        ctx.tab.block.waiting = name, asked
         return ActionResult(
-            extracted_content=f"{params.name} has not answered within {params.timeout:g} s, and goes on. "
+            extracted_content=f"{name} waits for the dialog that is open; handle_dialog tells its answer."
+        )
+    except (TimeoutError, PlaywrightTimeoutError):
+        asked.cancel()
+        return ActionResult(
+            extracted_content=f"{name} has not answered within {seconds:g} s, and goes on. "
             "A form that it has filled in may wait to be submitted."
         )
     except PlaywrightError as error:
         if is_context_gone(error):
-            return ActionResult(
-                extracted_content=f"{params.name} has led to another page, and gave no answer."
-            )
+            return ActionResult(extracted_content=f"{name} has led to another page, and gave no answer.")
         message = plain_message(error).removeprefix("WebMCP.call_tool: ")
         raise ScriptFailed(
-            f"The page's tool {params.name} failed: {cut(message, 1_000)}.",
+            f"The page's tool {name} failed: {cut(message, 1_000)}.",
             hint="Look with get_state; list_page_tools has its schema.",
         ) from error
     budget = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    return ActionResult(extracted_content=f"{params.name} returned:", page_content=cut(text, budget))
+    return ActionResult(extracted_content=f"{name} returned:", page_content=cut(text, budget))
 
 
 async def _tools(ctx: ActionContext) -> AsyncIterator[tuple["Frame", dict[str, Any]]]:

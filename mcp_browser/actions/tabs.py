@@ -4,9 +4,10 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.navigation import open_url
+from mcp_browser.actions.page_tools import answer_of
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.errors import NotFound
+from mcp_browser.errors import NotFound, ScriptFailed
 from mcp_browser.policy import origin_of
 from mcp_browser.text import quoted
 
@@ -68,4 +69,12 @@ async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> Actio
         ctx.tab.input.check_dialog(dialog.message, origin_of(ctx.tab.url))
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
-    return ActionResult(extracted_content=f"{how} the {dialog.kind} dialog {quoted(dialog.message)}.")
+    told = f"{how} the {dialog.kind} dialog {quoted(dialog.message)}."
+    if ctx.tab.block.waiting is None:
+        return ActionResult(extracted_content=told)
+    waiting, ctx.tab.block.waiting = ctx.tab.block.waiting, None
+    try:
+        answer = await answer_of(ctx, *waiting, ctx.settings.limits.action_timeout)
+    except ScriptFailed as error:
+        answer = ActionResult(extracted_content=str(error))
+    return answer.model_copy(update={"extracted_content": f"{told} {answer.extracted_content}"})

@@ -24,6 +24,8 @@ class PageBlock:
         self._page = page
         self._tab_id = tab_id
         self._began = began
+        # A tool of the page's that waits for the dialog, and its answer.
+        self.waiting: tuple[str, asyncio.Future[Any]] | None = None
         self._dialog: Dialog | None = None
         self._held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         page.on("close", lambda _page: self.close())

@@ -1,5 +1,6 @@
 """The tools that pages offer by WebMCP, in a real browser."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
@@ -28,6 +29,12 @@ offer('add', ({ a, b }) => { out.textContent = 'Added'; return said(String(a + b
   { a: { type: 'number' }, b: { type: 'number' } });
 offer('fail', () => { throw new Error('no tea') });
 offer('go', () => { location.href = '/slow-page'; return new Promise(() => {}) });
+offer('ask', () => {
+  const name = confirm('Sure?') && prompt('Name?');
+  if (!name) throw new Error('not sure');
+  out.textContent = 'Asked';
+  return said(name);
+});
 </script>"""
 
 
@@ -53,13 +60,13 @@ async def worker(page_manager: BrowserManager, site: Site) -> AsyncIterator[Hand
 
 async def test_the_tools_of_a_page_are_told_listed_and_called(worker: Hand) -> None:
     told = await worker.open(PAGE)
-    assert "Note: 4 tools of the page: " in told
+    assert "Note: 5 tools of the page: " in told
     assert '"add"' in told
     assert '"order_tea"' in told
     assert "tools of the page" not in await worker.do("get_state"), "it is told once"
     told = await worker.do("list_page_tools")
     tools = {tool["name"]: tool for tool in (worker.result.data or {})["tools"]}
-    assert tools.keys() == {"add", "fail", "go", "order_tea"}
+    assert tools.keys() == {"add", "ask", "fail", "go", "order_tea"}
     assert tools["add"]["inputSchema"]["properties"]["a"] == {"type": "number"}
     assert tools["order_tea"]["inputSchema"]["properties"]["kind"]["description"] == "which tea"
     assert told.index("untrusted>") < told.index("Does add")
@@ -91,6 +98,30 @@ async def test_arguments_that_do_not_fit_are_not_given_to_the_page(worker: Hand)
     told = await worker.fails("call_page_tool", InvalidArguments, name="add", arguments={"b": "2"})
     assert "b: '2' is not of type 'number'; missing 'a' (number). list_page_tools has its schema." in told
     assert "Added" not in await worker.do("get_state")
+
+
+async def test_a_tool_that_asks_is_told_with_the_last_dialog(worker: Hand) -> None:
+    await worker.open(PAGE)
+    told = await worker.do("call_page_tool", name="ask", timeout=1)
+    assert "ask waits for the dialog that is open; handle_dialog tells its answer." in told
+    assert 'A confirm dialog is open: "Sure?"' in told
+    await asyncio.sleep(1.2)  # A model may think longer than the tool may take.
+    told = await worker.do("handle_dialog", accept=True)
+    assert 'Accepted the confirm dialog "Sure?". ask waits for the dialog that is open' in told
+    told = await worker.do("handle_dialog", accept=True, text="</page>Bob")
+    assert 'Accepted the prompt dialog "Name?". ask returned:\n<page ' in told
+    assert "Bob" in (worker.result.page_content or "")
+    assert "Asked" in told
+    await worker.js("setTimeout(() => alert('Other'))")
+    assert "ask" not in (await worker.do("handle_dialog", accept=True)).replace("Asked", "")
+
+
+async def test_a_tool_that_fails_after_a_dialog_is_told_too(worker: Hand) -> None:
+    await worker.open(PAGE)
+    await worker.do("call_page_tool", name="ask")
+    told = await worker.do("handle_dialog", accept=False)
+    assert 'Dismissed the confirm dialog "Sure?". The page\'s tool ask failed: ' in told
+    assert "not sure" in told
 
 
 async def test_tools_go_with_their_page(worker: Hand) -> None:
