@@ -18,6 +18,8 @@ performance = Registry(group="audit")
 
 QUIET_SECONDS = 2.0  # How long is waited after the page has settled: the largest part may still be painted
 LONGEST_LINE = 200
+KB = 1000
+LARGE = 50 * KB  # From how many bytes over the network a file is large
 
 _GOOD = {"LCP": (2500, 4000), "FCP": (1800, 3000), "TTFB": (800, 1800), "INP": (200, 500), "CLS": (0.1, 0.25)}
 """Up to where a value is good, and from where it is poor, see https://web.dev/articles/vitals."""
@@ -103,13 +105,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["tasks"]:
         longest = ", ".join(f"{task['ms']:,.0f} ms at {task['at']:,.0f}" for task in found["tasks"])
         yield f"Long tasks block {found['blocked']:,.0f} ms: {longest}"
-    for kind, entries in (("Blocks rendering", found["blocking"]), ("Large", found["largest"])):
+    large = [entry for entry in found["largest"] if entry["bytes"] >= LARGE]
+    for kind, entries in (("Blocks rendering", found["blocking"]), ("Large", large)):
         for entry in entries:
-            if entry["bytes"] or kind != "Large":
-                size = _size(entry["bytes"])
-                yield one_line(
-                    f"{kind}: {cut_address(entry['url'])} {size}, {entry['ms']:,.0f} ms", LONGEST_LINE
-                )
+            # Of what comes from another site the browser may not tell how large it is.
+            size = "cached, " if entry["cached"] else f"{_size(entry['bytes'])}, " if entry["bytes"] else ""
+            yield one_line(f"{kind}: {cut_address(entry['url'])} {size}{entry['ms']:,.0f} ms", LONGEST_LINE)
 
 
 def _element(node: DomNode | None) -> str:
@@ -117,4 +118,4 @@ def _element(node: DomNode | None) -> str:
 
 
 def _size(size: float) -> str:
-    return f"{size / 1000:,.0f} kB"
+    return f"{size / KB:,.0f} kB" if size >= KB else counted(round(size), "byte")

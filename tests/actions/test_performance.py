@@ -1,5 +1,6 @@
 """Core Web Vitals of real pages."""
 
+import re
 from typing import Any
 
 import pytest
@@ -52,6 +53,26 @@ async def test_a_reload_is_measured_with_what_costs_most(hand: Hand, site: Site)
     assert "/vitals/style.css" in told
     assert "Large: " in told
     assert "/vitals/big.png 50 kB" in told
+
+
+async def test_only_what_is_large_is_called_so_and_what_was_cached_has_no_size(
+    hand: Hand, site: Site
+) -> None:
+    kept = {"Cache-Control": "max-age=600"}
+
+    def answer(request: Request) -> Reply:
+        if request.path.endswith(".css"):
+            return Reply(b"p { margin: 0 }" * 100, "text/css", headers=kept)
+        if request.path.endswith(".png"):
+            return Reply(b"\x89PNG" + b"0" * 9_000, "image/png")
+        return Reply(b"<link rel=stylesheet href=/small/style.css><p>Hello<img src=/small/a.png>")
+
+    await hand.do("go_to_url", url=site.route("/small", answer))
+    first = await hand.do("measure_performance", of="page")
+    assert re.search(r"Blocks rendering: \S+/small/style.css 2 kB, ", first), first
+    again = await hand.do("measure_performance")
+    assert re.search(r"Blocks rendering: \S+/small/style.css cached, \d+ ms", again), again
+    assert "Large: " not in first + again
 
 
 KEPT = """(() => {

@@ -72,7 +72,8 @@ async function vitals() {
   const longest = interactions([...entriesOf("first-input"), ...entriesOf("event")]);
   const tasks = entriesOf("longtask").sort((a, b) => b.duration - a.duration);
   const resources = /** @type {any[]} */ (performance.getEntriesByType("resource"));
-  const told = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize });
+  const cached = (/** @type {any} */ entry) => entry.deliveryType === "cache" || (entry.transferSize === 0 && entry.decodedBodySize > 0);
+  const told = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize, cached: cached(entry) });
   const bySize = [...resources].sort((a, b) => b.transferSize - a.transferSize);
   return {
     doc: documentKey,
