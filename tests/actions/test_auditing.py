@@ -50,6 +50,21 @@ async def test_a_page_without_faults_says_so(hand: Hand) -> None:
     assert "passed" in told
 
 
+HIDDEN = "<button hidden title='Remove this filter'>x</button><img hidden alt=Gone src=x.gif>"
+LONG = "<span>Many words that say something. </span>" * 10
+
+
+async def test_what_a_person_does_not_see_names_no_element(hand: Hand) -> None:
+    await hand.open(
+        f"<h1>Shop</h1>{HIDDEN}<div aria-hidden=true tabindex=0>{HIDDEN}{LONG}</div>", title="Tea"
+    )
+    told = await hand.do("audit_accessibility")
+    assert '] html "Tea"' in told
+    assert "Many words" in told
+    assert "Remove this filter" not in told
+    assert "Gone" not in told
+
+
 async def test_one_element_is_checked_alone(hand: Hand) -> None:
     await hand.open("<section aria-label=Form><input id=i></section><img id=pic src=x.gif>")
     await hand.do("find_elements", selector="section")

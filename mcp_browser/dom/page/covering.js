@@ -282,11 +282,12 @@ function describe(element) {
   }
   labelsOfRoot = new WeakMap();
   const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
-  let name = nameOf(element, tag, shown);
+  const whole = element === rootElement() || element === body();
+  let name = whole ? tidy(String(_title.call(document))) : nameOf(element, tag, shown);
   // A field's content is its value.
-  if (!name && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
+  if (!name && !whole && !FIELDS.has(shown)) name = tidy(contentOf(element, element, 0, false));
   // Of a box that holds much the first thing that has a title speaks.
-  if (!what && shown === tag && name.length > 80) name = cut(tipOf(element) || name, 80);
+  if (!what && !whole && shown === tag && name.length > 80) name = cut(tipOf(element, true) || name, 80);
   if (what === "region") {
     const title = nameOf(element, tag, role) || tidy(textContent(query(element, "h1,h2,h3,h4,[role=heading],[class*=title]") || element));
     name = cut(title, 80);

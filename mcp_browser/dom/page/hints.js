@@ -36,8 +36,10 @@ function hintOf(element) {
   return cut(tipOf(element) || iconOf(element) || calledBy(element), LONGEST_WORD);
 }
 
-/** What a tooltip or description says, of the element or of what is in it. @param {Element} element */
-function tipOf(element) {
+const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
+
+/** What a tooltip or description says, of the element or of what is in it. @param {Element} element @param {boolean} seen whether only what is seen speaks for it */
+function tipOf(element, seen = false) {
   for (const name of TOOLTIPS) {
     const tip = tidy(attribute(element, name) || "");
     if (tip) return tip;
@@ -46,7 +48,7 @@ function tipOf(element) {
     const text = tidy(textContent(target));
     if (text) return text;
   }
-  const inner = query(element, "[title],[alt]:not([alt='']),[aria-label],svg > title");
+  const inner = seen ? Array.from(queryAll(element, TITLED)).find(isSeen) : query(element, `${TITLED},svg > title`);
   return inner ? tidy(attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner)) : "";
 }
 
