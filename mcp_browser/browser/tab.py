@@ -67,6 +67,7 @@ class Tab:
         held: Callable[["Tab"], None],
         gate: Callable[[], Gate | None],
         hidden: Mapping[str, str] = MappingProxyType({}),
+        sent: Callable[[str], None] | None = None,
         opener: int | None = None,
         egress: "EgressPass | None" = None,
         redactor: Callable[[], Redactor] = Redactor,
@@ -78,7 +79,8 @@ class Tab:
         `gate` gives what the input of the action under way has to pass.
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
-        `hidden` are values that no picture may show, as they are when it is taken; `opener` is a tab's id;
+        `hidden` are values that no picture may show, as they are when it is taken; `sent` is called with
+        what a form has written of a secret field into an address; `opener` is a tab's id;
         `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
         `clipboard` is used by keys instead of the browser's; `typing_rule` gives where texts may go.
         """
@@ -96,6 +98,7 @@ class Tab:
             channel=channel,
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
+            sent=sent,
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded

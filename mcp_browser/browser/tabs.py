@@ -45,6 +45,9 @@ FLOOD = 50
 """How many tabs beyond the limit a page may open before it is closed."""
 
 
+SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
+
+
 class _TabsOwner(Protocol):
     """What the tabs of a session need of it."""
 
@@ -76,6 +79,8 @@ class _TabsOwner(Protocol):
     def egress(self) -> "EgressPass | None": ...
 
     def redactor(self) -> Redactor: ...
+
+    def hide(self, values: Mapping[str, str]) -> None: ...
 
     def notice(self, text: str) -> None: ...
 
@@ -274,6 +279,7 @@ class Tabs:
             gate=lambda: self._session.gate,
             typing_rule=lambda: self._session.typing_rule,
             hidden=self._session.hidden,
+            sent=lambda pair: self._session.hide({SENT: pair}),
             opener=opener,
             egress=self._session.egress,
             redactor=self._session.redactor,

@@ -9,6 +9,7 @@ from playwright.async_api import Page
 
 from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
+from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.dom.worlds import FrameGone, IsolatedWorlds, MainWorlds, World, Worlds
 
 MOST_NESTED_FRAMES = 6
@@ -28,8 +29,15 @@ class Missed:
 class Frames:
     """The frames of one page."""
 
-    def __init__(self, page: Page, channel: str, worlds: Literal["isolated", "main"] | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        channel: str,
+        worlds: Literal["isolated", "main"] | None = None,
+        sent: SentSecrets | None = None,
+    ) -> None:
         """Serve a page; its script runs apart from it where the browser can, unless `worlds` says where."""
+        self._sent = sent
         self._page = page
         self._channel = channel
         self._kind = worlds
@@ -47,7 +55,11 @@ class Frames:
             browser = self._page.context.browser
             able = browser is None or browser.browser_type.name == "chromium"
             apart = able if self._kind is None else self._kind == "isolated"
-            self._worlds = (IsolatedWorlds if apart else MainWorlds)(self._page, self._channel)
+            self._worlds = (
+                IsolatedWorlds(self._page, self._channel, self._sent)
+                if apart
+                else MainWorlds(self._page, self._channel)
+            )
         return self._worlds
 
     async def each(

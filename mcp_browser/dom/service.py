@@ -36,6 +36,7 @@ from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, s
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.secrecy import Covers, find_covers
+from mcp_browser.dom.sent_secrets import SentSecrets, Tell
 from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
     WORLD_NAME,
@@ -64,7 +65,7 @@ class DomService:
     Nothing here may be called twice at the same time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what the page of a tab is read by)
         self,
         page: Page,
         *,
@@ -72,6 +73,7 @@ class DomService:
         budget: int,
         changes_budget: int,
         worlds: Literal["isolated", "main"] | None = None,
+        sent: Tell | None = None,
     ) -> None:
         """Serve a page.
 
@@ -81,10 +83,11 @@ class DomService:
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             worlds: where the page script runs; by default apart from the page where the browser can.
+            sent: called with what a form wrote of a secret field into an address, as it stands there.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, worlds)
+        self._frames = Frames(page, channel, worlds, SentSecrets(page, sent) if sent else None)
         self._references = References()
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS

@@ -15,6 +15,7 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.patience import SMALL, patience_for, seconds, within
 from mcp_browser.dom.scripts import page_script, receive_script
+from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
@@ -92,6 +93,7 @@ class IsolatedWorld:
         self._channel = channel
         self._owner = owner
         self._context: int | None = None
+        self._heard = False  # Whether it is heard what forms send in the document
         self.elements = 0
         self.reading = False
         self._was_slow = False
@@ -191,7 +193,14 @@ class IsolatedWorld:
         finally:
             self.reading = False
         self._was_slow = time.monotonic() - begun > SLOW
-        return json.loads(answer)
+        told = json.loads(answer)
+        match told:
+            case {"secret": True} if self._owner.sent and self._context and not self._heard:
+                self._heard = True
+                self._owner.sent.hear(self.session, self._context, f"{DOOR}.run('sent',[])")
+            case _:
+                pass
+        return told
 
     async def _count(self) -> None:
         self.elements = int(await self._send("document.getElementsByTagName('*').length"))
@@ -211,6 +220,7 @@ class IsolatedWorld:
                 raise FrameGone from error
             raise
         self._context = world["executionContextId"]
+        self._heard = False
 
     async def _send(self, expression: str) -> Any:
         sending = send(
@@ -247,9 +257,10 @@ class IsolatedWorld:
 class IsolatedWorlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
-    def __init__(self, page: Page, channel: str) -> None:
+    def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
         self._page = page
         self._channel = channel
+        self.sent = sent
         self._main: IsolatedWorld | None = None
         self._by_frame: WeakValueDictionary[str, IsolatedWorld] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}

@@ -224,7 +224,7 @@ function glance(wish) {
 
 /** What is told of each reading. @param {Line[]} lines @param {number} number */
 function answerOf(lines, number) {
-  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, hosts: hosts.length ? hosts.map(keep) : undefined };
+  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
 }
 
 /** @param {Line[]} lines */

@@ -72,6 +72,7 @@ const methods = {
   placesOf,
   covers,
   vitals,
+  sent,
   call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };

@@ -3,10 +3,14 @@
 /** Fields that once were of type password. @type {WeakSet<Element>} */
 const secrets = new WeakSet();
 
+/** Whether the document has had such a field. */
+let secretMet = false;
+
 /** @param {Element} element */
 function isSecret(element) {
   if (localName(element) === "input" && inputType(element) === "password") {
     secrets.add(element);
+    secretMet = true;
     return true;
   }
   if (secrets.has(element)) return true;
@@ -189,7 +193,7 @@ function inputStates(input, role, states) {
     return;
   }
   if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
-  if (type === "password") states.push("type=password");
+  if (type === "password" && isSecret(input)) states.push("type=password");
   const value = input.value;
   if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   if (type === "range" || type === "number") {
