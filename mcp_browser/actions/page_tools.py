@@ -10,7 +10,6 @@ from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.page_arguments import check_arguments
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
@@ -58,6 +57,9 @@ async def call_page_tool(ctx: ActionContext, params: CallPageToolParams) -> Acti
     known: list[str] = []
     async for frame, tool in _tools(ctx):
         if tool["name"] == params.name:
+            # Imported late: it brings along what validates.
+            from mcp_browser.actions.page_arguments import check_arguments  # noqa: PLC0415
+
             check_arguments(params.name, params.arguments, tool.get("inputSchema"))
             return await _call(ctx, frame, params)
         known.append(str(tool["name"]))

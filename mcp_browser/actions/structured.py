@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.answer_schema import AnswerSchema
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.markdown import take_part, to_markdown
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
@@ -17,6 +16,7 @@ from mcp_browser.hiding import hide
 from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 if TYPE_CHECKING:
+    from mcp_browser.actions.answer_schema import AnswerSchema
     from mcp_browser.actions.extracting.filling import Filled
     from mcp_browser.actions.extracting.tables import Table
 
@@ -47,6 +47,9 @@ class ExtractArticleParams(ActionParams):
 @structured.action(effect="read")
 async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
     """Fill a JSON schema from the page: tables, lists, labels, metadata; nothing is made up."""
+    # Imported late: it brings along what validates.
+    from mcp_browser.actions.answer_schema import AnswerSchema  # noqa: PLC0415
+
     schema = AnswerSchema(params.output_schema)
     page = await _detailed(ctx, params.index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
@@ -131,7 +134,7 @@ def _room(ctx: ActionContext) -> int:
     return ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
 
 
-def _fill(schema: AnswerSchema, page: str) -> "Filled":
+def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     # Imported late, as below: a server need not wait for what reads HTML before it is used.
     from mcp_browser.actions.extracting.filling import fill_schema  # noqa: PLC0415
 
@@ -149,7 +152,7 @@ def _summary(filled: "Filled", *, fits: bool) -> str:
 
 
 async def _fill_rest(
-    ctx: ActionContext, schema: AnswerSchema, filled: "Filled", index: int | None
+    ctx: ActionContext, schema: "AnswerSchema", filled: "Filled", index: int | None
 ) -> "Filled":
     from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
 

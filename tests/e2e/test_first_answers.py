@@ -208,7 +208,7 @@ def test_the_end_of_input_right_after_the_handshake_ends_the_server(tmp_path: Pa
 def test_a_server_is_imported_without_what_few_calls_need() -> None:
     program = "import sys, mcp_browser.server.startup, mcp_browser.server.transports; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    late = {"PIL", "rich", "html_to_markdown", "jinja2", "pydantic_ai"}
+    late = {"PIL", "av", "html_to_markdown", "jinja2", "jsonschema", "lxml", "pydantic_ai", "rich"}
     late |= {
         f"mcp_browser.server.{name}" for name in ("resources.views", "prompts.texts", "prompts.completion")
     }
