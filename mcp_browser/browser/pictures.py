@@ -82,6 +82,14 @@ def make_picture(  # noqa: PLR0913 - options, all by keyword
     return _encoded(image, format=format, quality=quality, max_bytes=max_bytes)
 
 
+def size_of(data: bytes) -> tuple[int, int]:
+    """The width and height of an encoded image, pixels; only its head is read."""
+    from PIL import Image  # noqa: PLC0415
+
+    with Image.open(io.BytesIO(data)) as image:
+        return image.size
+
+
 def encode_whole(shot: Shot) -> bytes:
     """A screenshot at its own size, in the browser's format."""
     if not shot.covers:

@@ -16,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_block import PageBlock
-from mcp_browser.browser.pictures import encode_whole
+from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.secrecy import Cover, Covers, Shot
@@ -178,9 +178,11 @@ class Screencast:
                 event = await self._next(cdp, limit=LINGER_SECONDS if provisional else None)
                 begun = time.monotonic()
                 looks.append(await self._look())
+                fits = await anyio.to_thread.run_sync(_is_of_the_view, event)
                 while len(looks) > 2 and looks[1].time < begun - LINGER_SECONDS:  # noqa: PLR2004
                     looks.popleft()
-                if _settled(*looks, begun=begun) or (tries >= MOST_TRIES and _same_view(*looks)):
+                settled = _settled(*looks, begun=begun) or (tries >= MOST_TRIES and _same_view(*looks))
+                if fits and settled:
                     tries = 0
                     provisional = await self._give(event, looks)
                 else:
@@ -280,6 +282,16 @@ class Screencast:
         for watching in self._watching:
             watching.give(frame)
         return tuple(boxes) != seen.covers.boxes
+
+
+def _is_of_the_view(event: Mapping[str, Any]) -> bool:
+    """Whether a frame has the form of the view: while the whole page is pictured, it shows all of that."""
+    width, height = size_of(base64.b64decode(event["data"]))
+    about = event["metadata"]
+    # Its sides are rounded to pixels.
+    return abs(width * about["deviceHeight"] - height * about["deviceWidth"]) <= 2 * (
+        about["deviceWidth"] + about["deviceHeight"]
+    )
 
 
 def _settled(*looks: _Look, begun: float) -> bool:
