@@ -42,8 +42,9 @@ class Target(BaseModel):
     """Something that an action is about to act on.
 
     `text` is what an element shows, where its name says something else; `origin` that of its frame, `page`
-    that of the tab's page. `role` is None for the page as a whole. An `unknown` one cannot be looked into.
-    `shown` is the role and name by which a person knows it: that of the control that it is in.
+    that of the tab's page, `creators` those that a frame of an opaque origin (`null`) may come from. `role`
+    is None for the page as a whole. An `unknown` one cannot be looked into. `shown` is the role and name by
+    which a person knows it: that of the control that it is in.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,11 +55,12 @@ class Target(BaseModel):
     shown: tuple[str, str] | None = None
     origin: str = "null"
     page: str = "null"
+    creators: tuple[str, ...] = ()
     unknown: bool = False
 
     @property
     def origins(self) -> tuple[str, ...]:
-        return (self.origin, self.page)
+        return (self.origin, *self.creators, self.page)
 
 
 class Rule(BaseModel):

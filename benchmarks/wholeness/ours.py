@@ -13,6 +13,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomNode
 from mcp_browser.errors import ActionError, NotFound
 from mcp_browser.rendering.result import TextPart, render_result
+from tests.support.in_page import in_page
 
 MOST_FOUND = 200
 DEEPEST = 1_000_000
@@ -80,10 +81,8 @@ class Ours:
         for index in self.lines.keys() - self._marked:
             self._marked.add(index)
             try:
-                handle = await self._session.current_tab.dom.handle(index)
-                await handle.evaluate(
-                    f"(element, index) => (globalThis.{MARKS} ??= new Map()).set(index, element)", index
-                )
+                mark = f"(element, index) => (globalThis.{MARKS} ??= new Map()).set(index, element)"
+                await in_page(self._session.current_tab.dom, index, mark, index)
             except (ActionError, PlaywrightError):
                 continue  # It has left the page, or a page's text looks like an index.
         return await tree.keys_of_marked(MARKS)

@@ -1,8 +1,8 @@
 """Looking: the page's state, elements by what they are, pictures."""
 
-import contextlib
 from typing import Any
 
+from playwright.async_api import ElementHandle
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
@@ -141,19 +141,16 @@ async def screenshot(ctx: ActionContext, params: ScreenshotParams) -> ActionResu
 
 
 async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundElements:
-    nodes: list[DomNode] = []
+    handles: list[ElementHandle] = []
     missed: list[str] = []
     total = 0
     for frame in ctx.tab.page.frames:
         try:
             found = frame.locator(selector)
             count = await ctx.tab.ask(found.count())
-            for place in range(min(count, limit - len(nodes))):
+            for place in range(min(count, limit - len(handles))):
                 # One, or none where it has left the page meanwhile; nothing is waited for.
-                for handle in await ctx.tab.ask(found.nth(place).element_handles()):
-                    with contextlib.suppress(NotFound):
-                        nodes.append(await ctx.tab.ask(ctx.tab.dom.index_of(handle)))
-                    await handle.dispose()
+                handles += await ctx.tab.ask(found.nth(place).element_handles())
         except DeadlineExceeded:
             if frame is ctx.tab.page.main_frame:
                 raise
@@ -171,7 +168,8 @@ async def _by_selector(ctx: ActionContext, selector: str, limit: int) -> FoundEl
                 missed.append(f"the frame {cut_address(frame.url)} is still loading")
             continue
         total += count
-    return FoundElements(nodes=tuple(nodes), total=total, missed=tuple(missed))
+    nodes = await ctx.tab.ask(ctx.tab.dom.nodes_of(handles)) if handles else []
+    return FoundElements(nodes=tuple(filter(None, nodes)), total=total, missed=tuple(missed))
 
 
 def _as_data(node: DomNode) -> dict[str, Any]:

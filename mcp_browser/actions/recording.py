@@ -15,7 +15,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, locators
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, NotActionable, NotFound
+from mcp_browser.errors import ActionError, NotActionable
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -25,6 +25,7 @@ POINT_ARGUMENTS = frozenset({"at", "start", "end"})
 
 Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name in it whose value is typed
 
+MOST_ALIKE = 100  # How many elements of one locator are looked through
 RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
 UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
 
@@ -140,20 +141,12 @@ async def locator_of(tab: "Tab", index: int) -> ElementLocator:
     for candidate in locators(record):
         try:
             handles = await tab.ask(candidate.on(tab.page).element_handles())
-        except PlaywrightError:
+            nodes = await tab.ask(tab.dom.nodes_of(handles[:MOST_ALIKE]))
+        except (PlaywrightError, FrameGone):
             continue
-        for place, handle in enumerate(handles):
-            if await _is_of_index(tab, handle, index):
+        for place, node in enumerate(nodes):
+            if node is not None and node.index == index:
                 return candidate if len(handles) == 1 else replace(candidate, nth=place)
     raise NotActionable(
         f"No locator of Playwright's finds [{index}] {record}.", hint="Name it by a selector of your own."
     )
-
-
-async def _is_of_index(tab: "Tab", handle: Any, index: int) -> bool:
-    try:
-        return (await tab.ask(tab.dom.index_of(handle))).index == index
-    except NotFound:
-        return False
-    finally:
-        await handle.dispose()

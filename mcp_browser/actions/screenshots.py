@@ -108,8 +108,8 @@ async def view_size(tab: "Tab") -> Size:
             return Size(width=round(seen["clientWidth"]), height=round(seen["clientHeight"]))
     size = tab.page.viewport_size
     if size is None:
-        width, height = await tab.ask(tab.page.evaluate("[innerWidth, innerHeight]"))
-        return Size(width=width, height=height)
+        window = await tab.ask(tab.dom.window())
+        return Size(width=round(window.width), height=round(window.height))
     return Size(width=size["width"], height=size["height"])
 
 
@@ -176,6 +176,5 @@ async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
 
 
 async def device_scale(tab: "Tab") -> float:
-    """Pixels of a picture for each CSS pixel; what a page tells of it is kept within reason."""
-    told = await tab.ask(tab.page.evaluate("devicePixelRatio"))
-    return min(max(told, 1.0), 8.0) if isinstance(told, (int, float)) else 1.0
+    """Pixels of a picture for each CSS pixel."""
+    return min(max((await tab.ask(tab.dom.window())).scale, 1.0), 8.0)

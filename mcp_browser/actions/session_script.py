@@ -90,7 +90,7 @@ class SessionScript(SessionPlugin):
         if places:
             tab = self._session.current_tab
             try:
-                place, _ = await tab.ask(tab.dom.typed_at())
+                place = await tab.ask(tab.dom.typed_at())
                 is_secret = place.password
             except UNKNOWN:
                 is_secret = True

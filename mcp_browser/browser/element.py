@@ -35,6 +35,7 @@ OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open afte
 POLL_SECONDS = 0.05
 
 LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
+MOST_BY_CONTENT = 50_000_000  # How much is sent to a browser that cannot read the files itself, bytes
 COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
@@ -82,6 +83,9 @@ class _ElementTab(Protocol):
 
     @property
     def held(self) -> bool: ...
+
+    @property
+    def is_remote(self) -> bool: ...
 
     async def act(self, work: Awaitable[object]) -> None: ...
 
@@ -307,10 +311,10 @@ class Element:
             ready = await self._ready("upload")
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
-            handle = await self._tab.ask(self._tab.dom.handle(self.index))
             await self._tab.input.check_elements(self.index)
             self._tab.input.did()
-            await handle.set_input_files(files)
+            by_content = self._tab.is_remote and sum(path.stat().st_size for path in paths) <= MOST_BY_CONTENT
+            await self._tab.ask(self._tab.dom.set_files(self.index, paths, by_content=by_content))
             return
         ready = await self._ready("click")
         click = self._tab.input.click(ready.x, ready.y)

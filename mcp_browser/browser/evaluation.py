@@ -3,27 +3,31 @@
 import asyncio
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from playwright.async_api import ElementHandle, JSHandle, Page
+from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.driver_errors import is_context_gone, plain_message
+from mcp_browser.dom.driver_errors import is_context_gone
 from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.scripts import evaluate_script_source
 from mcp_browser.errors import ActionError, DeadlineExceeded, ScriptFailed
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.text import cut_address, one_line, quoted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
 
 # The caller's text begins on the first line, so that lines count as they do in it.
-_EXPRESSION = ("element => ({ element, run: async () => (", "\n) })")
-_BODY = ("element => ({ element, run: async () => {", "\n} })")
+_EXPRESSION = (
+    "(function () { const element = this === globalThis ? undefined : this; "
+    "return { element, run: async () => (",
+    "\n) } })",
+)
+_BODY = (_EXPRESSION[0][:-1] + "{", "\n} } })")
 
-_OWN_PLACE = re.compile(r"\(eval at .*<anonymous>:(\d+):(\d+)\)$", re.MULTILINE)
+_OWN_PLACE = re.compile(r"<anonymous>:(\d+):(\d+)\)?$", re.MULTILINE)
 _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.MULTILINE)
 
 CONTROL_SECONDS = 2.0
@@ -52,12 +56,11 @@ async def evaluate(
         DialogOpen: it has opened a dialog and waits for the answer.
         StaleElement: the element is gone.
     """
-    target = tab.page if index is None else await tab.ask(tab.dom.handle(index))
-    box: JSHandle | None = None
+    box = None
     try:
         async with asyncio.timeout(seconds):
-            box, prefix = await _box(tab, target, script)
-            answer: dict[str, Any] = await tab.guarded(box.evaluate(evaluate_script_source(), characters))
+            box = await tab.guarded(_box(*await tab.ask(tab.dom.in_page(index)), script))
+            prefix, answer = box.prefix, await tab.guarded(box.run(characters))
     except TimeoutError as error:
         raise await _too_long(tab, index, seconds) from error
     except PlaywrightError as error:
@@ -68,52 +71,71 @@ async def evaluate(
         if box is not None and not tab.held:
             with contextlib.suppress(PlaywrightError, ActionError, TimeoutError):
                 async with asyncio.timeout(CONTROL_SECONDS):
-                    await tab.guarded(box.dispose())
+                    await tab.guarded(send(box.session, "Runtime.releaseObject", objectId=box.object))
     if "thrown" in answer:
         raise _failure(answer, prefix)
     return Evaluation(value=answer["value"], is_undefined=answer["isUndefined"], is_cut=answer["isCut"])
 
 
-async def _box(tab: "Tab", target: Page | ElementHandle, script: str) -> tuple[JSHandle, str]:
-    """The script, ready to run but not run yet, and what stands before it on its first line."""
+class _Box(NamedTuple):
+    """A script in the page, ready to run but not run yet, and how many characters of ours precede it."""
+
+    session: CDPSession
+    object: str
+    prefix: int
+
+    async def run(self, characters: int) -> dict[str, Any]:
+        given = await send(
+            self.session,
+            "Runtime.callFunctionOn",
+            objectId=self.object,
+            functionDeclaration=f"function (limit) {{ return ({evaluate_script_source()})(this, limit) }}",
+            arguments=[{"value": characters}],
+            returnByValue=True,
+            awaitPromise=True,
+            userGesture=True,
+        )
+        if "exceptionDetails" in given:
+            raise ScriptFailed(f"The script failed: {_told(given['exceptionDetails'])}.")
+        return given["result"]["value"]
+
+
+async def _box(session: CDPSession, element: str | None, script: str) -> _Box:
+    details: dict[str, Any] = {}
     for prefix, suffix in (_EXPRESSION, _BODY):
-        try:
-            return await tab.guarded(target.evaluate_handle(prefix + script + suffix)), prefix
-        except PlaywrightError as error:
-            if "SyntaxError" not in error.message:
-                raise
-            problem = error
-    raise await _no_script(tab, script, plain_message(problem))
-
-
-async def _no_script(tab: "Tab", script: str, why: str) -> ScriptFailed:
-    """The error for what is no JavaScript; only CDP tells the line."""
-    where = ""
-    if tab.cdp is not None:
-        prefix, suffix = _BODY
-        with contextlib.suppress(PlaywrightError, ActionError):
-            parsed = await tab.ask(
-                send(tab.cdp, "Runtime.evaluate", expression=f"({prefix}{script}{suffix})")
+        declaration = prefix + script + suffix
+        given = await (
+            send(session, "Runtime.evaluate", expression=f"{declaration}.call(globalThis)")
+            if element is None
+            else send(
+                session, "Runtime.callFunctionOn", objectId=element, functionDeclaration=declaration[1:-1]
             )
-            details = parsed.get("exceptionDetails")
-            if details:
-                line = int(details["lineNumber"]) + 1
-                column = int(details["columnNumber"]) + 1 - (len(prefix) + 1 if line == 1 else 0)
-                where = f" (line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)})"
-    return ScriptFailed(
-        f"The script is no JavaScript: {why}{where}.",
+        )
+        if "exceptionDetails" not in given:
+            return _Box(session, given["result"]["objectId"], len(prefix))
+        details = given["exceptionDetails"]
+    line = int(details["lineNumber"]) + 1
+    column = int(details["columnNumber"]) + 1 - (len(_BODY[0]) if line == 1 else 0)
+    where = f"line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)}"
+    raise ScriptFailed(
+        f"The script is no JavaScript: {_told(details)} ({where}).",
         hint="Give an expression, a function, or statements that end with return.",
     )
 
 
-def _failure(answer: dict[str, Any], prefix: str) -> ScriptFailed:
+def _told(details: dict[str, Any]) -> str:
+    text = str(details.get("exception", {}).get("description") or details["text"])
+    return one_line(text.partition("\n")[0].rstrip("."), LONGEST_THROWN)
+
+
+def _failure(answer: dict[str, Any], prefix: int) -> ScriptFailed:
     thrown = quoted(str(answer["thrown"]), LONGEST_THROWN)
     thrown = thrown if answer["isError"] else f"threw {thrown}"
     stack = str(answer["stack"])
     where = ""
     if own := _OWN_PLACE.search(stack):
         line = int(own[1])
-        where = f" (line {line}, column {max(1, int(own[2]) - (len(prefix) if line == 1 else 0))}"
+        where = f" (line {line}, column {max(1, int(own[2]) - (prefix if line == 1 else 0))}"
         other = _OTHER_PLACE.search(stack[: own.start()])
         where += f", in {cut_address(other[1])})" if other else ")"
     return ScriptFailed(f"The script failed: {thrown}{where}.")

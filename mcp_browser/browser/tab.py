@@ -136,6 +136,11 @@ class Tab:
         return self.page.url
 
     @property
+    def is_remote(self) -> bool:
+        """Whether the browser may run where it cannot read the files of this machine."""
+        return not self._settings.browser.starts_browser
+
+    @property
     def main_frame_id(self) -> str | None:
         """The id of its main frame in CDP; None where it is not connected to."""
         return self._main_frame

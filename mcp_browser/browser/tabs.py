@@ -307,7 +307,7 @@ class Tabs:
         async def is_seen(tab: Tab) -> bool:
             try:
                 async with asyncio.timeout(1):
-                    return await tab.guarded(tab.page.evaluate("document.visibilityState")) == "visible"
+                    return (await tab.guarded(tab.dom.window())).visible
             except (PlaywrightError, ActionError, TimeoutError):
                 return False
 

@@ -3,14 +3,14 @@
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from playwright.async_api import Page
 
 from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.sent_secrets import SentSecrets
-from mcp_browser.dom.worlds import FrameGone, IsolatedWorlds, MainWorlds, World, Worlds
+from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 MOST_NESTED_FRAMES = 6
 
@@ -29,38 +29,15 @@ class Missed:
 class Frames:
     """The frames of one page."""
 
-    def __init__(
-        self,
-        page: Page,
-        channel: str,
-        worlds: Literal["isolated", "main"] | None = None,
-        sent: SentSecrets | None = None,
-    ) -> None:
-        """Serve a page; its script runs apart from it where the browser can, unless `worlds` says where."""
-        self._sent = sent
-        self._page = page
-        self._channel = channel
-        self._kind = worlds
-        self._worlds: Worlds | None = None
+    def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
+        self._worlds = Worlds(page, channel, sent)
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:
         """The main frame."""
         if self._main is None:
-            self._main = FrameState(world=await (await self._all_worlds()).main())
+            self._main = FrameState(world=await self._worlds.main())
         return self._main
-
-    async def _all_worlds(self) -> Worlds:
-        if self._worlds is None:
-            browser = self._page.context.browser
-            able = browser is None or browser.browser_type.name == "chromium"
-            apart = able if self._kind is None else self._kind == "isolated"
-            self._worlds = (
-                IsolatedWorlds(self._page, self._channel, self._sent)
-                if apart
-                else MainWorlds(self._page, self._channel)
-            )
-        return self._worlds
 
     async def each(
         self, method: str, *args: Any, missed: list[Missed] | None = None
@@ -127,8 +104,7 @@ class Frames:
         unknown = [owner for owner in ids if owner not in frame.children]
         if not unknown:
             return
-        worlds = await self._all_worlds()
-        for owner, world in (await worlds.within(frame.world, unknown)).items():
+        for owner, world in (await self._worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
 
     def known(self) -> Iterator[tuple[FrameState, Way]]:

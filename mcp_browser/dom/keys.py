@@ -13,8 +13,8 @@ from mcp_browser.policy import Target
 class KeyPlace:
     """What has the keyboard: an element of a document, or the document itself (`element` 0).
 
-    `password` says that it is a field whose content nobody is to read; `origin` is that of the
-    document's own address, `null` where that has none.
+    `password` says that it is a field whose content nobody is to read; `origin` is the document's, as the
+    browser has it: `null` where it is opaque.
     """
 
     world: World

@@ -271,6 +271,15 @@ class FoundText(Frozen):
     count: int
 
 
+class WindowState(Frozen):
+    """Size of the view, scroll bars included, in CSS pixels; device pixels for each; whether it is shown."""
+
+    width: float
+    height: float
+    scale: float
+    visible: bool
+
+
 class PointHit(Frozen):
     """What is at a point of the view: the control there, else the innermost thing drawn there."""
 

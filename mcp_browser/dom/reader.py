@@ -27,7 +27,7 @@ from mcp_browser.dom.readings import (
     shown_lines,
 )
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, References
-from mcp_browser.dom.worlds import FrameGone, IsolatedWorld
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
@@ -192,7 +192,7 @@ class PageReader:
         else:
             answer = await frame.world.run(method, wish)
         hosts = answer.get("hosts")
-        if hosts and isinstance(frame.world, IsolatedWorld) and await frame.world.open_hosts(hosts):
+        if hosts and await frame.world.open_hosts(hosts):
             return {**await frame.world.run(method, wish), "state": answer.get("state", QUIET)}
         return answer
 

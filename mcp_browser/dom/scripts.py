@@ -41,18 +41,6 @@ def page_script() -> str:
 
 
 @cache
-def receive_script() -> str:
-    """A function for the page's own world that waits for an element from the page script."""
-    return _expression("receive.js")
-
-
-@cache
-def send_script() -> str:
-    """A function for the page's own world that sends an element to the page script."""
-    return _expression("send.js")
-
-
-@cache
 def evaluate_script_source() -> str:
     """A function for the page's own world that runs a caller's script and tells what came of it as JSON."""
     return _expression("evaluate.js")

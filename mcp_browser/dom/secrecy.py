@@ -11,7 +11,7 @@ from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
-from mcp_browser.dom.worlds import FrameGone, IsolatedWorld, World
+from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
 
 MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; each look finds some of them
@@ -88,7 +88,7 @@ class _Search:
         for _ in range(MOST_LOOKS):
             answer = await world.run("covers", list(self.values), self.fields)
             hosts = answer["hosts"]
-            if not hosts or not isinstance(world, IsolatedWorld):
+            if not hosts:
                 break
             await world.open_hosts(hosts)
         return answer

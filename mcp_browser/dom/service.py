@@ -2,16 +2,19 @@
 
 import contextlib
 import time
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+from mimetypes import guess_type
+from pathlib import Path
+from secrets import token_hex
 from typing import Any, Literal
 
-from playwright.async_api import ElementHandle, Frame, Page
+from playwright.async_api import CDPSession, ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
-from mcp_browser.dom.addresses import address_of
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import KeyHolder, KeyPlace, key_place
@@ -28,29 +31,24 @@ from mcp_browser.dom.models import (
     ReadyElement,
     Scrolled,
     SettleState,
+    WindowState,
 )
 from mcp_browser.dom.patience import patience_for
 from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
-from mcp_browser.dom.scripts import send_script
 from mcp_browser.dom.secrecy import Covers, find_covers
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
 from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
-    WORLD_NAME,
     FrameGone,
-    IsolatedWorld,
-    MainWorld,
     World,
     answers,
     break_off,
-    handle_of,
     reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
-from mcp_browser.policy import origin_of
 from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
@@ -65,14 +63,13 @@ class DomService:
     Nothing here may be called twice at the same time.
     """
 
-    def __init__(  # noqa: PLR0913 (what the page of a tab is read by)
+    def __init__(
         self,
         page: Page,
         *,
         channel: str,
         budget: int,
         changes_budget: int,
-        worlds: Literal["isolated", "main"] | None = None,
         sent: Tell | None = None,
     ) -> None:
         """Serve a page.
@@ -82,12 +79,11 @@ class DomService:
             channel: the random name that the hook in the page's own world was given; "" for none.
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
-            worlds: where the page script runs; by default apart from the page where the browser can.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, worlds, SentSecrets(page, sent) if sent else None)
+        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
         self._references = References()
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
@@ -402,59 +398,67 @@ class DomService:
                     option["index"] = self._references.index(option.pop("id"), ref.world, ref.document)
         return value
 
-    async def handle(self, index: int) -> ElementHandle:
-        """Playwright's handle of an element.
+    async def window(self) -> WindowState:
+        """Return the size of the view and whether it is shown."""
+        return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
+
+    async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
+        """Return an element's object in the page's own world and the CDP session of its frame.
+
+        Args:
+            index: the element; None for no object, and the session of the main frame.
+
+        Raises:
+            StaleElement: it is gone.
+        """
+        if index is None:
+            return (await self._frames.main()).world.session, None
+        ref = self.resolve(index)
+        await self._ask(ref, "describe", ref.id)
+        try:
+            return ref.world.session, await ref.world.object_in_page(ref.id)
+        except (KeyError, PlaywrightError) as error:
+            raise await self._stale(ref) from error
+
+    async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
+        """Give files to a file input; `by_content` where the browser cannot read the paths itself.
 
         Raises:
             StaleElement: it is gone.
         """
         ref = self.resolve(index)
+        if by_content:
+            files = [
+                (path.name, guess_type(path.name)[0] or "", b64encode(path.read_bytes()).decode())
+                for path in paths
+            ]
+            await self._ask(ref, "call", ref.id, "setFiles", [files])
+            return
         await self._ask(ref, "describe", ref.id)
         try:
-            return await handle_of(ref.world, ref.id)
-        except (FrameGone, PlaywrightError) as error:
+            found = await ref.world.object(ref.id)
+            files = [str(path) for path in paths]
+            await send(ref.world.session, "DOM.setFileInputFiles", objectId=found, files=files)
+        except (KeyError, PlaywrightError) as error:
             raise await self._stale(ref) from error
 
-    async def index_of(self, handle: ElementHandle) -> DomNode:
-        """The node of an element that Playwright has a handle of; it has an index.
+    async def nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
+        """Return the nodes, with indexes, of elements that Playwright has found; None for one that is gone.
 
-        Raises:
-            NotFound: the element is not on the page any more, or in a frame that cannot be seen.
+        Playwright dispatches an event of a random name to each, which the page script listens for. A page
+        that interferes has another of its own elements returned, described as what that is.
         """
-        state = await self._state_of(await handle.owner_frame())
-        if isinstance(state.world, MainWorld):
-            door = await state.world.door()
-            element_id = await door.evaluate("(door, element) => door.idOf(element)", handle)
-            answer = await state.world.run("describe", element_id)
-            document = await state.world.run("doc")
-        else:
-            name = f"{WORLD_NAME}-{id(handle)}"
-            await state.world.run("expect", name)
-            await handle.evaluate(send_script(), name)
-            answer = await state.world.run("caught")
-            document = answer.get("doc", "")
-        if "problem" in answer:
-            raise NotFound("The element is not on the page any more.", hint="Look with get_state.")
-        return self._references.shown(answer["node"], state.world, document)
-
-    async def _state_of(self, frame: Frame | None) -> FrameState:
-        """What is known of Playwright's frame.
-
-        Raises:
-            NotFound: it cannot be seen.
-        """
-        main = await self._frames.main()
-        if frame == self._page.main_frame:
-            return main
-        for state, _ in list(self._frames.known()):
-            with contextlib.suppress(FrameGone, PlaywrightError):
-                if state is not main and await state.world.frame() == frame:
-                    return state
-        async for state, _ in self._frames.each("stands"):
-            with contextlib.suppress(FrameGone, PlaywrightError):
-                if await state.world.frame() == frame:
-                    return state
-        raise NotFound("The element is in a frame that cannot be seen.", hint="Look with get_state.")
+        name = token_hex(12)
+        worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(handles))]
+        nodes: list[DomNode | None] = [None] * len(handles)
+        for number, handle in enumerate(handles):
+            await handle.dispatch_event(f"{name}{number}")
+        for world in worlds:
+            with contextlib.suppress(FrameGone):
+                answer = await world.run("heard")
+                for number, line in answer["found"]:
+                    nodes[number] = self._references.shown(line, world, answer["doc"])
+        return nodes
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
         """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
@@ -492,31 +496,20 @@ class DomService:
             frame = inner
         return node
 
-    async def typed_at(self, index: int | None = None) -> tuple[KeyPlace, str]:
-        """What gets what is typed, and the address of its document.
-
-        Args:
-            index: the element that it is typed into; None for what has the keyboard.
+    async def typed_at(self, index: int | None = None) -> KeyPlace:
+        """Return what gets what is typed: an element, or what has the keyboard.
 
         Raises:
             NotActionable: the frame that has the keyboard cannot be asked.
             StaleElement: the element is gone.
-            FrameGone: the document is about to be another one.
         """
         if index is not None:
             ref = self.resolve(index)
-            place = key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
-        else:
-            found = (await self.targets.of_keys(enter=False)).place
-            if found is None:
-                raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-            place = found
-        address = await address_of(await place.world.frame())
-        known = (origin_of(address), origin_of(place.origin))
-        if "null" not in known and known[0] != known[1]:
-            # It has gone elsewhere, and the news of that are on their way.
-            raise FrameGone
-        return place, address
+            return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
+        found = (await self.targets.of_keys(enter=False)).place
+        if found is None:
+            raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+        return found
 
     async def use_clipboard(
         self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
@@ -552,7 +545,7 @@ class DomService:
     async def break_off(self, index: int | None = None) -> bool:
         """Stop the script that keeps the page busy, or the frame of an element; False where none does."""
         world = (await self._frames.main()).world if index is None else self.resolve(index).world
-        if not isinstance(world, IsolatedWorld) or await answers(world.session):
+        if await answers(world.session):
             return False
         await break_off(world.session)
         return True

@@ -1,15 +1,13 @@
 """What an input will act on, in frames too, for rules about elements."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.keys import KeyTargets, key_place
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.references import ID, ElementRef
-from mcp_browser.dom.worlds import World
-from mcp_browser.policy import Target, origin_of
+from mcp_browser.policy import Target
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
 
@@ -26,7 +24,7 @@ class TargetReader:
         frame, found = await self._frames.main(), list[Target]()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("targetsAt", x, y)
-            found += await self._targets(frame.world, answer["targets"])
+            found += _targets(answer)
             if not answer["frame"]:
                 return found
             inner = await self._within(frame, answer["node"][ID])
@@ -44,10 +42,9 @@ class TargetReader:
         frame, found = await self._frames.main(), list[Target]()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("targetsOfKeys", enter, letter)
-            found += await self._targets(frame.world, answer["targets"])
+            found += _targets(answer)
             if not answer["frame"]:
-                place = key_place(frame.world, answer)
-                return KeyTargets(found or [Target(**await self._place(frame.world))], place)
+                return KeyTargets(found or [Target(**answer["whose"])], key_place(frame.world, answer))
             inner = await self._within(frame, answer["node"][ID])
             if inner is None:
                 break
@@ -61,28 +58,24 @@ class TargetReader:
             StaleElement: it is gone.
         """
         answer = await self._ask(ref, "targetsOf", ref.id, enter)
-        return await self._targets(ref.world, answer["targets"])
+        return _targets(answer)
 
     async def page(self) -> Target:
         """The page as a whole."""
-        return Target(**await self._place((await self._frames.main()).world))
+        return Target(**await (await self._frames.main()).world.run("whose"))
 
     async def _within(self, frame: FrameState, owner: int) -> FrameState | None:
         await self._frames.meet(frame, [owner])
         return frame.children.get(owner)
 
-    async def _targets(self, world: World, given: Sequence[Sequence[str]]) -> list[Target]:
-        place = await self._place(world)
-        return [
-            Target(role=role, name=name, text=text, shown=(shown_role, shown_name), **place)
-            for role, name, text, shown_role, shown_name in given
-        ]
-
-    async def _place(self, world: World) -> dict[str, Any]:
-        main = await (await self._frames.main()).world.frame()
-        return {"origin": origin_of(await address_of(await world.frame())), "page": origin_of(main.url)}
-
     async def _unknown(self) -> Target:
         """What is in a frame that cannot be asked."""
         page = await self.page()
         return page.model_copy(update={"role": "iframe", "origin": "null", "unknown": True})
+
+
+def _targets(answer: Mapping[str, Any]) -> list[Target]:
+    return [
+        Target(role=role, name=name, text=text, shown=(shown_role, shown_name), **answer["whose"])
+        for role, name, text, shown_role, shown_name in answer["targets"]
+    ]

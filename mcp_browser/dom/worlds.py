@@ -1,20 +1,20 @@
-"""Where the page script runs: in a world of its own over CDP, or in the page's world through Playwright."""
+"""Where the page script runs: in each frame, in a world of its own that the page cannot reach, over CDP."""
 
 import asyncio
 import contextlib
 import json
 import time
 from collections.abc import Iterable
-from typing import Any, Protocol, cast
+from typing import Any
 from weakref import WeakValueDictionary
 
-from playwright.async_api import CDPSession, ElementHandle, Frame, JSHandle, Page
+from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
 from mcp_browser.dom.patience import SMALL, patience_for, seconds, within
-from mcp_browser.dom.scripts import page_script, receive_script
+from mcp_browser.dom.scripts import page_script
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
@@ -42,51 +42,10 @@ class FrameGone(Exception):
     """The frame is gone, or it lives in another process now."""
 
 
-class World(Protocol):
+class World:
     """The page script in one frame."""
 
-    elements: int
-    """How many elements the frame's document had when they were last counted; 0 where they never were."""
-
-    reading: bool
-    """Whether the page answers to others and the page script is at work in it."""
-
-    async def run(self, method: str, *args: Any) -> Any:
-        """What a method of the page script gives.
-
-        Raises:
-            FrameGone: there is no such frame any more.
-            DeadlineExceeded: the page does not answer.
-        """
-
-    async def add(self, name: str, source: str) -> None:
-        """Run a library's script, unless its global `name` is there already.
-
-        Raises:
-            FrameGone: there is no such frame any more.
-        """
-
-    async def frame(self) -> Frame:
-        """Playwright's frame."""
-        ...
-
-
-class Worlds(Protocol):
-    """The worlds of one page's frames."""
-
-    async def main(self) -> World:
-        """The world of the main frame."""
-        ...
-
-    async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
-        """The worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
-        ...
-
-
-class IsolatedWorld:
-    """The page script in a world of its own, out of the page's reach (Chromium)."""
-
-    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "IsolatedWorlds") -> None:
+    def __init__(self, session: CDPSession, frame_id: str, channel: str, owner: "Worlds") -> None:
         """Run in the frame `frame_id` of the process that `session` talks to."""
         self.session = session
         self.frame_id = frame_id
@@ -95,13 +54,18 @@ class IsolatedWorld:
         self._context: int | None = None
         self._heard = False  # Whether it is heard what forms send in the document
         self.elements = 0
+        """How many elements the document had when they were last counted; 0 where they never were."""
         self.reading = False
+        """Whether the page answers to others and the page script is at work in it."""
         self._was_slow = False
-        self.stands_in: tuple[IsolatedWorld, int] | None = None
-        """The world around it and the id of its frame's element there, once it has been found by them."""
 
     async def run(self, method: str, *args: Any) -> Any:
-        """Take one evaluation, three where the document is new."""
+        """Return what a method of the page script returns: one evaluation, three where the document is new.
+
+        Raises:
+            FrameGone: there is no such frame any more.
+            DeadlineExceeded: the page does not answer.
+        """
         call = f"{DOOR}.run({json.dumps(method)},{json.dumps(args)})"
         for _ in range(MOST_TRIES):
             try:
@@ -111,7 +75,11 @@ class IsolatedWorld:
         raise FrameGone
 
     async def add(self, name: str, source: str) -> None:
-        """Run a library in this world, unless its global `name` is there."""
+        """Run a library in this world, unless its global `name` is there.
+
+        Raises:
+            FrameGone: there is no such frame any more.
+        """
         for _ in range(MOST_TRIES):
             with contextlib.suppress(WorldLost):
                 if not await self._evaluate(f"String(typeof globalThis.{name} === 'object')"):
@@ -144,15 +112,8 @@ class IsolatedWorld:
 
     async def _closed_root(self, element_id: int) -> bool:
         try:
-            host = await send(
-                self.session,
-                "Runtime.evaluate",
-                contextId=self._context,
-                expression=f"{DOOR}.element({element_id})",
-            )
-            described = await send(
-                self.session, "DOM.describeNode", objectId=host["result"]["objectId"], depth=0, pierce=True
-            )
+            host = await self.object(element_id)
+            described = await send(self.session, "DOM.describeNode", objectId=host, depth=0, pierce=True)
             roots = [
                 root["backendNodeId"]
                 for root in described["node"].get("shadowRoots", [])
@@ -172,9 +133,29 @@ class IsolatedWorld:
             return False  # The element or its document went away meanwhile.
         return bool(roots)
 
-    async def frame(self) -> Frame:
-        """Find the frame by way of the elements that frames stand in."""
-        return await self._owner.frame_of(self)
+    async def object(self, element_id: int) -> str:
+        """Return the CDP object id of an element that the page script knows.
+
+        Raises:
+            KeyError: it is gone.
+        """
+        found = await send(
+            self.session,
+            "Runtime.evaluate",
+            contextId=self._context,
+            expression=f"{DOOR}.element({element_id})",
+        )
+        return str(found["result"]["objectId"])
+
+    async def object_in_page(self, element_id: int) -> str:
+        """Return the CDP object id of the same element in the page's own world.
+
+        Raises:
+            KeyError: it is gone.
+        """
+        node = await send(self.session, "DOM.describeNode", objectId=await self.object(element_id))
+        found = await send(self.session, "DOM.resolveNode", backendNodeId=node["node"]["backendNodeId"])
+        return str(found["object"]["objectId"])
 
     async def _evaluate(self, call: str) -> Any:
         is_new = self._context is None
@@ -254,19 +235,19 @@ class IsolatedWorld:
         return answer["result"]["value"]
 
 
-class IsolatedWorlds:
+class Worlds:
     """The isolated worlds of a page's frames, those in other processes included."""
 
     def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
         self._page = page
         self._channel = channel
         self.sent = sent
-        self._main: IsolatedWorld | None = None
-        self._by_frame: WeakValueDictionary[str, IsolatedWorld] = WeakValueDictionary()
+        self._main: World | None = None
+        self._by_frame: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._sessions: dict[Frame, CDPSession] = {}
         page.on("framedetached", self._on_detached)
 
-    async def main(self) -> IsolatedWorld:
+    async def main(self) -> World:
         """Connect to the page with the first call."""
         if self._main is None:
             session = await self._page.context.new_cdp_session(self._page)
@@ -275,8 +256,7 @@ class IsolatedWorlds:
         return self._main
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
-        """Match the frames with the elements by way of CDP."""
-        assert isinstance(parent, IsolatedWorld)
+        """Return the worlds of the frames that stand in these elements of `parent`, by the elements' ids."""
         wanted = set(ids)
         found: dict[int, World] = {}
         children = await self._children(parent)
@@ -289,37 +269,16 @@ class IsolatedWorlds:
             except (PlaywrightError, FrameGone):
                 continue  # It went away while it was looked for.
             if owner_id in wanted:
-                world = self._world(session, frame_id)
-                world.stands_in = (parent, owner_id)
-                found[owner_id] = world
+                found[owner_id] = self._world(session, frame_id)
         return found
 
-    async def frame_of(self, world: IsolatedWorld) -> Frame:
-        """Playwright's frame of a world, by way of the elements that the frames stand in."""
-        for frame, session in self._sessions.items():
-            if session is world.session and world.frame_id == await self._root_id(session):
-                return frame
-        if world.stands_in is None:
-            if world is not await self.main():
-                raise FrameGone
-            return self._page.main_frame
-        parent, owner_id = world.stands_in
-        handle = await handle_of(parent, owner_id)
-        frame = await handle.content_frame()
-        if frame is None:
-            raise FrameGone
-        return frame
-
-    async def _root_id(self, session: CDPSession) -> str:
-        return cast("str", (await send(session, "Page.getFrameTree"))["frameTree"]["frame"]["id"])
-
-    def _world(self, session: CDPSession, frame_id: str) -> IsolatedWorld:
+    def _world(self, session: CDPSession, frame_id: str) -> World:
         world = self._by_frame.get(frame_id)
         if world is None or world.session is not session:
-            world = self._by_frame[frame_id] = IsolatedWorld(session, frame_id, self._channel, self)
+            world = self._by_frame[frame_id] = World(session, frame_id, self._channel, self)
         return world
 
-    async def _children(self, parent: IsolatedWorld) -> dict[str, CDPSession]:
+    async def _children(self, parent: World) -> dict[str, CDPSession]:
         """The frames directly within a frame: their CDP ids, and the sessions that speak for them."""
         children: dict[str, CDPSession] = {}
         tree = (await send(parent.session, "Page.getFrameTree"))["frameTree"]
@@ -346,116 +305,6 @@ class IsolatedWorlds:
 
     def _on_detached(self, frame: Frame) -> None:
         self._sessions.pop(frame, None)
-
-
-class MainWorld:
-    """The page script in the page's own world, for browsers that offer no other."""
-
-    elements = 0
-    reading = False
-
-    def __init__(self, frame: Frame, channel: str) -> None:
-        self._frame = frame
-        self._channel = channel
-        self._door: JSHandle | None = None
-
-    async def run(self, method: str, *args: Any) -> Any:
-        """Evaluate in the page's own world, twice where the document goes away."""
-        for last_try in (False, True):
-            try:
-                async with asyncio.timeout(LONGEST_ANSWER):
-                    door = await self.door()
-                    answer = await door.evaluate(
-                        "(door, [method, args]) => door.run(method, args)", [method, args]
-                    )
-                return json.loads(answer)
-            except TimeoutError as error:
-                raise unanswered(0, reading=False) from error
-            except PlaywrightError as error:
-                self._door = None
-                if self._frame.is_detached():
-                    raise FrameGone from error
-                lost = is_context_gone(error) or "navigat" in error.message
-                if last_try or not lost:
-                    raise
-        raise AssertionError
-
-    async def add(self, name: str, source: str) -> None:
-        """Run a library in the page's own world, unless its global `name` is there."""
-        try:
-            if not await self._frame.evaluate(f"typeof globalThis.{name} !== 'undefined'"):
-                await self._frame.evaluate(f"() => {{ {source}\n }}")
-        except PlaywrightError as error:
-            if is_context_gone(error):
-                raise FrameGone from error
-            raise
-
-    async def door(self) -> JSHandle:
-        """The page script's object in the page."""
-        if self._door is None:
-            self._door = await self._frame.evaluate_handle(
-                f"channel => ({page_script()})(channel)", self._channel
-            )
-        return self._door
-
-    async def frame(self) -> Frame:
-        """The frame itself."""
-        return self._frame
-
-
-class MainWorlds:
-    """The page's own worlds, frame by frame."""
-
-    def __init__(self, page: Page, channel: str) -> None:
-        self._page = page
-        self._channel = channel
-        self._by_frame: WeakValueDictionary[Frame, MainWorld] = WeakValueDictionary()
-
-    async def main(self) -> MainWorld:
-        """The world of Playwright's main frame."""
-        return self._world(self._page.main_frame)
-
-    async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:
-        """Ask each frame which element it stands in."""
-        assert isinstance(parent, MainWorld)
-        wanted = set(ids)
-        found: dict[int, World] = {}
-        for frame in (await parent.frame()).child_frames:
-            if frame.is_detached():
-                continue
-            try:
-                element = await frame.frame_element()
-                owner = await (await parent.door()).evaluate("(door, element) => door.idOf(element)", element)
-            except PlaywrightError:
-                continue  # It went away while it was looked for.
-            if owner in wanted:
-                found[owner] = self._world(frame)
-        return found
-
-    def _world(self, frame: Frame) -> MainWorld:
-        world = self._by_frame.get(frame)
-        if world is None:
-            world = self._by_frame[frame] = MainWorld(frame, self._channel)
-        return world
-
-
-async def handle_of(world: World, element_id: int) -> ElementHandle:
-    """Playwright's handle of an element that the page script knows by its id.
-
-    The page script sends the element to the page's own world in an event that is listened for there.
-    """
-    frame = await world.frame()
-    if isinstance(world, MainWorld):
-        found = await (await world.door()).evaluate_handle("(door, id) => door.element(id)", element_id)
-    else:
-        name = f"{WORLD_NAME}-{id(world)}-{element_id}"
-        box = await frame.evaluate_handle(receive_script(), name)
-        await world.run("send", element_id, name)
-        found = await box.evaluate_handle("box => box.element")
-    element = found.as_element()
-    if element is None:
-        raise FrameGone
-    return element
 
 
 async def answers(session: CDPSession) -> bool:

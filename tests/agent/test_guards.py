@@ -169,7 +169,7 @@ async def test_a_secret_goes_to_the_page_it_was_checked_for_whatever_other_calle
     others: list[asyncio.Task[Any]] = []
     typed_at = DomService.typed_at
 
-    async def asked_amid_a_call(dom: DomService, index: int | None = None) -> tuple[KeyPlace, str]:
+    async def asked_amid_a_call(dom: DomService, index: int | None = None) -> KeyPlace:
         controller = Controller(default_registry(), session.settings)
         if not others:
             others.append(asyncio.create_task(controller.execute("go_to_url", {"url": elsewhere}, session)))

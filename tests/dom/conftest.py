@@ -1,4 +1,4 @@
-"""A DOM service over a bare page, in both kinds of worlds."""
+"""A DOM service over a bare page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -16,12 +16,6 @@ Show = Callable[[str], Awaitable[DomService]]
 """Shows an HTML body and gives the service of its page."""
 
 
-@pytest.fixture(params=["isolated", "main"])
-def world(request: pytest.FixtureRequest) -> str:
-    """Where the page script runs: apart from the page, or in the page's own world as in other engines."""
-    return request.param
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def page(chromium: Browser) -> AsyncIterator[Page]:
     """A page with the hook in it, which the tests of a module follow one another in."""
@@ -32,10 +26,9 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
 
 
 @pytest.fixture
-def dom(page: Page, world: str) -> DomService:
+def dom(page: Page) -> DomService:
     """The service of that page."""
-    worlds = "isolated" if world == "isolated" else "main"
-    return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500, worlds=worlds)
+    return DomService(page, channel=CHANNEL, budget=6000, changes_budget=1500)
 
 
 @pytest.fixture

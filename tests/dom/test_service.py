@@ -11,9 +11,9 @@ from mcp_browser.dom import references
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
 from mcp_browser.dom.service import DomService
-from mcp_browser.dom.worlds import IsolatedWorld
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from tests.dom.conftest import Show
+from tests.support.in_page import in_page
 from tests.support.site import Site
 
 
@@ -182,7 +182,7 @@ async def test_what_is_kept_of_pages_is_bounded_over_many_navigations(
     def kept() -> tuple[int, int]:
         gc.collect()
         kinds = Counter(type(thing).__name__ for thing in gc.get_objects())
-        return kinds["ElementRef"], kinds["IsolatedWorld"] + kinds["MainWorld"]
+        return kinds["ElementRef"], kinds["World"]
 
     dom = await show("<p>Beginning</p>")
     before = kept()
@@ -212,17 +212,18 @@ async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page)
 
     for name in ("Closed", "Vector", "In frame"):
         index = index_of(snapshot, name)
-        handle = await dom.handle(index)
-        assert (await dom.index_of(handle)).index == index
+        assert await in_page(dom, index, "element => element.localName") in ("button", "a")
 
 
-async def test_a_handle_of_an_element_never_told_gets_an_index(show: Show, page: Page) -> None:
-    dom = await show("<p id=p>Words</p>")
-    handle = await page.query_selector("#p")
-    assert handle
+async def test_an_element_that_playwright_has_found_gets_an_index(show: Show, page: Page) -> None:
+    dom = await show("<p id=p>Words</p><p id=gone>Gone</p>")
+    handles = [await page.wait_for_selector("#gone"), await page.wait_for_selector("#p")]
+    await page.evaluate("gone.remove()")
 
-    node = await dom.index_of(handle)
+    gone, node = await dom.nodes_of([handle for handle in handles if handle])
 
+    assert gone is None
+    assert node is not None
     assert node.index is not None
     assert (await dom.ready(node.index, for_="read")).tag == "p"
 
@@ -346,13 +347,11 @@ async def read_often(dom: DomService) -> None:
         await dom.snapshot()
 
 
-@pytest.mark.parametrize("world", ["isolated"])
 async def test_the_number_of_a_world_that_is_another_documents_by_now_is_not_used(show: Show) -> None:
     # Each process of the browser numbers its worlds from the start.
     dom = await show("<button>Go</button>")
     await dom.snapshot()
     world = (await dom._frames.main()).world
-    assert isinstance(world, IsolatedWorld)
     other = await send(world.session, "Page.createIsolatedWorld", frameId=world.frame_id, worldName="other")
     world._context = other["executionContextId"]
 

@@ -11,6 +11,7 @@ from playwright.async_api import Frame, Page
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomNode
 from tests.snapshot.hand import Hand
+from tests.support.in_page import in_page
 
 OUR_ROLES = {
     "DisclosureTriangle": "disclosure",
@@ -83,8 +84,8 @@ async def pairs(hand: Hand) -> list[Pair]:
     for node in view.elements:
         assert node.index is not None
         ours[node.index] = node
-        handle = await hand.tab.dom.handle(node.index)
-        await handle.evaluate("(element, index) => element.setAttribute('data-oracle', index)", node.index)
+        mark = "(element, index) => element.setAttribute('data-oracle', index)"
+        await in_page(hand.tab.dom, node.index, mark, node.index)
     for frame in targets(hand.tab.page):
         for index, attributes, tree in await _marked(hand.tab.page, frame):
             role = tree.get("role", {}).get("value", "none")

@@ -11,6 +11,7 @@ from mcp_browser.errors import ActionError, StaleElement
 from mcp_browser.rendering.snapshot import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
+from tests.support.in_page import in_page
 from tests.support.load import load
 
 MUTATIONS = (Path(__file__).parent / "mutations.js").read_text(encoding="utf-8")
@@ -111,7 +112,7 @@ async def see_that_indexes_stay(hand: Hand, rounds: list[list[Step]]) -> None:
 
 async def serial_of(hand: Hand, index: int) -> int:
     """The page's own number of the element that an index names."""
-    return await (await hand.tab.dom.handle(index)).evaluate("element => top.serialOf(element)")
+    return await in_page(hand.tab.dom, index, "element => top.serialOf(element)")
 
 
 # What is told -------------------------------------------------------------------------------------------

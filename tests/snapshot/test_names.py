@@ -7,6 +7,7 @@ import pytest
 
 from tests.snapshot.hand import Hand
 from tests.snapshot.oracle import Pair, pairs, same_words
+from tests.support.in_page import in_page
 
 pytestmark = pytest.mark.slow
 
@@ -35,8 +36,8 @@ async def cases(hand: Hand) -> list[tuple[str, str, str, str]]:
     for index in dict.fromkeys([*told, *cells]):
         assert index is not None
         node = told.get(index) or await hand.tab.dom.describe(index)
-        handle = await hand.tab.dom.handle(index)
-        role, name = await handle.evaluate("element => [element.dataset.role ?? null, element.dataset.name]")
+        wanted = "element => [element.dataset.role ?? null, element.dataset.name]"
+        role, name = await in_page(hand.tab.dom, index, wanted)
         if role is not None:
             found.append((role, name, node.role, node.name))
     return found

@@ -53,8 +53,8 @@ async def fill_in(
             hint="Leave it out of everything else.",
         )
     for holder, name in places:
-        place, url = await _goes_to(session, holder.get("index"))
-        holder[name] = secrets.fill_in(holder[name], url=url)
+        place = await _goes_to(session, holder.get("index"))
+        holder[name] = secrets.fill_in(holder[name], url=place.origin)
         rule.bind(holder[name], place.page)
     return filled
 
@@ -83,11 +83,11 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
             holder = _at(kept, way)
             for name in ("text", "value", "keys"):
                 if (text := _name_typed(holder, name, secrets)) is not None:
-                    rule.bind(text, (await _goes_to(session, holder.get("index")))[0].page)
+                    rule.bind(text, (await _goes_to(session, holder.get("index"))).page)
     for holder, name in typed_places(action.param_model, kept):
         if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
             continue
-        place, _ = await _goes_to(session, None)
+        place = await _goes_to(session, None)
         rule.expect(place)
         if place.password and (text := _name_typed(holder, name, secrets)) is not None:
             rule.bind(text, place.page)
@@ -123,7 +123,7 @@ def _typed_text(holder: Mapping[str, Any], name: str) -> str | None:
         return value
 
 
-async def _goes_to(session: BrowserSession, index: int | None) -> tuple[KeyPlace, str]:
+async def _goes_to(session: BrowserSession, index: int | None) -> KeyPlace:
     tab = session.current_tab
     try:
         return await tab.ask(tab.dom.typed_at(index))

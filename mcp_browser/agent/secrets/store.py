@@ -151,6 +151,12 @@ class Secrets:
 
     def _reveal(self, name: str, url: str) -> str:
         secret = self.only([name])._secrets[name]
+        if url == "null":
+            raise BlockedUrl(
+                f"The secret {name!r} may not be used here: the frame is sandboxed or a data: address, which "
+                "belongs to no site.",
+                hint=f"It is for {', '.join(secret.origins)}.",
+            )
         if not secret.allowed_on(url):
             raise BlockedUrl(
                 f"The secret {name!r} may not be used on {url[:200]}.",

@@ -65,11 +65,22 @@ function targetsOfEnter(field) {
   return found;
 }
 
+/**
+ * The origins that rules and secrets are bound to, as the browser has them. An opaque one may come from its address
+ * or from any document around it.
+ */
+function whose() {
+  const around = [...location.ancestorOrigins];
+  const isOpaque = origin === "null";
+  const creators = isOpaque ? [new URL(location.href).origin, ...around].filter((one) => one !== "null") : [];
+  return { origin, page: around.at(-1) ?? origin, creators };
+}
+
 /** Each answer tells of a frame where the input goes on in one. @param {Element | null} element @param {Target[]} targets */
 function actingOn(element, targets) {
   const tag = element ? localName(element) : "";
   const frame = tag === "iframe" || tag === "frame";
-  return { doc: documentKey, targets, frame, node: element && frame ? wire(describe(element), false) : null };
+  return { doc: documentKey, whose: whose(), targets, frame, node: element && frame ? wire(describe(element), false) : null };
 }
 
 /** @param {number} x @param {number} y */
@@ -82,7 +93,7 @@ function targetsAt(x, y) {
 function keyPlace(element) {
   const isField = !!element && localName(element) === "input";
   const password = isField && (inputType(element) === "password" || secrets.has(element));
-  return { active: element ? keep(element) : 0, password, origin: location.origin };
+  return { active: element ? keep(element) : 0, password, origin };
 }
 
 /** @param {number} id */
@@ -109,5 +120,5 @@ function targetsOf(id, enter) {
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
   const control = controlOf(element);
-  return { doc: documentKey, targets: [...targetsAround(element), ...(enter ? targetsOfEnter(control) : [])] };
+  return { doc: documentKey, whose: whose(), targets: [...targetsAround(element), ...(enter ? targetsOfEnter(control) : [])] };
 }

@@ -1,7 +1,7 @@
 /** The door: the methods that can be called from outside. */
 
-/** @type {Element | null} */
-let caught = null;
+/** What has come to a name that `listenFor` was given: the number of each event and its element. @type {[number, Element][]} */
+let heardEvents = [];
 
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const methods = {
@@ -112,35 +112,24 @@ const methods = {
     const tag = element ? localName(element) : "";
     return { doc: documentKey, node: element && wire(describe(element), false), frame: tag === "iframe" || tag === "frame" };
   },
-  /** Catch the element that the page's world is about to send under a name. */
-  expect(/** @type {string} */ name) {
-    caught = null;
-    const take = (/** @type {Event} */ event) => {
-      const submitter = event instanceof SubmitEvent ? event.submitter : null;
-      const range = event instanceof InputEvent ? event.getTargetRanges()[0] : null;
-      const path = event.composedPath();
-      const target = submitter || (range && range.startContainer) || (path.length ? path[0] : event.target);
-      if (target instanceof Element) caught = target;
-      event.stopImmediatePropagation();
-    };
-    addEventListener(name, take, { once: true, capture: true });
-    return true;
+  whose,
+  window: () => ({ width: innerWidth, height: innerHeight, scale: devicePixelRatio, visible: !_hidden.call(document) }),
+  /** Note which elements events of this name come to, each with a number of its own. */
+  listenFor(/** @type {string} */ name, /** @type {number} */ count) {
+    heardEvents = [];
+    for (let number = 0; number < count; number++) {
+      const take = (/** @type {Event} */ event) => {
+        heardEvents.push([number, /** @type {Element} */ (event.composedPath()[0])]);
+        event.stopImmediatePropagation();
+      };
+      _addEventListener.call(window, name + number, take, { once: true, capture: true });
+    }
+    return { doc: documentKey, frames: frameElements() };
   },
-  caught() {
-    if (!caught) return { problem: "stale", lasting: true };
-    const element = caught;
-    caught = null;
-    return { doc: documentKey, node: wire(describe(element), false) };
-  },
-  /** Send an element to the page's world, where a listener waits for the name. */
-  send(/** @type {number} */ id, /** @type {string} */ name) {
-    const element = byId(id);
-    if (!element) return { problem: "stale", lasting: true };
-    if (element instanceof HTMLElement) _dispatchEvent.call(document, new SubmitEvent(name, { submitter: element }));
-    else if (rootOf(element) === document) {
-      _dispatchEvent.call(document, new InputEvent(name, { targetRanges: [new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 })] }));
-    } else _dispatchEvent.call(element, new Event(name, { bubbles: true, composed: true }));
-    return true;
+  heard() {
+    const found = heardEvents.map(([number, element]) => [number, wire(describe(element), false)]);
+    heardEvents = [];
+    return { doc: documentKey, found };
   },
   doc: () => documentKey,
   stands() {

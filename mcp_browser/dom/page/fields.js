@@ -116,6 +116,14 @@ const helpers = {
     emit(field, "change");
     return input.value;
   },
+  /** Give a file input the content of files. */
+  setFiles(element, /** @type {[name: string, type: string, base64: string][]} */ files) {
+    const given = new DataTransfer();
+    for (const [name, type, content] of files) given.items.add(new File([Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))], name, { type }));
+    /** @type {HTMLInputElement} */ (element).files = given.files;
+    emit(element, "input");
+    emit(element, "change");
+  },
   selectText: (element) => select(element, false),
   /** Put the caret behind the last character. */
   moveToEnd: (element) => select(element, true),
