@@ -169,32 +169,35 @@ class Element:
         if ready.kind == "keys":
             # What is selected and where the caret stands is known to the editor alone.
             await self.press("ControlOrMeta+End" if append else "ControlOrMeta+a")
-            await self._type(text, slowly=slowly, pastes=pastes)
+            await self._type(text, ready, slowly=slowly, pastes=pastes)
             return None
         await self._call("moveToEnd" if append else "selectText")
-        await self._type(text, slowly=slowly, pastes=pastes)
-        field = await self._field()
+        field = await self._type(text, ready, slowly=slowly, pastes=pastes)
         if slowly or append or field is None or field.holds(text):
             return field
         if ready.kind == "rich":
             # Some put their own selection back, or type beside a table or a picture that is selected, too.
             await self.press("ControlOrMeta+a")
-            await self._type("")
+            await self._type("", ready)
             if text:
-                await self._type(text, pastes=pastes)
+                await self._type(text, ready, pastes=pastes)
         elif text:
             await self._call("selectText")
-            await self._tab.input.type(text)
+            await self._tab.input.type(text, secret=ready.secret)
         return await self._field()
 
-    async def _type(self, text: str, *, slowly: bool = False, pastes: bool = False) -> None:
-        """Put text in place of what is selected; none deletes that."""
+    async def _type(
+        self, text: str, ready: ReadyElement, *, slowly: bool = False, pastes: bool = False
+    ) -> FieldValue | None:
+        """Put text in place of what is selected, none to delete that; what the field holds then."""
         if not text:
             await self._tab.input.press("Delete")
-        elif slowly:
-            await self._tab.input.type(text)
-        elif not pastes or not await self._paste(text):
-            await self._tab.input.insert(text)
+        elif slowly or not pastes or not await self._paste(text):
+            put = self._tab.input.type if slowly else self._tab.input.insert
+            typed = await put(text, secret=ready.secret)
+            if typed.field is not None and typed.last == typed.first and not self._tab.held:
+                return FieldValue.model_validate(typed.field)
+        return await self._field()
 
     async def _paste(self, text: str) -> bool:
         """Paste a text where the keys go; whether the page has taken it."""

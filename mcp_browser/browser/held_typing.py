@@ -1,23 +1,36 @@
 """Typing that goes only where it was checked to go: a page may move the focus between the check and a key."""
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
 
-from playwright.async_api import Keyboard
+from playwright.async_api import CDPSession, Keyboard
 
-from mcp_browser.dom.keys import HeldKeys, KeyPlace
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import NotActionable
+from mcp_browser.policy import Target
 
 T = TypeVar("T")
 
-KEYS_HELD = 20  # How many keys go at most before it is looked where they went
+KEYS_HELD = 200  # How many keys go at most before it is looked where they went
 _PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters with a key of their own, or one
 _HAS_KEY = re.compile("[ -~]")
 _ENTER = frozenset("\n\r")
 
 HINT = "Look with get_state, then name the field by its index (input_text)."
+
+
+class Gate(Protocol):
+    """Lets an action pass that is allowed, and no other."""
+
+    def check(self, targets: Sequence[Target]) -> None:
+        """Return if all of these may be acted on; else raise what says why not."""
+
+    def passed(self) -> None:
+        """Input has gone through: the action cannot begin anew as if nothing had happened."""
 
 
 class TypingRule(Protocol):
@@ -33,6 +46,7 @@ class TypingRule(Protocol):
 
 class _Tab(Protocol):
     dom: DomService
+    cdp: CDPSession | None
 
     @property
     def held(self) -> bool: ...
@@ -40,21 +54,26 @@ class _Tab(Protocol):
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T: ...
 
 
-class _Check(Protocol):
-    async def __call__(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:
-        """Ask the gate for what keys come to; where that is."""
-        ...
+@dataclass(slots=True)
+class Typed:
+    """Where a text went: the first place and the last, and what that field holds, where that can be read."""
+
+    first: KeyPlace | None = None
+    last: KeyPlace | None = None
+    field: dict[str, Any] | None = None
 
 
 class HeldTyping:
     """Types in one tab, each key where the check of it has looked, or nowhere.
 
-    Keys are held to the element that was looked at: in every frame, before the page hears of them. Where the
-    focus moves of them, as in boxes that take one character each, the rest is checked anew. What is
-    confidential goes without keys: it is put in by a script that runs in the very document.
+    Keys are held to the element that has the focus, in every frame, before the page hears of them. Where the
+    focus moves of them, as in boxes that take one character each, the rest is checked anew; it goes into no
+    field whose content nobody is to read unless it was meant for one. What is confidential goes without keys:
+    a script puts it in that runs in the very document. So does text under a rule where the page may hear of
+    keys before they are checked.
 
-    Each method raises NotActionable where the focus has moved to where the rest may not go, and tells how
-    much went.
+    Each method raises NotActionable where the focus has moved to where the rest may not go, and says how much
+    went.
     """
 
     def __init__(
@@ -63,31 +82,44 @@ class HeldTyping:
         *,
         keys: Callable[[], Keyboard],
         rule: Callable[[], TypingRule | None],
-        check: _Check,
+        gate: Callable[[], Gate | None],
         act: Callable[[Awaitable[object]], Awaitable[None]],
     ) -> None:
-        """Type by `keys`; `rule` is that of the action under way; `check` asks the gate, `act` acts."""
+        """Type by `keys`; `rule` and `gate` are those of the action under way; `act` acts."""
         self._tab = tab
         self._keys = keys
         self._rule = rule
-        self._check = check
+        self._gate = gate
         self._act = act
 
-    async def type(self, text: str, *, singly: bool) -> None:
-        """Type a text; `singly` asks the gate before every key."""
+    async def type(self, text: str, *, secret: bool | None = None) -> Typed:
+        """Type a text.
+
+        Args:
+            text: the text; a line end presses Enter.
+            secret: whether it is meant for a secret field; None for whatever has the focus.
+        """
+        typed = Typed()
         done, in_vain = 0, False
+        # Under a policy each key may move the focus to what it is about.
+        singly = self._gate() is not None
         while done < len(text) and not self._tab.held:
             found = _PIECE.match(text, done)
             assert found is not None
             piece = found[0][:1] if singly else found[0]
             enter = piece in _ENTER
-            place = await self._place(text, done, enter=enter)
-            if not enter and self._is_confidential(text):
+            hold, secret = await self._hold(text, done, secret, enter=enter)
+            place = typed.last = hold.place
+            assert place is not None
+            typed.first = typed.first or place
+            if not enter and self._goes_without_keys(text, hold):
                 line = re.split("[\n\r]", text[done:], maxsplit=1)[0]
-                await self._put(line, place, before=done)
+                await self._put(line, hold, before=done, secret=secret)
                 done += len(line)
                 continue
-            held = await self._hold(place, self._keys().type(piece))
+            work = self._enter(hold, "Enter") if enter else self._act(self._keys().type(piece))
+            held = await self._release(hold, work, read=done + len(piece) >= len(text))
+            typed.field = dict(held.field) if held.field else None
             if self._tab.held or (held.gone and enter):
                 done += len(piece)
                 continue
@@ -96,40 +128,73 @@ class HeldTyping:
             if came < len(piece) and (held.gone or not held.strayed or (in_vain and not came)):
                 raise _moved(done)
             in_vain = not came
+        return typed
 
     async def press(self, keys: str, *, enter: bool, letter: str) -> None:
         """Press a key or a combination, as Playwright writes them."""
-        place = await self._place(keys, 0, enter=enter, letter=letter)
-        held = await self._hold(place, self._keys().press(keys))
-        if held.strayed:
+        hold, _ = await self._hold(keys, 0, None, enter=enter, letter=letter)
+        work = (
+            self._enter(hold, "Enter" if keys == "Enter" else "NumpadEnter")
+            if keys in {"Enter", "NumpadEnter"}
+            else self._act(self._keys().press(keys))
+        )
+        if (await self._release(hold, work)).strayed:
             raise _moved(0)
 
-    async def insert(self, text: str) -> None:
-        """Put in a text at once."""
-        place = await self._place(text, 0)
-        if self._is_confidential(text):
-            await self._put(text, place, before=0)
-        elif (await self._hold(place, self._keys().insert_text(text))).strayed:
+    async def insert(self, text: str, *, secret: bool | None = None) -> Typed:
+        """Put in a text at once; `secret` as in `type`."""
+        hold, secret = await self._hold(text, 0, secret)
+        typed = Typed(hold.place, hold.place)
+        if self._goes_without_keys(text, hold):
+            await self._put(text, hold, before=0, secret=secret)
+            return typed
+        held = await self._release(hold, self._act(self._keys().insert_text(text)), read=True)
+        if held.strayed:
             raise _moved(0)
+        typed.field = dict(held.field) if held.field else None
+        return typed
+
+    @property
+    def _is_ruled(self) -> bool:
+        return self._gate() is not None or self._rule() is not None
 
     def _is_confidential(self, text: str) -> bool:
         rule = self._rule()
         return rule is not None and rule.is_confidential(text)
 
-    async def _place(self, text: str, done: int, *, enter: bool = False, letter: str = "") -> KeyPlace:
-        place = await self._check(enter=enter, letter=letter)
-        rule = self._rule()
-        if rule is not None:
-            try:
-                rule.check(place, text)
-            except NotActionable as error:
-                raise _moved(done) from error
-        if place is None:
-            raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-        return place
+    def _goes_without_keys(self, text: str, hold: KeyHold) -> bool:
+        return self._is_confidential(text) or (self._is_ruled and not hold.first)
 
-    async def _put(self, text: str, place: KeyPlace, *, before: int) -> None:
-        put = self._tab.ask(self._tab.dom.keys.put(place, text))
+    async def _hold(
+        self, text: str, done: int, secret: bool | None, *, enter: bool = False, letter: str = ""
+    ) -> tuple[KeyHold, bool]:
+        """Hold keys to where the rest of a text goes, and whether that may be a secret field."""
+        keys = self._tab.dom.keys
+        hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
+        place = hold.place
+        try:
+            if (gate := self._gate()) is not None:
+                gate.check(hold.targets)
+            if (rule := self._rule()) is not None:
+                try:
+                    rule.check(place, text)
+                except NotActionable as error:
+                    raise _moved(done) from error
+            if place is None:
+                raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+            if place.password and secret is False and not self._is_confidential(text):
+                raise _moved(done)
+        except BaseException:
+            await self._tab.ask(keys.release(hold))
+            raise
+        return hold, place.password if secret is None else secret
+
+    async def _put(self, text: str, hold: KeyHold, *, before: int, secret: bool) -> None:
+        keys, confidential = self._tab.dom.keys, self._is_confidential(text)
+        place = hold.place
+        assert place is not None
+        await self._tab.ask(keys.release(hold))
+        put = self._tab.ask(keys.put(place, text, exactly=not confidential, secret=secret or confidential))
         await self._act(_nothing())
         result = await put
         if result.done < len(text):
@@ -137,13 +202,40 @@ class HeldTyping:
                 raise NotActionable("What has the keyboard takes no text.", hint=HINT)
             raise _moved(before + result.done)
 
-    async def _hold(self, place: KeyPlace, work: Awaitable[object]) -> HeldKeys:
-        keys = self._tab.dom.keys
-        await self._tab.ask(keys.hold(place))
-        await self._act(work)
-        if self._tab.held:
-            return HeldKeys(gone=True)
-        return await self._tab.ask(keys.release(place))
+    async def _enter(self, hold: KeyHold, key: Literal["Enter", "NumpadEnter"]) -> None:
+        """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
+        cdp, place = self._tab.cdp, hold.place
+        if cdp is None or self._gate() is None:
+            await self._act(self._keys().press(key))
+            return
+        if place is not None and place.watched and not hold.first:
+            raise NotActionable(
+                "Enter cannot be checked here: the page has replaced its document.",
+                hint="Click the button by its index instead, or call reload.",
+            )
+        event = {"key": "Enter", "code": key, "windowsVirtualKeyCode": 13, "location": 3 * (key != "Enter")}
+        dispatch = "Input.dispatchKeyEvent"
+        await self._act(send(cdp, dispatch, type="rawKeyDown", **event))
+        # Frames that came meanwhile are held, too.
+        if (
+            not self._tab.held
+            and not await self._tab.ask(self._tab.dom.keys.has_come(hold))
+            and not hold.first
+        ):
+            raise _moved(0)
+        if not self._tab.held:
+            await self._act(send(cdp, dispatch, type="char", text="\r", unmodifiedText="\r", **event))
+        if not self._tab.held:
+            await self._act(send(cdp, dispatch, type="keyUp", **event))
+
+    async def _release(self, hold: KeyHold, work: Awaitable[object], *, read: bool = False) -> HeldKeys:
+        try:
+            await work
+        finally:
+            held = HeldKeys(gone=True)
+            if not self._tab.held:
+                held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
+        return held
 
 
 async def _nothing() -> None:

@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Literal, Protocol, TypeVar
 
 import anyio
+from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
 
 from mcp_browser.browser.clipboard import Clipboard, chord_of
-from mcp_browser.browser.held_typing import HeldTyping, TypingRule
+from mcp_browser.browser.held_typing import Gate, HeldTyping, Typed, TypingRule
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
@@ -20,25 +20,15 @@ T = TypeVar("T")
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
-KEYS_AT_ONCE = 200  # A long text goes in pieces, so that it is not taken for a page that hangs
 PRESSED_SECONDS = 1.0  # How long at most a button of the mouse is held down for the page to take note
 _ENTER = frozenset({"Enter", "NumpadEnter"})
 _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
 
 
-class Gate(Protocol):
-    """Lets an action pass that is allowed, and no other."""
-
-    def check(self, targets: Sequence[Target]) -> None:
-        """Return if all of these may be acted on; else raise what says why not."""
-
-    def passed(self) -> None:
-        """Input has gone through: the action cannot begin anew as if nothing had happened."""
-
-
 class _InputTab(Protocol):
     page: Page
     dom: DomService
+    cdp: CDPSession | None
     cursor: tuple[float, float] | None
 
     @property
@@ -64,7 +54,7 @@ class Input:
     ) -> None:
         """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way.
 
-        `typing_rule` likewise gives where texts may go; with either of them keys go only where was looked.
+        `typing_rule` likewise gives where texts may go.
 
         With a `clipboard` the keys that copy and paste use that one, never the browser's.
         """
@@ -73,7 +63,7 @@ class Input:
         self._gate = gate
         self._typing_rule = typing_rule
         self._held_typing = HeldTyping(
-            tab, keys=lambda: tab.page.keyboard, rule=typing_rule, check=self.check_keys, act=self._act
+            tab, keys=lambda: tab.page.keyboard, rule=typing_rule, gate=gate, act=self._act
         )
         self._pressed_at: tuple[float, float] | None = None
         self._unreleased: tuple[Button, int] | None = None
@@ -138,23 +128,17 @@ class Input:
         else:
             await self._act(self._tab.page.keyboard.press(keys))
 
-    async def type(self, text: str) -> None:
-        """Type a text key by key; a line end presses Enter."""
-        if self._is_held:
-            # Each key may move the focus, and with it what the next one does.
-            await self._held_typing.type(text, singly=self._gate() is not None)
-            return
-        for start in range(0, len(text), KEYS_AT_ONCE):
-            if self._tab.held:
-                return
-            await self._act(self._tab.page.keyboard.type(text[start : start + KEYS_AT_ONCE]))
+    async def type(self, text: str, *, secret: bool | None = None) -> Typed:
+        """Type a text key by key; a line end presses Enter.
 
-    async def insert(self, text: str) -> None:
-        """Put in a text at once, as an input method does."""
-        if self._is_held:
-            await self._held_typing.insert(text)
-            return
-        await self._act(self._tab.page.keyboard.insert_text(text))
+        Where the focus moves meanwhile, the rest goes there, but into no secret field unless it is meant for
+        one: `secret` says whether it is, None that it is where the focus is one.
+        """
+        return await self._held_typing.type(text, secret=secret)
+
+    async def insert(self, text: str, *, secret: bool | None = None) -> Typed:
+        """Put in a text at once, as an input method does; `secret` as in `type`."""
+        return await self._held_typing.insert(text, secret=secret)
 
     @contextlib.asynccontextmanager
     async def holding(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Frame, Page, Request, Response
+from playwright.async_api import Frame, Page, Request, Response, WebSocket
 
 from mcp_browser.browser.endless import EndlessRequests, InFlight
 from mcp_browser.browser.next_event import Wakeup
@@ -49,6 +49,8 @@ class Activity:
         self.frames_number = 0  # Grows with each new document in a frame of the page
         self.loading = False  # Whether the document has begun and its DOM is not complete yet
         self.status: int | None = None  # HTTP status of the document
+        self._sockets: set[WebSocket] = set()
+        page.on("websocket", self._on_socket)
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_end)
         page.on("requestfailed", self._on_failed)
@@ -65,6 +67,11 @@ class Activity:
     def watched(self, watched: bool) -> None:
         self._watched = watched
         self._watched_from = self.document_number
+
+    @property
+    def has_socket(self) -> bool:
+        """Whether a web socket is open, as the browser says."""
+        return bool(self._sockets)
 
     def mark(self) -> int:
         """A number between what has begun so far and what begins from now on."""
@@ -85,6 +92,10 @@ class Activity:
     def doubtful(self, since: int) -> bool:
         """Whether it depends on how the page reads an answer whether that is waited for."""
         return any(self._endless.is_doubtful(request) for request in self.in_flight(since))
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        self._sockets.add(socket)
+        socket.on("close", self._sockets.discard)
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
         """How the page reads the answers of which URLs, without their queries."""

@@ -233,13 +233,13 @@ class Settler:
             )
             if told is None:
                 return None
-            self._tell_unanswered(told[0])
+            self._tell_unanswered(tab, told[0])
             return told[1]
         if limit > 0:
             state = await self._or_nothing(
                 tab, lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
             )
-            self._tell_unanswered(state)
+            self._tell_unanswered(tab, state)
         if self._how == "none" or tab.held:
             return None
         return await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.snapshot))
@@ -266,12 +266,12 @@ class Settler:
         with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
             tab.activity.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
 
-    def _tell_unanswered(self, state: SettleState | None) -> None:
-        if state is not None and state.unanswered:
+    def _tell_unanswered(self, tab: Tab, state: SettleState | None) -> None:
+        # That it was written to is only a hint of the page's; that it is there, the browser says.
+        if state is not None and state.unanswered and tab.activity.has_socket:
             self._session.notice(
-                "The page has sent something over a web socket: "
-                f"no answer to see has come in {state.waited:.0f} s. "
-                "A later one is told with the next result, or by wait_for."
+                f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
+                "A later one is reported with the next result, or by wait_for."
             )
 
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:

@@ -1,10 +1,13 @@
 /**
- * What only the page's own world can see: closed shadow roots, elements with listeners, what custom elements say of
- * themselves by ElementInternals, timers and answers that an
- * action or the page's beginning has started, and which answers are read piece by piece. Runs before the page's scripts and answers, in the same tick, to an
- * event that only the page script knows by name.
+ * Hints that only the page's own world can give: closed shadow roots, elements with listeners, what custom elements
+ * say of themselves by ElementInternals, timers and answers that an action or the page's beginning has started, and
+ * which answers are read piece by piece. It is also the first to hear of keys, and asks the page script whether each
+ * may pass.
  *
- * Elements cross from this world to the other one in events whose fields hold nodes.
+ * It runs before the page's scripts, and keeps the built-ins that it needs. The page script introduces itself by an
+ * event of a name that no page knows, which carries a node in a detached closed shadow tree: all that the two worlds
+ * say to each other are events at that node. No page can reach it, and `window.event` does not show them. Elements
+ * cross in events whose fields hold nodes.
  */
 (function hook(/** @type {string} */ channel) {
   "use strict";
@@ -12,6 +15,7 @@
   const DROPS = new Set(["drop", "dragover", "dragenter"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
+  const KEYS = ["keydown", "keypress", "beforeinput", "input"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
   const LONGEST_AFTER_INPUT = 1000;
   const LONGEST_OF_PAGE = 250;
@@ -33,12 +37,20 @@
 
   const { apply } = Reflect;
   const { stringify } = JSON;
+  const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
+  const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { max, min } = Math;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
   const { preventDefault, stopImmediatePropagation } = Event.prototype;
+  /** The getter of a class's property. @param {any} owner @param {string} name @returns {(this: any) => any} */
+  const getterOf = (owner, name) => getOwnPropertyDescriptor(owner?.prototype ?? {}, name)?.get ?? (() => undefined);
+  const typeOf = getterOf(Event, "type");
+  const detailOf = getterOf(CustomEvent, "detail");
+  const submitterOf = getterOf(SubmitEvent, "submitter");
   const rootOf = Node.prototype.getRootNode;
+  const findIn = DocumentFragment.prototype.querySelector;
   const now = performance.now.bind(performance);
   const frame = requestAnimationFrame.bind(globalThis);
   const Channel = MessageChannel;
@@ -46,35 +58,46 @@
   const open = MessagePort.prototype.start;
   const then = Promise.prototype.then;
   const { observe, disconnect } = MutationObserver.prototype;
-  const onloadOf = Object.getOwnPropertyDescriptor(globalThis, "onload")?.get;
-  const stateOf = /** @type {() => string} */ (
-    /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "readyState")).get
-  );
+  const onloadOf = getOwnPropertyDescriptor(globalThis, "onload")?.get;
+  const stateOf = getterOf(Document, "readyState");
 
+  /** A class like this one whose instances keep the methods that it has now. @template {new (...args: any[]) => any} T @param {T} native @returns {T} */
+  function kept(native) {
+    class Kept extends native {}
+    defineProperties(Kept.prototype, getOwnPropertyDescriptors(native.prototype));
+    setPrototypeOf(Kept.prototype, null);
+    return Kept;
+  }
+  const [KeptSet, KeptMap, KeptWeakSet, KeptWeakMap, Ref] = [kept(Set), kept(Map), kept(WeakSet), kept(WeakMap), kept(WeakRef)];
+
+  /** Where the page script is spoken to, once it has introduced itself. @type {EventTarget | null} */
+  let port = null;
   /** @type {Set<WeakRef<ShadowRoot>>} */
-  const shadows = new Set();
+  const shadows = new KeptSet();
   /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
-  const closedRoots = new Set();
+  const closedRoots = new KeptSet();
   /** @type {Set<WeakRef<Element>>} */
-  const listening = new Set();
+  const listening = new KeptSet();
   /** @type {WeakSet<Element>} */
-  const known = new WeakSet();
+  const known = new KeptWeakSet();
   /** What takes drops. @type {Set<WeakRef<Element>>} */
-  const dropping = new Set();
+  const dropping = new KeptSet();
   /** @type {WeakSet<Element>} */
-  const knownDrops = new WeakSet();
+  const knownDrops = new KeptWeakSet();
   /** Of which element ElementInternals are. @type {WeakMap<ElementInternals, Element>} */
-  const elementOf = new WeakMap();
+  const elementOf = new KeptWeakMap();
   /** Whether the page script wants to be asked of each key. */
   let keysHeld = false;
+  /** Whether the listeners of the beginning are still there. */
+  let isFirst = false;
   /** Those by which something has been said that was not passed on yet. @type {Set<WeakRef<ElementInternals>>} */
-  const saying = new Set();
+  const saying = new KeptSet();
   /** @type {WeakSet<ElementInternals>} */
-  const unheard = new WeakSet();
+  const unheard = new KeptWeakSet();
   /** When each timer that the page's beginning or the last input has started falls due. @type {Map<unknown, number>} */
-  const due = new Map();
+  const due = new KeptMap();
   /** Callbacks and answers that are waited for, whose time the browser or somebody else chooses. @type {Set<unknown>} */
-  const expected = new Set();
+  const expected = new KeptSet();
   /** How long only such were waited for since the page's beginning or the last input, milliseconds. */
   let patience = 0;
   /** When it was told last that only such were left; NaN where it was not. */
@@ -88,7 +111,7 @@
   let bell = null;
   let ringing = false;
   /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere">} */
-  const read = new Map();
+  const read = new KeptMap();
 
   /** The callback and all that it had left to promises have run. */
   function calm() {
@@ -115,28 +138,19 @@
     }
   }
 
-  /** The roots that are there still. @param {Set<WeakRef<ShadowRoot>>} refs */
-  function* alive(refs) {
-    for (const ref of refs) {
-      const root = ref.deref();
-      if (root) yield root;
-      else refs.delete(ref);
-    }
-  }
-
   /** @param {unknown} target */
   function note(target) {
     if (!(target instanceof Element) || known.has(target) || NATIVE.has(target.localName)) return;
     if (target.localName === "a" && target.hasAttribute("href")) return;
     known.add(target);
-    listening.add(new WeakRef(target));
+    listening.add(new Ref(target));
   }
 
   /** @param {unknown} target */
   function noteDrop(target) {
     if (!(target instanceof Element) || knownDrops.has(target) || NATIVE.has(target.localName)) return;
     knownDrops.add(target);
-    dropping.add(new WeakRef(target));
+    dropping.add(new Ref(target));
   }
 
   /**
@@ -158,10 +172,10 @@
   });
 
   for (const name of ["onclick", "onmousedown", "onpointerdown", "onmouseup", "onpointerup", "ondrop", "ondragover"]) {
-    const own = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
+    const own = getOwnPropertyDescriptor(HTMLElement.prototype, name);
     const set = own && own.set;
     if (!own || !set) continue;
-    Object.defineProperty(HTMLElement.prototype, name, {
+    defineProperty(HTMLElement.prototype, name, {
       ...own,
       set: new Proxy(set, {
         apply(target, self, args) {
@@ -174,7 +188,7 @@
 
   wrap(Element.prototype, "attachShadow", (native, self, args) => {
     const root = apply(native, self, args);
-    const ref = new WeakRef(root);
+    const ref = new Ref(root);
     shadows.add(ref);
     if (root.mode === "closed") closedRoots.add(ref);
     return root;
@@ -188,18 +202,18 @@
     elementOf.set(internals, self);
     return internals;
   });
-  for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(globalThis.ElementInternals?.prototype ?? {}))) {
+  for (const [name, own] of entries(getOwnPropertyDescriptors(globalThis.ElementInternals?.prototype ?? {}))) {
     const { get, set } = own;
     if (!get || !set || !(name === "role" || name === labelling || (name.startsWith("aria") && !name.includes("Element")))) continue;
     sayings.push([name === "role" || name === labelling ? name : `aria-${name.slice(4).toLowerCase()}`, get]);
-    Object.defineProperty(ElementInternals.prototype, name, {
+    defineProperty(ElementInternals.prototype, name, {
       ...own,
       set: new Proxy(set, {
         apply(target, self, args) {
           const given = apply(target, self, args);
           if (!unheard.has(self)) {
             unheard.add(self);
-            saying.add(new WeakRef(self));
+            saying.add(new Ref(self));
           }
           return given;
         },
@@ -280,7 +294,7 @@
     const native = /** @type {any} */ (globalThis)[name];
     if (!native) return;
     /** How deep its first callback is. @type {WeakMap<object, number>} */
-    const depths = new WeakMap();
+    const depths = new KeptWeakMap();
     /** @param {object} self */
     const end = (self) => {
       const depth = depths.get(self);
@@ -348,27 +362,27 @@
   expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
 
   /** Sockets written to that have answered nothing to see yet, and whether they have answered at all. @type {Map<object, boolean>} */
-  const asked = new Map();
+  const asked = new KeptMap();
   /** Sockets that were waited for in vain after a press, and those after typing. @type {[WeakSet<object>, WeakSet<object>]} */
-  const mute = [new WeakSet(), new WeakSet()];
+  const mute = [new KeptWeakSet(), new KeptWeakSet()];
   /** Whether the last input was typing or turning the wheel. */
   let typing = false;
   const muteNow = () => mute[typing ? 1 : 0];
   /** How many sockets were given up since the last press. */
   let unanswered = 0;
   function giveUp() {
-    for (const socket of asked.keys()) {
+    asked.forEach((_answered, socket) => {
       muteNow().add(socket);
       forget(socket);
       if (!typing) unanswered++;
-    }
+    });
   }
   /** @type {WeakSet<object>} */
-  const heard = new WeakSet();
+  const heard = new KeptWeakSet();
   const DRAWN = { subtree: true, childList: true, characterData: true };
   // A first answer often says only that another one is being made.
   const shown = new MutationObserver(() => {
-    for (const [socket, answered] of asked) if (answered) forget(socket);
+    asked.forEach((answered, socket) => answered && forget(socket));
   });
   /** @param {object} socket */
   function forget(socket) {
@@ -387,16 +401,21 @@
       apply(add, self, ["close", () => forget(self)]);
     }
     if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
-    if (!asked.size) for (const root of [document, ...alive(shadows)]) apply(observe, shown, [root, DRAWN]);
+    if (!asked.size) {
+      apply(observe, shown, [document, DRAWN]);
+      shadows.forEach((ref) => {
+        const root = ref.deref();
+        if (root) apply(observe, shown, [root, DRAWN]);
+        else shadows.delete(ref);
+      });
+    }
     asked.set(self, false);
     return given;
   });
 
-  /** The getter of a class's property. @param {any} owner @param {string} name @returns {Function | undefined} */
-  const getterOf = (owner, name) => owner && Object.getOwnPropertyDescriptor(owner.prototype, name)?.get;
   /** @param {any} owner @param {string} name @param {(self: any) => void} seen */
   function watchGetter(owner, name, seen) {
-    const own = owner && Object.getOwnPropertyDescriptor(owner.prototype, name);
+    const own = owner && getOwnPropertyDescriptor(owner.prototype, name);
     if (!own || !own.get) return;
     const get = new Proxy(own.get, {
       apply(target, self, args) {
@@ -405,7 +424,7 @@
         return given;
       },
     });
-    Object.defineProperty(owner.prototype, name, { ...own, get });
+    defineProperty(owner.prototype, name, { ...own, get });
   }
 
   /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere"} how */
@@ -443,12 +462,12 @@
   for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
     wrap(answerOf?.prototype, name, (native, self, args) => {
       const given = apply(native, self, args);
-      if (urlOf && self instanceof answerOf) noteReading(apply(urlOf, self, []), "whole");
+      if (self instanceof answerOf) noteReading(apply(urlOf, self, []), "whole");
       return expectPromise(given);
     });
   }
   watchGetter(answerOf, "body", (answer_) => {
-    const url = urlOf && apply(urlOf, answer_, []);
+    const url = apply(urlOf, answer_, []);
     // Many look at the body only to see that there is one, or in a copy.
     if (url && read.get(String(url).replace(/[?#].*$/s, "")) !== "whole") noteReading(url, "pieces");
   });
@@ -462,8 +481,8 @@
   wrap(asking?.prototype, "send", (native, self, args) => {
     const depth = level + ANSWER;
     const follow = () => {
-      const state = stateOfAsking && apply(stateOfAsking, self, []);
-      if (state === HEADERS && urlOfAsking) noteReading(apply(urlOfAsking, self, []), "whole");
+      const state = apply(stateOfAsking, self, []);
+      if (state === HEADERS) noteReading(apply(urlOfAsking, self, []), "whole");
       if (state === DONE) at(depth, () => undefined);
     };
     const end = () => {
@@ -483,8 +502,7 @@
   });
   for (const name of ["response", "responseText"]) {
     watchGetter(asking, name, (self) => {
-      const comes = stateOfAsking && apply(stateOfAsking, self, []) === LOADING;
-      if (comes && urlOfAsking) noteReading(apply(urlOfAsking, self, []), "pieces");
+      if (apply(stateOfAsking, self, []) === LOADING) noteReading(apply(urlOfAsking, self, []), "pieces");
     });
   }
 
@@ -536,7 +554,7 @@
     let count = due.size;
     let latest = 0;
     const time = now();
-    for (const until of due.values()) latest = max(latest, until - time, 1);
+    due.forEach((until) => (latest = max(latest, until - time, 1)));
     if (onloadOf && apply(onloadOf, globalThis, [])) expectLoad();
     // Where the machine is busy all takes longer, a look too: one look counts as little as on a free one.
     patience += min(time - impatient, 2 * GLANCE) || 0;
@@ -555,15 +573,15 @@
   function soon() {
     let count = 0;
     const time = now();
-    for (const until of due.values()) if (until <= time + 1) count++;
-    for (const key of expected) if (typeof key === "string" && key.startsWith("requestAnimationFrame")) count++;
+    due.forEach((until) => (count += until <= time + 1 ? 1 : 0));
+    expected.forEach((key) => (count += typeof key === "string" && key[0] === "r" ? 1 : 0));
     return `${count} 0 0`;
   }
 
   function begin() {
     if (settled) {
       due.clear();
-      for (const socket of asked.keys()) forget(socket);
+      asked.forEach((_answered, socket) => forget(socket));
       expected.clear();
     }
     settled = typing = false;
@@ -576,7 +594,8 @@
   function onInput(event) {
     if (!event.isTrusted) return;
     begin();
-    typing = event.type === "input" || event.type === "wheel" || (event instanceof KeyboardEvent && event.key.length === 1);
+    const type = apply(typeOf, event, []);
+    typing = type === "input" || type === "wheel" || (event instanceof KeyboardEvent && event.key.length === 1);
   }
 
   /** @param {Event} event */
@@ -585,45 +604,48 @@
   }
 
   /** @param {Event} event */
-  function send(event) {
-    apply(dispatch, document, [event]);
+  function say(event) {
+    if (port) apply(dispatch, port, [event]);
   }
+  /** @param {string} type @param {string} [detail] */
+  const message = (type, detail) => new CustomEvent(type, /** @type {CustomEventInit} */ ({ __proto__: null, cancelable: true, detail }));
+  /** @param {string} type @param {HTMLElement} submitter */
+  const sayElement = (type, submitter) => say(new SubmitEvent(type, /** @type {SubmitEventInit} */ ({ __proto__: null, submitter })));
 
-  /** @param {WeakRef<Element>[]} refs @param {"element" | "drop"} kind */
-  function sendElements(refs, kind) {
-    const ranges = [];
-    for (const ref of refs) {
+  /** @param {Set<WeakRef<Element>>} refs @param {"element" | "drop"} kind */
+  function sayElements(refs, kind) {
+    /** @type {StaticRange[]} */
+    const targetRanges = [];
+    refs.forEach((ref) => {
       const element = ref.deref();
-      if (!element) continue;
+      if (!element) return;
       if (apply(rootOf, element, []) instanceof ShadowRoot) {
-        if (element instanceof HTMLElement) send(new SubmitEvent(`${channel}:${kind}`, { submitter: element }));
+        if (element instanceof HTMLElement) sayElement(kind, element);
       } else {
-        ranges.push(new StaticRange({ startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 }));
+        const place = { __proto__: null, startContainer: element, startOffset: 0, endContainer: element, endOffset: 0 };
+        targetRanges[targetRanges.length] = new StaticRange(place);
       }
-    }
-    if (ranges.length) send(new InputEvent(`${channel}:${kind}s`, { targetRanges: ranges }));
+    });
+    refs.clear();
+    if (targetRanges.length) say(new InputEvent(`${kind}s`, /** @type {InputEventInit} */ ({ __proto__: null, targetRanges })));
   }
 
-  function sendRoots() {
-    for (const ref of closedRoots) {
+  function sayRoots() {
+    closedRoots.forEach((ref) => {
       const root = ref.deref();
-      if (!root) {
-        closedRoots.delete(ref);
-        continue;
-      }
-      const child = [...root.querySelectorAll("*")].find((element) => element instanceof HTMLElement);
-      if (!(child instanceof HTMLElement)) continue;
+      const child = root && apply(findIn, root, ["*"]);
+      if (root && !(child instanceof HTMLElement)) return;
       closedRoots.delete(ref);
-      send(new SubmitEvent(`${channel}:root`, { submitter: child }));
-    }
+      if (child) sayElement("root", child);
+    });
   }
 
   /** Pass on what elements say of themselves, as the attributes that would say it. */
-  function sendSayings() {
-    for (const ref of saying) {
+  function saySayings() {
+    saying.forEach((ref) => {
       const internals = ref.deref();
       const element = internals && elementOf.get(internals);
-      if (!internals || !(element instanceof HTMLElement)) continue;
+      if (!internals || !(element instanceof HTMLElement)) return;
       unheard.delete(internals);
       /** @type {Record<string, string>} */
       const said = {};
@@ -632,73 +654,83 @@
         if (typeof value === "string") said[name] = value;
         else if (name === labelling && value) said["aria-label"] ??= [...value].map((label) => label.textContent).join(" ");
       }
-      send(new CustomEvent(`${channel}:said`, { detail: stringify(said) }));
-      send(new SubmitEvent(`${channel}:saying`, { submitter: element }));
-    }
+      say(message("said", stringify(said)));
+      sayElement("saying", element);
+    });
     saying.clear();
   }
 
-  /** Where keys are held to one element, the page hears of none that would go elsewhere. @param {Event} event */
+  /** The page hears of no key that the page script has not let pass; where that does not answer, of none. @param {Event} event */
   function onKey(event) {
     if (!keysHeld || !event.isTrusted) return;
-    const question = new CustomEvent(`${channel}:key`, { cancelable: true, detail: event.type });
-    if (apply(dispatch, document, [question])) return;
+    const question = message("key", apply(typeOf, event, []));
+    // The page script prevents the default of the question, not of the key, to say yes.
+    if (port && !apply(dispatch, port, [question])) return;
     apply(preventDefault, event, []);
     apply(stopImmediatePropagation, event, []);
   }
 
   /** @param {Event} event */
   function answer(event) {
-    const asked = event instanceof CustomEvent ? event.detail : "";
-    if (asked === "input") {
-      begin();
-      return;
+    switch (apply(detailOf, event, [])) {
+      case "input":
+        return begin();
+      case "settled":
+        settled = true;
+        // The whole wait may have ended first.
+        if (patience >= LONGEST_ANSWER) giveUp();
+        unanswered = 0;
+        patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
+        impatient = NaN;
+        return;
+      case "hold":
+        keysHeld = true;
+        isFirst = false;
+        apply(dispatch, globalThis, [message(canary)]);
+        if (!isFirst) hear(KEYS, onKey);
+        return say(message("holding", isFirst ? "first" : ""));
+      case "release":
+        keysHeld = false;
+        return;
+      case "readings": {
+        /** @type {[string, string][]} */
+        const known_ = [];
+        read.forEach((how, url) => (known_[known_.length] = [url, how]));
+        return say(message("readings", stringify(known_)));
+      }
+      case "timers":
+        return say(message("timers", pending()));
+      case "frames":
+        return say(message("timers", soon()));
     }
-    if (asked === "settled") {
-      settled = true;
-      // The whole wait may have ended first.
-      if (patience >= LONGEST_ANSWER) giveUp();
-      unanswered = 0;
-      patience = min(patience, LONGEST_ANSWER - LAST_ANSWER);
-      impatient = NaN;
-      return;
-    }
-    if (asked === "hold" || asked === "release") {
-      keysHeld = asked === "hold";
-      if (keysHeld) send(new CustomEvent(`${channel}:holding`));
-      return;
-    }
-    if (asked === "readings") {
-      send(new CustomEvent(`${channel}:readings`, { detail: stringify([...read]) }));
-      return;
-    }
-    if (asked === "timers" || asked === "frames") {
-      send(new CustomEvent(`${channel}:timers`, { detail: asked === "timers" ? pending() : soon() }));
-      return;
-    }
-    sendRoots();
-    if (saying.size) sendSayings();
-    if (listening.size) {
-      const refs = [...listening];
-      listening.clear();
-      sendElements(refs, "element");
-    }
-    if (dropping.size) {
-      const refs = [...dropping];
-      dropping.clear();
-      sendElements(refs, "drop");
-    }
+    sayRoots();
+    if (saying.size) saySayings();
+    if (listening.size) sayElements(listening, "element");
+    if (dropping.size) sayElements(dropping, "drop");
   }
 
+  /** The page script introduces itself. No script of a page may run in here: it would read the name in window.event. @param {Event} event */
+  function meet(event) {
+    apply(stopImmediatePropagation, event, []);
+    apply(preventDefault, event, []);
+    port = apply(submitterOf, event, []);
+    if (port) apply(add, port, ["ask", answer]);
+  }
+
+  /** Listen at the window, which a popup keeps when its blank first document gives way. @param {string[]} types @param {(event: Event) => void} listener */
+  function hear(types, listener) {
+    for (let at = 0; at < types.length; at++) apply(add, globalThis, [types[at], listener, { __proto__: null, capture: true, passive: listener === onInput }]);
+  }
   function listen() {
-    // At the window: a popup keeps its window when its blank first document gives way, and runs no script again.
-    apply(add, globalThis, [channel, answer, { capture: true }]);
-    apply(add, globalThis, ["load", onLoad, { capture: true }]);
-    for (const name of ["keydown", "keypress", "beforeinput", "input"]) apply(add, globalThis, [name, onKey, { capture: true }]);
-    for (const name of INPUTS) apply(add, globalThis, [name, onInput, { capture: true, passive: true }]);
+    hear([channel], meet);
+    hear(["load"], onLoad);
+    hear(KEYS, onKey);
+    hear(INPUTS, onInput);
   }
   listen();
-  // document.open() takes every listener off the document and its window.
+  // document.open() takes every listener off the document and its window: then this one does not come back.
+  const canary = `${channel}:first`;
+  hear([canary], () => (isFirst = true));
   wrap(Document.prototype, "open", (native, self, args) => {
     const result = apply(native, self, args);
     if (self === document) listen();

@@ -1,11 +1,20 @@
 """Where the keyboard is, and keys that go there or nowhere."""
 
+import asyncio
+import contextlib
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_browser.dom.frames import Frames
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.patience import within
+from mcp_browser.dom.readings import FrameState
+from mcp_browser.dom.references import ID
 from mcp_browser.dom.worlds import FrameGone, World
+from mcp_browser.errors import ActionError
 from mcp_browser.policy import Target
 
 
@@ -14,7 +23,7 @@ class KeyPlace:
     """What has the keyboard: an element of a document, or the document itself (`element` 0).
 
     `password` says that it is a field whose content nobody is to read; `origin` is the document's, as the
-    browser has it: `null` where it is opaque.
+    browser has it: `null` where it is opaque. `watched` says that the document began under our eyes.
     """
 
     world: World
@@ -22,6 +31,7 @@ class KeyPlace:
     element: int
     password: bool
     origin: str = ""
+    watched: bool = True
 
     @property
     def page(self) -> tuple[World, str]:
@@ -30,8 +40,18 @@ class KeyPlace:
 
 
 def key_place(world: World, answer: Mapping[str, Any]) -> KeyPlace:
-    """A place as the page script tells it."""
-    return KeyPlace(world, answer["doc"], answer["active"], answer["password"], answer["origin"])
+    """A place as the page script describes it."""
+    return KeyPlace(
+        world, answer["doc"], answer["active"], answer["password"], answer["origin"], answer["watched"]
+    )
+
+
+def targets_of(answer: Mapping[str, Any]) -> list[Target]:
+    """What input acts on, as the page script describes it, for rules about elements."""
+    return [
+        Target(role=role, name=name, text=text, shown=(shown_role, shown_name), **answer["whose"])
+        for role, name, text, shown_role, shown_name in answer["targets"]
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +63,33 @@ class KeyTargets:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyHold:
+    """Keys that are held to a place, None where nobody knows it; `targets` is what they act on.
+
+    `first` says that nothing in any frame hears of a key before it is checked.
+    """
+
+    number: int
+    place: KeyPlace | None
+    targets: Sequence[Target] = ()
+    first: bool = True
+    frames: list[FrameState] = field(default_factory=list[FrameState])
+
+
+@dataclass(frozen=True, slots=True)
 class HeldKeys:
     """What has become of keys that were held to a place.
 
     `keys` have come to it, and `inputs` of text without a key; `strayed` says that one was to go elsewhere,
-    after which none went anywhere; `gone` that the document went away meanwhile.
+    after which none went anywhere; `gone` that the document went away meanwhile. `field` is what the place
+    holds, with `value` and `secret`, where it was asked for.
     """
 
     keys: int = 0
     inputs: int = 0
     strayed: bool = False
     gone: bool = False
+    field: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +105,94 @@ class KeyHolder:
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
+        self._numbers = itertools.count(1)
 
-    async def hold(self, place: KeyPlace) -> None:
-        """Let keys go to this place only, until they are released or the page is looked at."""
-        async for _ in self._frames.each("holdKeys", place.document, place.element):
-            pass
+    async def hold(self, *, ruled: bool, enter: bool = False, letter: str = "") -> KeyHold:
+        """Let keys go only to what has the keyboard now, until they are released.
 
-    async def release(self, place: KeyPlace) -> HeldKeys:
-        """Let keys go where they will; what has become of those that were held to the place."""
-        held, strayed = HeldKeys(gone=True), False
-        try:
-            async for frame, answer in self._frames.each("releaseKeys"):
-                strayed = strayed or answer["strayed"]
-                if frame.world is place.world and answer["doc"] == place.document and answer["held"]:
-                    held = HeldKeys(keys=answer["keys"], inputs=answer["inputs"])
-        except FrameGone:
-            return HeldKeys(gone=True)
-        return HeldKeys(held.keys, held.inputs, strayed, held.gone)
+        Args:
+            ruled: whether rules are asked: what keys act on is read, and frames that are new are held, too.
+            enter: whether Enter is among the keys.
+            letter: one that is pressed with Alt.
+        """
+        number = next(self._numbers)
+        frame = await self._frames.main()
+        place: KeyPlace | None = None
+        found: list[Target] = []
+        held: list[FrameState] = []
+        first, alone = True, True
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("holdKeys", number, ruled, enter, letter)
+            held.append(frame)
+            found += targets_of(answer)
+            first = first and answer["first"]
+            alone = alone and not answer["frames"]
+            if not answer["frame"]:
+                place = key_place(frame.world, answer)
+                break
+            await self._frames.meet(frame, [answer["node"][ID]])
+            inner = frame.children.get(answer["node"][ID])
+            if inner is None:
+                break
+            frame = inner
+        hold = KeyHold(number, place, found, first, held)
+        return hold if alone else await self._hold_others(hold, ruled=ruled)
 
-    async def put(self, place: KeyPlace, text: str) -> PutText:
-        """Put text in where the caret of the place's document is, and nowhere else."""
-        answer = await place.world.run("ofDocument", place.document, "putText", [text])
+    async def _hold_others(self, hold: KeyHold, *, ruled: bool) -> KeyHold:
+        first = hold.first
+        if ruled:
+            async for frame, answer in self._frames.each("holdOthers", hold.number):
+                first = first and answer["first"]
+                if frame not in hold.frames:
+                    hold.frames.append(frame)
+        else:
+            others = [frame for frame, _ in self._frames.known() if frame not in hold.frames]
+            await asyncio.gather(*(self._ask(frame, "holdOthers", hold.number) for frame in others))
+            hold.frames.extend(others)
+        return KeyHold(hold.number, hold.place, hold.targets, first, hold.frames)
+
+    async def has_come(self, hold: KeyHold) -> bool:
+        """Whether the first key has come to the place, which has the keyboard still, and no frame is new."""
+        assert hold.place is not None
+        await self._hold_others(hold, ruled=True)
+        answer = await self._ask_of(hold.place, "hasCome", [hold.number])
+        return bool(answer.get("come"))
+
+    async def release(self, hold: KeyHold, *, read: bool = False) -> HeldKeys:
+        """Let keys go where they will; what has become of those that were held.
+
+        With `read`, what the place holds now comes with it.
+        """
+        place = hold.place
+        answers = await asyncio.gather(*(self._ask(frame, "releaseKeys", read) for frame in hold.frames))
+        strayed = any(answer["strayed"] for answer in answers if answer)
+        for frame, answer in zip(hold.frames, answers, strict=True):
+            if not answer or place is None or frame.world is not place.world or not answer["held"]:
+                continue
+            if answer["doc"] == place.document:
+                return HeldKeys(answer["keys"], answer["inputs"], strayed, field=answer["field"])
+        return HeldKeys(strayed=strayed, gone=True)
+
+    async def put(self, place: KeyPlace, text: str, *, exactly: bool, secret: bool) -> PutText:
+        """Put text in where the caret of the place's document is, and nowhere else.
+
+        Args:
+            place: of which document.
+            text: the text.
+            exactly: begin only in the place's own element.
+            secret: whether it may go into fields whose content nobody is to read.
+        """
+        answer = await self._ask_of(place, "putText", [text, place.element if exactly else 0, secret])
         return PutText(answer.get("done", 0), answer.get("moved", True))
+
+    async def _ask_of(self, place: KeyPlace, method: str, args: list[Any]) -> dict[str, Any]:
+        try:
+            return await place.world.run("ofDocument", place.document, method, args)
+        except FrameGone:
+            return {}
+
+    async def _ask(self, frame: FrameState, method: str, *args: Any) -> dict[str, Any] | None:
+        """The answer of a frame; None where it is gone or does not answer."""
+        with contextlib.suppress(FrameGone, TimeoutError, ActionError, PlaywrightError):
+            return await within(frame.world.run(method, *args), lambda: frame.patience)
+        return None

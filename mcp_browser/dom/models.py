@@ -245,6 +245,7 @@ class ReadyElement(Frozen):
     height: float = 0.0
     checked: bool | None = None
     multiple: bool = False
+    secret: bool = False
     focused: bool = False
     reached: bool = True
 

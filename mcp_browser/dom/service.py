@@ -379,6 +379,7 @@ class DomService:
             height=answer["height"],
             checked=answer["checked"],
             multiple=answer["multiple"],
+            secret=answer["secret"],
             focused=answer["focused"],
             reached=answer.get("reached", True),
         )
@@ -427,16 +428,16 @@ class DomService:
             StaleElement: it is gone.
         """
         ref = self.resolve(index)
+        target = (await self._ask(ref, "ready", ref.id, "upload", False)).get("target", ref.id)
         if by_content:
             files = [
                 (path.name, guess_type(path.name)[0] or "", b64encode(path.read_bytes()).decode())
                 for path in paths
             ]
-            await self._ask(ref, "call", ref.id, "setFiles", [files])
+            await self._ask(ref, "call", target, "setFiles", [files])
             return
-        await self._ask(ref, "describe", ref.id)
         try:
-            found = await ref.world.object(ref.id)
+            found = await ref.world.object(target)
             files = [str(path) for path in paths]
             await send(ref.world.session, "DOM.setFileInputFiles", objectId=found, files=files)
         except (KeyError, PlaywrightError) as error:

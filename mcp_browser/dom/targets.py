@@ -1,10 +1,10 @@
 """What an input will act on, in frames too, for rules about elements."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.keys import KeyTargets, key_place
+from mcp_browser.dom.keys import KeyTargets, key_place, targets_of
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.references import ID, ElementRef
 from mcp_browser.policy import Target
@@ -24,7 +24,7 @@ class TargetReader:
         frame, found = await self._frames.main(), list[Target]()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("targetsAt", x, y)
-            found += _targets(answer)
+            found += targets_of(answer)
             if not answer["frame"]:
                 return found
             inner = await self._within(frame, answer["node"][ID])
@@ -42,7 +42,7 @@ class TargetReader:
         frame, found = await self._frames.main(), list[Target]()
         for _ in range(MOST_NESTED_FRAMES):
             answer = await frame.world.run("targetsOfKeys", enter, letter)
-            found += _targets(answer)
+            found += targets_of(answer)
             if not answer["frame"]:
                 return KeyTargets(found or [Target(**answer["whose"])], key_place(frame.world, answer))
             inner = await self._within(frame, answer["node"][ID])
@@ -58,7 +58,7 @@ class TargetReader:
             StaleElement: it is gone.
         """
         answer = await self._ask(ref, "targetsOf", ref.id, enter)
-        return _targets(answer)
+        return targets_of(answer)
 
     async def page(self) -> Target:
         """The page as a whole."""
@@ -72,10 +72,3 @@ class TargetReader:
         """What is in a frame that cannot be asked."""
         page = await self.page()
         return page.model_copy(update={"role": "iframe", "origin": "null", "unknown": True})
-
-
-def _targets(answer: Mapping[str, Any]) -> list[Target]:
-    return [
-        Target(role=role, name=name, text=text, shown=(shown_role, shown_name), **answer["whose"])
-        for role, name, text, shown_role, shown_name in answer["targets"]
-    ]

@@ -15,7 +15,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import InvalidArguments, StaleElement
+from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
 
 PASSWORD = "password"  # The type of fields whose content nobody is to read
 PRESS = "press"  # What `browser_action` does with a text that are keys
@@ -54,6 +54,11 @@ async def fill_in(
         )
     for holder, name in places:
         place = await _goes_to(session, holder.get("index"))
+        if not place.watched:
+            raise NotActionable(
+                "No secret is typed into a page that was open before the server connected to its tab.",
+                hint="Load it anew with reload, then try again.",
+            )
         holder[name] = secrets.fill_in(holder[name], url=place.origin)
         rule.bind(holder[name], place.page)
     return filled

@@ -89,11 +89,11 @@ function targetsAt(x, y) {
   return actingOn(hit, targetsAround(hit));
 }
 
-/** @param {Element | null} element what has the keyboard, or is to have it */
+/** What has the keyboard, or is to have it. @param {Element | null} element */
 function keyPlace(element) {
   const isField = !!element && localName(element) === "input";
   const password = isField && (inputType(element) === "password" || secrets.has(element));
-  return { active: element ? keep(element) : 0, password, origin };
+  return { active: element ? keep(element) : 0, password, origin, watched: isWatched() };
 }
 
 /** @param {number} id */

@@ -1,4 +1,7 @@
-/** What the hook in the page's own world tells: closed shadow roots, listeners, roles and states that only scripts know, timers. And the flat tree. */
+/**
+ * What the hook in the page's own world says: closed shadow roots, listeners, roles and states that only scripts know,
+ * timers. All of it are hints, read strictly: a page that meddles with them makes its own snapshot poorer. And the flat tree.
+ */
 
 /** @type {WeakMap<Element, ShadowRoot>} */
 const closedRoots = new WeakMap();
@@ -15,9 +18,13 @@ let heardListeners = false;
 /** What custom elements say of themselves by ElementInternals, as attributes: those that they have count for more. @type {WeakMap<Element, Map<string, string>>} */
 const sayings = new WeakMap();
 let heardSayings = false;
+/** What the hook has said last of what it was asked. */
 let said = "";
-let timers = "";
-let readingsHeard = "";
+/** The longest text that is read of it, characters. */
+const LONGEST_SAID = 100_000;
+const MOST_TIMERS = 10_000;
+const LONGEST_TIMER = 1000;
+const READINGS = set("pieces whole elsewhere");
 
 /** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
 let hosts = [];
@@ -47,95 +54,91 @@ function adopt(root) {
   closedSome = true;
   meet(root);
 }
-/** @param {Event} event */
-function onRoot(event) {
-  const inner = /** @type {SubmitEvent} */ (event).submitter;
-  adopt(inner && rootOf(inner));
-}
-/** @param {Event} event */
-function onElement(event) {
-  const element = /** @type {SubmitEvent} */ (event).submitter;
-  if (element) listening.add(element);
+/** @type {Record<string, (event: any) => void>} */
+const answers = {
+  root: ({ submitter }) => adopt(submitter && rootOf(submitter)),
+  element: ({ submitter }) => noteListeners(listening, [submitter]),
+  elements: (event) => noteListeners(listening, rangesOf(event)),
+  drop: ({ submitter }) => noteListeners(dropping, [submitter]),
+  drops: (event) => noteListeners(dropping, rangesOf(event)),
+  said: onSaid,
+  timers: onSaid,
+  readings: onSaid,
+  saying({ submitter }) {
+    const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");
+    if (submitter) sayings.set(submitter, new Map(/** @type {[string, string][]} */ (attributes)));
+    heardSayings = true;
+  },
+  holding: ({ detail }) => onHolding(detail === "first"),
+  key: onHookKey,
+};
+
+/** @param {WeakSet<Element>} known @param {(Node | null)[]} nodes */
+function noteListeners(known, nodes) {
+  for (const node of nodes) if (isElement(node)) known.add(/** @type {Element} */ (node));
   heardListeners = true;
 }
-/** @param {Event} event */
-function onElements(event) {
-  for (const range of /** @type {InputEvent} */ (event).getTargetRanges()) {
-    if (isElement(range.startContainer)) listening.add(/** @type {Element} */ (range.startContainer));
+/** @param {InputEvent} event */
+const rangesOf = (event) => event.getTargetRanges().map((range) => range.startContainer);
+/** @param {CustomEvent} event */
+function onSaid({ detail }) {
+  said = typeof detail === "string" && detail.length <= LONGEST_SAID ? detail : "";
+}
+/** What the hook has said as JSON; undefined where it is none. @returns {any} */
+function parsed() {
+  try {
+    return JSON.parse(said);
+  } catch {
+    return undefined;
   }
-  heardListeners = true;
-}
-/** @param {Event} event */
-function onDrop(event) {
-  const element = /** @type {SubmitEvent} */ (event).submitter;
-  if (element) dropping.add(element);
-  heardListeners = true;
-}
-/** @param {Event} event */
-function onDrops(event) {
-  for (const range of /** @type {InputEvent} */ (event).getTargetRanges()) {
-    if (isElement(range.startContainer)) dropping.add(/** @type {Element} */ (range.startContainer));
-  }
-  heardListeners = true;
-}
-/** @param {Event} event */
-function onSaid(event) {
-  said = String(/** @type {CustomEvent} */ (event).detail);
-}
-/** @param {Event} event */
-function onSaying(event) {
-  const element = /** @type {SubmitEvent} */ (event).submitter;
-  if (element) sayings.set(element, new Map(Object.entries(JSON.parse(said))));
-  heardSayings = true;
-}
-/** @param {Event} event */
-function onTimers(event) {
-  timers = String(/** @type {CustomEvent} */ (event).detail);
 }
 
-/** @param {Event} event */
-function onReadings(event) {
-  readingsHeard = String(/** @type {CustomEvent} */ (event).detail);
-}
+/** Where the hook is spoken to. No page can reach it: it is in a closed shadow tree that is not in the document. @type {HTMLElement | null} */
+let port = null;
+let isHooked = false;
 
 /** Ask the hook in the page's world; it answers before this returns, or is not there. @param {string} what */
 function ask(what) {
   if (!channel) return;
-  // Adding a listener again does nothing, and document.open() may have taken them away.
-  _addEventListener.call(document, `${channel}:root`, onRoot);
-  _addEventListener.call(document, `${channel}:element`, onElement);
-  _addEventListener.call(document, `${channel}:elements`, onElements);
-  _addEventListener.call(document, `${channel}:drop`, onDrop);
-  _addEventListener.call(document, `${channel}:drops`, onDrops);
-  _addEventListener.call(document, `${channel}:said`, onSaid);
-  _addEventListener.call(document, `${channel}:saying`, onSaying);
-  _addEventListener.call(document, `${channel}:timers`, onTimers);
-  _addEventListener.call(document, `${channel}:readings`, onReadings);
-  _addEventListener.call(document, `${channel}:holding`, onHolding);
-  _addEventListener.call(document, `${channel}:key`, onHookKey);
-  _dispatchEvent.call(document, new CustomEvent(channel, { detail: what }));
+  if (!port) {
+    const [host, inner] = ["div", "i"].map((tag) => /** @type {HTMLElement} */ (document.createElementNS("http://www.w3.org/1999/xhtml", tag)));
+    port = /** @type {HTMLElement} */ (inner);
+    /** @type {HTMLElement} */ (host).attachShadow({ mode: "closed" }).append(port);
+    for (const [type, take] of Object.entries(answers)) port.addEventListener(type, take);
+  }
+  if (!isHooked) isHooked = !_dispatchEvent.call(window, new SubmitEvent(channel, { submitter: port, cancelable: true }));
+  if (isHooked) port.dispatchEvent(new CustomEvent("ask", { detail: what }));
 }
+
+/** A number of a hint, within its bounds. @param {string | undefined} text @param {number} most */
+const bounded = (text, most) => Math.min(Math.max(Number(text) || 0, 0), most);
 
 /** Timers that the last input has started: how many, and until when; and how many sockets were waited for in vain. */
 function pendingTimers() {
-  timers = "0 0 0";
+  said = "";
   ask("timers");
-  const [count, left, unanswered] = timers.split(" ");
-  return { count: Number(count), left: Number(left), unanswered: Number(unanswered) };
+  const [count, left, unanswered] = said.split(" ");
+  return {
+    count: Math.ceil(bounded(count, MOST_TIMERS)),
+    left: bounded(left, LONGEST_TIMER),
+    unanswered: Math.ceil(bounded(unanswered, MOST_TIMERS)),
+  };
 }
 
 /** Whether the last input has started something that the next frame brings; true where nobody knows. */
 function framesDue() {
-  timers = "1 0";
+  said = "1";
   ask("frames");
-  return parseInt(timers) > 0;
+  return parseInt(said) > 0;
 }
 
-/** How the page reads the answers of which addresses. @returns {[string, "pieces" | "whole" | "elsewhere"][]} */
+/** How the page reads the answers of which addresses. @returns {[string, string][]} */
 function answersRead() {
-  readingsHeard = "[]";
+  said = "";
   ask("readings");
-  return JSON.parse(readingsHeard);
+  const read = parsed();
+  const isReading = (/** @type {unknown} */ one) => Array.isArray(one) && typeof one[0] === "string" && READINGS.has(one[1]);
+  return Array.isArray(read) ? read.filter(isReading).map(([url, how]) => [url, how]) : [];
 }
 
 /** @param {Element} element */

@@ -180,7 +180,7 @@ function untold(lines, changes) {
 /** @param {Wish} wish */
 function observe(wish) {
   // Held still where a dialog came between.
-  if (keysHeld) releaseKeys();
+  if (keysHeld) releaseKeys(false);
   seenPart = wish.seen;
   turnLooks(wish.base === lastReading);
   const kept = wish.searched ? searched : null;

@@ -58,6 +58,8 @@ const methods = {
   targetsOfKeys,
   keyPlaceOf,
   holdKeys,
+  holdOthers,
+  hasCome,
   releaseKeys,
   putText,
   useClipboard,

@@ -81,6 +81,15 @@ function allOptions(element) {
   return options;
 }
 
+/** What a field holds, and whether that must not be shown. @param {Element} element */
+function valueOf(element) {
+  const field = controlOf(element);
+  const secret = isSecret(field);
+  if (valueKind(field) === "rich") return { value: String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""), secret };
+  if (field instanceof HTMLSelectElement) return { value: selectedText(field), secret };
+  return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
+}
+
 /** Helpers that Python can run on an element. @type {Record<string, (element: Element, ...args: any[]) => unknown>} */
 const helpers = {
   focus(element) {
@@ -134,14 +143,7 @@ const helpers = {
     const focused = deepActive() || element;
     return !_dispatchEvent.call(focused, new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true, composed: true }));
   },
-  /** What a field holds, and whether that must not be shown. */
-  value(element) {
-    const field = controlOf(element);
-    const secret = isSecret(field);
-    if (valueKind(field) === "rich") return { value: String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""), secret };
-    if (field instanceof HTMLSelectElement) return { value: selectedText(field), secret };
-    return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
-  },
+  value: valueOf,
   options: (element) => allOptions(element),
   /** Choose exactly these options of a native select, by their places. */
   selectOptions(element, /** @type {number[]} */ places) {

@@ -1,7 +1,8 @@
-/** Keys held to the element that was looked at before: what would go elsewhere goes nowhere. */
+/** Keys held to the element that has the focus: what would go elsewhere goes nowhere. */
 
 /**
  * @typedef {object} HeldKeys
+ * @property {number} number which hold this is
  * @property {Element | null | undefined} element what they may go to; null for none that is focused, undefined for nothing here
  * @property {number} keys how many have come to it
  * @property {number} inputs how many insertions have come to it without a key
@@ -11,7 +12,8 @@
 
 /** @type {HeldKeys | null} */
 let keysHeld = null;
-let hookHolds = false;
+/** Whether no listener of the page hears of keys before ours. */
+let isFirst = false;
 
 /** @param {string} type whether an event of a key may go on */
 function mayPass(type) {
@@ -30,12 +32,13 @@ function mayPass(type) {
   return true;
 }
 
-/** The hook asks, which hears of keys before the page does. @param {Event} event */
-function onHookKey(event) {
-  if (!mayPass(String(/** @type {CustomEvent} */ (event).detail))) event.preventDefault();
+/** The hook asks, which hears of keys before the page does; no answer is a no. @param {CustomEvent} question */
+function onHookKey(question) {
+  if (mayPass(question.detail)) question.preventDefault();
 }
-function onHolding() {
-  hookHolds = true;
+/** @param {boolean} first */
+function onHolding(first) {
+  isFirst = first;
 }
 
 /** Where no hook is in the page. @param {Event} event */
@@ -49,40 +52,68 @@ const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input"];
 /** The elements of all frames in this document. */
 const frameElements = () => allRoots().flatMap((root) => [...root.querySelectorAll("iframe, frame")].map((element) => [keep(element), 0, 0, 0]));
 
-/**
- * Let keys go to one element only, until they are released.
- * @param {string} document_ whose element that is @param {number} id its id, 0 for where nothing is focused
- */
-function holdKeys(document_, id) {
-  const element = document_ !== documentKey ? undefined : id ? byId(id) || undefined : null;
-  keysHeld = { element, keys: 0, inputs: 0, open: false, strayed: false };
-  hookHolds = false;
-  ask("hold");
-  if (!hookHolds) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });
-  return { doc: documentKey, frames: frameElements() };
+/** Whether the hook has been in this document from its beginning. */
+function isWatched() {
+  if (!isHooked) ask("frames");
+  return isHooked;
 }
 
-/** Let keys go where they will; what has become of those that were held. */
-function releaseKeys() {
+/** @param {number} number @param {Element | null | undefined} element */
+function hold(number, element) {
+  keysHeld = { number, element, keys: 0, inputs: 0, open: false, strayed: false };
+  isFirst = false;
+  ask("hold");
+  if (!isHooked) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });
+}
+
+/**
+ * Let keys go only to what has the keyboard now, until they are released; what that is.
+ * @param {number} number of this hold
+ * @param {boolean} ruled whether rules are to be asked: with what keys act on
+ * @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing
+ */
+function holdKeys(number, ruled, enter, letter) {
+  const place = ruled ? targetsOfKeys(enter, letter) : { ...actingOn(deepActive(), []), ...keyPlace(deepActive()) };
+  hold(number, place.frame ? undefined : deepActive());
+  return { ...place, first: isFirst, frames: frameElements() };
+}
+
+/** Let no key go here, unless it is what this hold is for. @param {number} number */
+function holdOthers(number) {
+  if (keysHeld?.number !== number) hold(number, undefined);
+  return { doc: documentKey, first: isFirst, frames: frameElements() };
+}
+
+/** Whether the first key of this hold has come to what it was meant for, which has the keyboard still. @param {number} number */
+function hasCome(number) {
+  return { doc: documentKey, come: keysHeld?.number === number && keysHeld.keys === 1 && !keysHeld.strayed && deepActive() === keysHeld.element };
+}
+
+/** Let keys go where they will; what has come of those that were held. @param {boolean} read with what the field holds now */
+function releaseKeys(read) {
   const was = keysHeld;
   keysHeld = null;
   if (was) {
     ask("release");
     for (const type of KEY_EVENTS) removeEventListener(type, onPageKey, { capture: true });
   }
-  return { doc: documentKey, frames: frameElements(), held: !!was, keys: was ? was.keys : 0, inputs: was ? was.inputs : 0, strayed: !!was && was.strayed };
+  const field = read && was?.element && isConnected(was.element) ? valueOf(was.element) : null;
+  return { doc: documentKey, held: !!was, keys: was?.keys ?? 0, inputs: was?.inputs ?? 0, strayed: !!was?.strayed, field };
 }
 
 /**
  * Put text in at the caret of this very document, whatever has happened to the focus of the page.
  * @param {string} text
+ * @param {number} id the element that it begins in, 0 for any
+ * @param {boolean} secret whether it may go into fields whose content nobody is to read
  */
-async function putText(text) {
+async function putText(text, id, secret) {
   let done = 0;
   while (done < text.length) {
     const active = deepActive();
     const tag = active ? localName(active) : "";
-    if (!active || tag === "iframe" || tag === "frame") return { done, moved: true };
+    const strayed = (!done && id && active !== byId(id)) || (!secret && keyPlace(active).password);
+    if (!active || tag === "iframe" || tag === "frame" || strayed) return { done, moved: true };
     // Boxes that take one character each pass the focus on as they are filled.
     const most = /** @type {HTMLInputElement} */ (active).maxLength;
     const part = most > 0 && most < text.length - done ? text.slice(done, done + 1) : text.slice(done);

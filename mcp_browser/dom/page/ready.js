@@ -207,6 +207,7 @@ async function tryReady(id, purpose, force) {
     checked: checkedState(control),
     multiple: !!(/** @type {HTMLInputElement} */ (control).multiple),
     focused: deepActive() === control,
+    secret: keyPlace(control).password,
   };
   if (purpose === "upload") {
     const file = tag === "input" ? control : query(element, "input[type=file]");
