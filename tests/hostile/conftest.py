@@ -1,0 +1,82 @@
+"""A server that meets hostile pages, and a second web site in the same process as the first."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mcp_browser.actions import default_registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.server.app import create_server
+from mcp_browser.server.calls import OneSession
+from mcp_browser.settings import BrowserSettings, FileSettings, LimitSettings, Settings, ToolSettings
+from tests.hostile.kit import Heard, Victim, hearing
+from tests.support.sharing import leave_one_tab
+from tests.support.site import Site
+
+LIMITS = LimitSettings(action_timeout=3, navigation_timeout=6, settle_timeout=2, call_timeout=12)
+
+
+@pytest.fixture(scope="session")
+def shop() -> Iterator[Site]:
+    """Another origin of the same site: a browser shows it in the same process."""
+    with Site() as running:
+        yield running
+
+
+@pytest.fixture
+def heard(site: Site) -> Heard:
+    """What the pages of one test report."""
+    return hearing(site)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def manager(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BrowserManager]:
+    """One browser for all hostile pages."""
+    folder = tmp_path_factory.mktemp("hostile")
+    settings = Settings(
+        browser=BrowserSettings(headless=True, isolated=True),
+        limits=LIMITS,
+        tools=ToolSettings(tools=("all",)),
+        files=FileSettings(output_dir=folder / "out", upload_dirs=(folder,)),
+    )
+    running = BrowserManager(settings)
+    yield running
+    await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def session(manager: BrowserManager) -> AsyncIterator[BrowserSession]:
+    """The session of all tests, with one tab, a new one for each."""
+    session = await manager.default_session()
+    await session.ensure_open()
+    await leave_one_tab(session, new=True)
+    yield session
+
+
+Make = Callable[[str], Victim]
+
+
+@pytest.fixture
+def under(session: BrowserSession, manager: BrowserManager, tmp_path: Path) -> Make:
+    """Makes a client of a server with a policy; none where its text is empty."""
+
+    def make(rules: str) -> Victim:
+        settings = manager.settings
+        if rules:
+            path = tmp_path / "policy.toml"
+            path.write_text(rules)
+            tools = settings.tools.model_copy(update={"policy": path})
+            settings = settings.model_copy(update={"tools": tools})
+        return Victim(create_server(Controller(default_registry(), settings), OneSession(manager)), session)
+
+    return make
+
+
+@pytest.fixture
+def victim(under: Make) -> Victim:
+    """A client of a server without a policy."""
+    return under("")
