@@ -9,13 +9,12 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.browser.element import Element
+from mcp_browser.browser.element import SHOWN_TEXT, Element
 from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
 from mcp_browser.text import counted, quoted
 
 forms = Registry(group="core")
 
-SHOWN_TEXT = 60  # How much of a typed text a result repeats
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
 
@@ -184,12 +183,14 @@ async def _choose_or_type(element: Element, value: str) -> str:
 async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> str:
     field = await element.fill(text, append=append, slowly=slowly)
     if field is None:
-        return f"Typed {counted(len(text), 'character')} into {element}." if text else f"Cleared {element}."
+        left = ", which has left the page" if element.is_gone else ""
+        return (
+            f"Typed {counted(len(text), 'character')} into {element}{left}."
+            if text
+            else f"Cleared {element}."
+        )
     told = _typed(element, text, secret=field.secret)
-    if field.holds(text, as_end=append):
-        return told
-    held = counted(len(field.value), "character") if field.secret else quoted(field.value, SHOWN_TEXT)
-    return f"{told} The field now holds {held} instead: it may limit or format its text."
+    return told if field.holds(text, within=append) else told + field.instead
 
 
 async def _select(element: Element, options: list[str]) -> str:

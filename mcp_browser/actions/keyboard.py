@@ -9,6 +9,7 @@ from pydantic import Field
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.element import describe_element
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import counted
 
@@ -65,15 +66,17 @@ class SendKeysParams(ActionParams):
 @keyboard.action(reach="elements")
 async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
     """Press keys, such as Escape, PageDown or Control+A, in order; a text with no key in it is typed."""
-    where = ""
+    where, meant = "", None
     if params.index is not None:
         element = await ctx.tab.element(params.index)
-        await element.focus()
+        meant = await element.focus()
         where = f" in {element}"
     # A secret is never keys, and no error may repeat a part of it.
     sequence = None if params.keys in ctx.session.hidden.values() else parse_keys(params.keys)
     if sequence is None:
-        await ctx.tab.input.type(params.keys)
+        if meant is None and (focused := await ctx.tab.ask(ctx.tab.dom.focused())):
+            where = f" in {describe_element(focused)}"
+        await ctx.tab.input.type(params.keys, meant=meant)
         return ActionResult(extracted_content=f"Typed {counted(len(params.keys), 'character')}{where}.")
     for done, combination in enumerate(sequence):
         await ctx.tab.input.press(combination)

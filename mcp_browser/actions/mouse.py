@@ -13,7 +13,7 @@ from mcp_browser.actions.keyboard import parse_hotkey
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.browser.element import DROP_SECONDS, describe_element
+from mcp_browser.browser.element import DROP_SECONDS, FieldValue, describe_element
 from mcp_browser.browser.input import Button, Modifier
 from mcp_browser.dom.models import PointHit
 from mcp_browser.errors import InvalidArguments
@@ -159,7 +159,7 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     if "\n" in text:
         # First, so that a person is asked before anything is typed.
         await ctx.tab.input.check_keys(enter=True)
-    await ctx.tab.input.type(text)
+    went = await ctx.tab.input.type(text)
     typed = text.rstrip("\n")
     enters = len(text) - len(typed)
     what = [f"Typed {counted(len(typed), 'character')}"] if typed else []
@@ -167,7 +167,13 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
         what.append("pressed Enter" + (f" {enters} times" if enters > 1 else ""))
     where = f" in {describe_element(focused)}" if focused else "; nothing on the page has the focus"
     told = " and ".join(what)
-    return ActionResult(extracted_content=f"{told[0].upper()}{told[1:]}{where}.")
+    told = f"{told[0].upper()}{told[1:]}{where}."
+    field = FieldValue.model_validate(went.field) if went.field and not enters else None
+    if went.last != went.first and not ctx.tab.held and (last := await ctx.tab.ask(ctx.tab.dom.focused())):
+        told += f" The focus is now on {describe_element(last)}."
+    elif field is not None and not field.holds(typed, within=True):
+        told += field.instead
+    return ActionResult(extracted_content=told)
 
 
 @mouse.action(reach="elements", pictured=True)

@@ -16,6 +16,7 @@ from pydantic import ConfigDict
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.service import DomService, Purpose
 from mcp_browser.errors import (
@@ -26,7 +27,7 @@ from mcp_browser.errors import (
     NotFound,
     StaleElement,
 )
-from mcp_browser.text import quoted
+from mcp_browser.text import counted, quoted
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
 
+SHOWN_TEXT = 60  # How much of a text that was typed a result repeats, characters
 LONGEST_NAME = 80  # How much of an element's name a message repeats, characters
 MOST_BY_CONTENT = 50_000_000  # How much is sent to a browser that cannot read the files itself, bytes
 COPY = 1  # The only thing that can be done with files that come from outside: the bit of a copy
@@ -67,10 +69,16 @@ class FieldValue(Frozen):
     value: str
     secret: bool = False
 
-    def holds(self, text: str, *, as_end: bool = False) -> bool:
-        """Whether it holds this text, or ends with it; editors have line ends and spaces of their own."""
+    def holds(self, text: str, *, within: bool = False) -> bool:
+        """Whether it holds this text, or it among others; editors have line ends and spaces of their own."""
         held, wanted = " ".join(self.value.split()), " ".join(text.split())
-        return held.endswith(wanted) if as_end else held == wanted
+        return wanted in held if within else held == wanted
+
+    @property
+    def instead(self) -> str:
+        """The sentence about a field that does not hold what was typed."""
+        held = counted(len(self.value), "character") if self.secret else quoted(self.value, SHOWN_TEXT)
+        return f" The field now holds {held} instead: it may limit or format its text."
 
 
 class _ElementTab(Protocol):
@@ -104,6 +112,7 @@ class Element:
         self.index = node.index
         self._tab = tab
         self._node = node
+        self.is_gone = False  # Whether it was when its value was read last
 
     def __str__(self) -> str:
         return describe_element(self._node)
@@ -140,10 +149,11 @@ class Element:
         ready = await self._ready("hover")
         await self._tab.input.move(ready.x, ready.y)
 
-    async def focus(self) -> None:
-        """Give the element the keyboard."""
-        await self._ready("read")
+    async def focus(self) -> KeyPlace:
+        """Give the element the keyboard; the place that a text is meant for then."""
+        ready = await self._ready("read")
         await self._call("focus")
+        return self._place(ready)
 
     async def fill(self, text: str, *, slowly: bool = False, append: bool = False) -> FieldValue | None:
         """Put text into a field, in place of what it holds or after it.
@@ -183,7 +193,7 @@ class Element:
                 await self._type(text, ready, pastes=pastes)
         elif text:
             await self._call("selectText")
-            await self._tab.input.type(text, secret=ready.secret)
+            await self._tab.input.type(text, meant=self._place(ready))
         return await self._field()
 
     async def _type(
@@ -194,10 +204,15 @@ class Element:
             await self._tab.input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
             put = self._tab.input.type if slowly else self._tab.input.insert
-            typed = await put(text, secret=ready.secret)
+            typed = await put(text, meant=self._place(ready))
             if typed.field is not None and typed.last == typed.first and not self._tab.held:
                 return FieldValue.model_validate(typed.field)
         return await self._field()
+
+    def _place(self, ready: ReadyElement) -> KeyPlace:
+        """The element as the place that a text is meant for."""
+        ref = self._tab.dom.resolve(self.index)
+        return KeyPlace(ref.world, ref.document, ref.id, ready.secret)
 
     async def _paste(self, text: str) -> bool:
         """Paste a text where the keys go; whether the page has taken it."""
@@ -212,8 +227,9 @@ class Element:
             return None
         try:
             return FieldValue.model_validate(await self._call("value"))
-        except (StaleElement, DialogOpen):
+        except (StaleElement, DialogOpen) as error:
             # A field that sends its form when it is full may be gone by now.
+            self.is_gone = isinstance(error, StaleElement)
             return None
 
     async def press(self, keys: str) -> None:

@@ -68,9 +68,9 @@ class HeldTyping:
 
     Keys are held to the element that has the focus, in every frame, before the page hears of them. Where the
     focus moves of them, as in boxes that take one character each, the rest is checked anew; it goes into no
-    field whose content nobody is to read unless it was meant for one. What is confidential goes without keys:
-    a script puts it in that runs in the very document. So does text under a rule where the page may hear of
-    keys before they are checked.
+    other document, and into no field whose content nobody is to read, unless it was meant for one. What is
+    confidential goes without keys: a script puts it in that runs in the very document. So does text where the
+    page may hear of keys before they are checked.
 
     Each method raises NotActionable where the focus has moved to where the rest may not go, and says how much
     went.
@@ -92,12 +92,12 @@ class HeldTyping:
         self._gate = gate
         self._act = act
 
-    async def type(self, text: str, *, secret: bool | None = None) -> Typed:
+    async def type(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
         """Type a text.
 
         Args:
             text: the text; a line end presses Enter.
-            secret: whether it is meant for a secret field; None for whatever has the focus.
+            meant: what it is meant for; None for what has the focus.
         """
         typed = Typed()
         done, in_vain = 0, False
@@ -108,13 +108,12 @@ class HeldTyping:
             assert found is not None
             piece = found[0][:1] if singly else found[0]
             enter = piece in _ENTER
-            hold, secret = await self._hold(text, done, secret, enter=enter)
-            place = typed.last = hold.place
-            assert place is not None
-            typed.first = typed.first or place
+            hold, typed.last = await self._hold(text, done, meant, enter=enter)
+            typed.first = typed.first or typed.last
+            meant = meant or typed.last
             if not enter and self._goes_without_keys(text, hold):
                 line = re.split("[\n\r]", text[done:], maxsplit=1)[0]
-                await self._put(line, hold, before=done, secret=secret)
+                await self._put(line, hold, before=done, secret=meant.password)
                 done += len(line)
                 continue
             work = self._enter(hold, "Enter") if enter else self._act(self._keys().type(piece))
@@ -141,12 +140,12 @@ class HeldTyping:
         if (await self._release(hold, work)).strayed:
             raise _moved(0)
 
-    async def insert(self, text: str, *, secret: bool | None = None) -> Typed:
-        """Put in a text at once; `secret` as in `type`."""
-        hold, secret = await self._hold(text, 0, secret)
-        typed = Typed(hold.place, hold.place)
+    async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
+        """Put in a text at once; `meant` as in `type`."""
+        hold, place = await self._hold(text, 0, meant)
+        typed = Typed(place, place)
         if self._goes_without_keys(text, hold):
-            await self._put(text, hold, before=0, secret=secret)
+            await self._put(text, hold, before=0, secret=place.password)
             return typed
         held = await self._release(hold, self._act(self._keys().insert_text(text)), read=True)
         if held.strayed:
@@ -163,12 +162,13 @@ class HeldTyping:
         return rule is not None and rule.is_confidential(text)
 
     def _goes_without_keys(self, text: str, hold: KeyHold) -> bool:
-        return self._is_confidential(text) or (self._is_ruled and not hold.first)
+        watched = hold.place is not None and hold.place.watched
+        return self._is_confidential(text) or (not hold.first and (watched or self._is_ruled))
 
     async def _hold(
-        self, text: str, done: int, secret: bool | None, *, enter: bool = False, letter: str = ""
-    ) -> tuple[KeyHold, bool]:
-        """Hold keys to where the rest of a text goes, and whether that may be a secret field."""
+        self, text: str, done: int, meant: KeyPlace | None, *, enter: bool = False, letter: str = ""
+    ) -> tuple[KeyHold, KeyPlace]:
+        """Hold keys to where the rest of a text goes, and that place."""
         keys = self._tab.dom.keys
         hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
         place = hold.place
@@ -182,12 +182,13 @@ class HeldTyping:
                     raise _moved(done) from error
             if place is None:
                 raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-            if place.password and secret is False and not self._is_confidential(text):
+            strayed = meant and (place.page != meant.page or (place.password and not meant.password))
+            if strayed and not self._is_confidential(text):
                 raise _moved(done)
         except BaseException:
             await self._tab.ask(keys.release(hold))
             raise
-        return hold, place.password if secret is None else secret
+        return hold, place
 
     async def _put(self, text: str, hold: KeyHold, *, before: int, secret: bool) -> None:
         keys, confidential = self._tab.dom.keys, self._is_confidential(text)

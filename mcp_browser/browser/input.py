@@ -128,17 +128,17 @@ class Input:
         else:
             await self._act(self._tab.page.keyboard.press(keys))
 
-    async def type(self, text: str, *, secret: bool | None = None) -> Typed:
+    async def type(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
         """Type a text key by key; a line end presses Enter.
 
-        Where the focus moves meanwhile, the rest goes there, but into no secret field unless it is meant for
-        one: `secret` says whether it is, None that it is where the focus is one.
+        Where the focus moves meanwhile, the rest goes there, but into no other document, and into no secret
+        field unless what it is `meant` for is one: None for what has the focus.
         """
-        return await self._held_typing.type(text, secret=secret)
+        return await self._held_typing.type(text, meant=meant)
 
-    async def insert(self, text: str, *, secret: bool | None = None) -> Typed:
-        """Put in a text at once, as an input method does; `secret` as in `type`."""
-        return await self._held_typing.insert(text, secret=secret)
+    async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
+        """Put in a text at once, as an input method does; `meant` as in `type`."""
+        return await self._held_typing.insert(text, meant=meant)
 
     @contextlib.asynccontextmanager
     async def holding(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:

@@ -47,6 +47,7 @@
   /** The getter of a class's property. @param {any} owner @param {string} name @returns {(this: any) => any} */
   const getterOf = (owner, name) => getOwnPropertyDescriptor(owner?.prototype ?? {}, name)?.get ?? (() => undefined);
   const typeOf = getterOf(Event, "type");
+  const dataOf = getterOf(InputEvent, "data");
   const detailOf = getterOf(CustomEvent, "detail");
   const submitterOf = getterOf(SubmitEvent, "submitter");
   const rootOf = Node.prototype.getRootNode;
@@ -663,7 +664,8 @@
   /** The page hears of no key that the page script has not let pass; where that does not answer, of none. @param {Event} event */
   function onKey(event) {
     if (!keysHeld || !event.isTrusted) return;
-    const question = message("key", apply(typeOf, event, []));
+    const type = apply(typeOf, event, []);
+    const question = message("key", `${type}:${type === "input" ? apply(dataOf, event, []) || "" : ""}`);
     // The page script prevents the default of the question, not of the key, to say yes.
     if (port && !apply(dispatch, port, [question])) return;
     apply(preventDefault, event, []);
@@ -721,16 +723,16 @@
   function hear(types, listener) {
     for (let at = 0; at < types.length; at++) apply(add, globalThis, [types[at], listener, { __proto__: null, capture: true, passive: listener === onInput }]);
   }
+  const canary = `${channel}:first`;
   function listen() {
+    hear([canary], () => (isFirst = true));
     hear([channel], meet);
     hear(["load"], onLoad);
     hear(KEYS, onKey);
     hear(INPUTS, onInput);
   }
   listen();
-  // document.open() takes every listener off the document and its window: then this one does not come back.
-  const canary = `${channel}:first`;
-  hear([canary], () => (isFirst = true));
+  // document.open() takes every listener off the document and its window, before the page can add others.
   wrap(Document.prototype, "open", (native, self, args) => {
     const result = apply(native, self, args);
     if (self === document) listen();

@@ -126,11 +126,12 @@ class KeyHolder:
             held.append(frame)
             found += targets_of(answer)
             first = first and answer["first"]
-            alone = alone and not answer["frames"]
+            if frames := [owner for owner, *_ in answer["frames"]]:
+                alone = False
+                await self._frames.meet(frame, frames)
             if not answer["frame"]:
                 place = key_place(frame.world, answer)
                 break
-            await self._frames.meet(frame, [answer["node"][ID]])
             inner = frame.children.get(answer["node"][ID])
             if inner is None:
                 break

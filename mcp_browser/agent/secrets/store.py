@@ -153,8 +153,8 @@ class Secrets:
         secret = self.only([name])._secrets[name]
         if url == "null":
             raise BlockedUrl(
-                f"The secret {name!r} may not be used here: the frame is sandboxed or a data: address, which "
-                "belongs to no site.",
+                f"The secret {name!r} may not be used on a sandboxed frame or a data: address, which belong "
+                "to no site.",
                 hint=f"It is for {', '.join(secret.origins)}.",
             )
         if not secret.allowed_on(url):

@@ -6,7 +6,7 @@
  * @property {Element | null | undefined} element what they may go to; null for none that is focused, undefined for nothing here
  * @property {number} keys how many have come to it
  * @property {number} inputs how many insertions have come to it without a key
- * @property {boolean} open whether the last key may still turn out to go elsewhere
+ * @property {"keys" | "inputs" | null} pending what the last of them counts as, while it may still turn out to go elsewhere
  * @property {boolean} strayed whether one was to go elsewhere; after that, none goes anywhere
  */
 
@@ -15,26 +15,31 @@ let keysHeld = null;
 /** Whether no listener of the page hears of keys before ours. */
 let isFirst = false;
 
-/** @param {string} type whether an event of a key may go on */
-function mayPass(type) {
+/** Whether an event of a key may go on. @param {string} type @param {string} data what an input has put in */
+function mayPass(type, data) {
   if (!keysHeld) return true;
   if (keysHeld.strayed || deepActive() !== keysHeld.element) {
-    // What came before has passed, and has moved the focus. An input itself cannot be held back any more.
-    if (keysHeld.open && type !== "keydown") keysHeld.keys -= 1;
-    keysHeld.open = false;
+    const isNew = !keysHeld.strayed;
     keysHeld.strayed = true;
+    // What came before has passed, and has moved the focus.
+    if (keysHeld.pending && type !== "keydown") keysHeld[keysHeld.pending] -= 1;
+    keysHeld.pending = null;
+    // An input is there already: it is taken back before the page hears of it.
+    if (type === "input" && isNew) for (const _ of data) _execCommand.call(document, "delete");
     return false;
   }
-  if (type === "input") return true;
-  if (type === "keydown") keysHeld.keys += 1;
-  else if (type === "beforeinput" && !keysHeld.open) keysHeld.inputs += 1;
-  keysHeld.open = type === "keydown" || (type === "keypress" && keysHeld.open);
+  const isKey = type === "keydown";
+  if (isKey || (type === "beforeinput" && !keysHeld.pending)) {
+    keysHeld.pending = isKey ? "keys" : "inputs";
+    keysHeld[keysHeld.pending] += 1;
+  } else if (type === "input") keysHeld.pending = null;
   return true;
 }
 
 /** The hook asks, which hears of keys before the page does; no answer is a no. @param {CustomEvent} question */
 function onHookKey(question) {
-  if (mayPass(question.detail)) question.preventDefault();
+  const [type, data] = question.detail.split(/:(.*)/s);
+  if (mayPass(type, data)) question.preventDefault();
 }
 /** @param {boolean} first */
 function onHolding(first) {
@@ -43,7 +48,7 @@ function onHolding(first) {
 
 /** Where no hook is in the page. @param {Event} event */
 function onPageKey(event) {
-  if (!event.isTrusted || mayPass(event.type)) return;
+  if (!event.isTrusted || mayPass(event.type, event instanceof InputEvent ? event.data || "" : "")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
@@ -60,7 +65,7 @@ function isWatched() {
 
 /** @param {number} number @param {Element | null | undefined} element */
 function hold(number, element) {
-  keysHeld = { number, element, keys: 0, inputs: 0, open: false, strayed: false };
+  keysHeld = { number, element, keys: 0, inputs: 0, pending: null, strayed: false };
   isFirst = false;
   ask("hold");
   if (!isHooked) for (const type of KEY_EVENTS) _addEventListener.call(window, type, onPageKey, { capture: true });
