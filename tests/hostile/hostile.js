@@ -8,6 +8,7 @@
   const { apply, construct, ownKeys } = Reflect;
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
   const add = EventTarget.prototype.addEventListener;
+  const remove = EventTarget.prototype.removeEventListener;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const { stopImmediatePropagation, composedPath } = Event.prototype;
   const focus = HTMLElement.prototype.focus;
@@ -131,6 +132,9 @@
     const name = apply(typeOf, event, []);
     const what = carried(name);
     const { swap, mute, steal } = options;
+    // The last to hear it has the last word.
+    apply(remove, document, [name, answer, false]);
+    apply(add, document, [name, answer, false]);
     heardNow += 1;
     if (steal && ((steal.on && (listed(steal.on, "channel") || listed(steal.on, what))) || steal.nth === heardNow)) grab();
     if (mute && (listed(mute, "*") || listed(mute, what) || !(what || name in bases))) apply(stopImmediatePropagation, event, []);
