@@ -16,6 +16,19 @@
   const find = Document.prototype.querySelector;
   const append = Node.prototype.appendChild;
   const { open, write, close } = Document.prototype;
+  const { preventDefault } = Event.prototype;
+  /** @param {any} kind @param {string} name */
+  const getter = (kind, name) => /** @type {any} */ (getOwnPropertyDescriptor(kind.prototype, name)).get;
+  const idOf = getter(Element, "id");
+  const tagOf = getter(Element, "localName");
+  const kindOf = getter(HTMLInputElement, "type");
+  const valueOf = getter(HTMLInputElement, "value");
+  const checkedOf = getter(HTMLInputElement, "checked");
+  const filesOf = getter(HTMLInputElement, "files");
+  const nameOf = getter(File, "name");
+  const chosenOf = getter(HTMLSelectElement, "selectedIndex");
+  const Input_ = HTMLInputElement;
+  const Select = HTMLSelectElement;
   const rangesOf = InputEvent.prototype.getTargetRanges;
   const submitterOf = /** @type {any} */ (getOwnPropertyDescriptor(SubmitEvent.prototype, "submitter")).get;
   const typeOf = /** @type {any} */ (getOwnPropertyDescriptor(Event.prototype, "type")).get;
@@ -192,6 +205,16 @@
     attend();
   }
 
+  /** @param {string} id @param {any} field */
+  function tellValue(id, field) {
+    if (field instanceof Select) report(`${id} ${apply(chosenOf, field, [])}`);
+    if (!(field instanceof Input_)) return;
+    const kind = apply(kindOf, field, []);
+    if (kind === "checkbox") report(`${id} ${apply(checkedOf, field, [])}`);
+    else if (kind === "file") report(`${id} ${apply(nameOf, apply(filesOf, field, [])[0], [])}`);
+    else report(`${kind === "password" ? kind : id} ${apply(valueOf, field, [])}`);
+  }
+
   let swapped = false;
   /** @param {Event} event */
   function attack(event) {
@@ -201,8 +224,12 @@
     if (options.log && listed(options.log, type)) {
       const path = apply(composedPath, event, []);
       const target = path.length ? path[0] : apply(targetOf, event, []);
-      report(`${type} ${trusted ? "trusted" : "made"} ${target.id || target.localName || "document"}`);
+      const isElement = target instanceof Element;
+      const id = isElement ? apply(idOf, target, []) || apply(tagOf, target, []) : "document";
+      report(`${type} ${trusted ? "trusted" : "made"} ${id}`);
+      if (type === "input" || type === "change") tellValue(id, target);
     }
+    if (options.drops && (type === "drop" || type === "dragover")) apply(preventDefault, event, []);
     if (!trusted) return;
     if (type === "focusin" && options.steal && apply(targetOf, event, []) !== one(options.steal.to)) heardNow = 0;
     const { steal, reparent, exchange, reopen: again } = options;

@@ -50,6 +50,8 @@ MODES: dict[str, dict[str, Any]] = {
     "writes": {"reopen": {"on": ["keydown", "mousedown"], "html": "<input type=password id=pw autofocus>"}},
 }
 
+REMOVING = ("moves", "frames", "writes")
+
 INNER = """
 <button id=go>Go on</button> <button id=pay>Pay</button> <input id=word aria-label=Word>
 <input type=password id=pw> <input type=checkbox id=box aria-label=Box>
@@ -60,15 +62,6 @@ INNER = """
 <x-card id=card onclick="1">Card</x-card>
 <table aria-label=Table><tr><th>A<th>B<tr><td>1<td>2<tr><td>3<td>4</table>
 """
-TELL = """<script>
-word.addEventListener('input', () => hostile.report('word ' + word.value));
-pw.addEventListener('input', () => hostile.report('password ' + pw.value));
-box.addEventListener('change', () => hostile.report('box ' + box.checked));
-pick.addEventListener('change', () => hostile.report('pick ' + pick.selectedIndex));
-file.addEventListener('change', () => hostile.report('file ' + file.files[0].name));
-for (const type of ['dragover', 'drop']) drop.addEventListener(type, event => event.preventDefault());
-</script>"""
-
 Step = tuple[str, dict[str, Any]]
 
 
@@ -152,7 +145,7 @@ def pages(site: Site) -> list[Step]:
         ("get_network_requests", {}),
         ("get_network_request", {"id": 1}),
         ("wait_for_response", {"url": "*/nothing", "timeout": 0.2}),
-        ("export_har", {"name": "bench"}),
+        ("export_har", {"name": "bench", "url": "*/page/*"}),
         ("mock_route", {"url": "*/mocked", "body": "x"}),
         ("block_route", {"url": "*/blocked"}),
         ("list_routes", {}),
@@ -203,6 +196,7 @@ class Bench:
     inner: Heard
     outer: Heard
     calm: bool = False
+    removes: bool = False  # It takes away what is pressed while that is pressed
     wrong: list[str] = field(default_factory=list[str])
 
     async def open(self) -> None:
@@ -280,7 +274,7 @@ class Bench:
                 wanted = 2 if "double" in arguments else 1
                 judge(clicks <= wanted, "clicked more than once")
                 judge(not (failed and clicks), "clicked, but reported as failed")
-                judge(failed or clicks == wanted, "reported as clicked, but was not")
+                judge(failed or self.removes or clicks == wanted, "reported as clicked, but was not")
             case "click_element":
                 judge(failed, "what the policy denies is reported as done")
             case "input_text" | "send_keys" if arguments.get("index") == "Word":
@@ -322,12 +316,11 @@ class _Judged:
 def bench(victim: Victim, site: Site, mode: str, kind: str) -> Bench:
     """A page with two frames, the first of this kind, both hostile in this way."""
     inner, outer = hearing(site), hearing(site)
-    body = kit(inner, **MODES[mode], log=LOG) + INNER + TELL
+    body = kit(inner, **MODES[mode], log=LOG, drops=True) + INNER
     around = f"{framed(site, kind, body)}<button id=pay>Pay all</button><input type=password id=pw>"
     decoy = framed(site, "cross-site", "<button id=pay>Pay later</button>", id="decoy")
-    tell = "<script>pw.oninput = () => hostile.report('password ' + pw.value)</script>"
-    url = site.page(kit(outer, **MODES[mode], log=LOG) + around + decoy + tell)
-    return Bench(victim, url, inner, outer, calm=mode == "calm")
+    url = site.page(kit(outer, **MODES[mode], log=LOG) + around + decoy)
+    return Bench(victim, url, inner, outer, calm=mode == "calm", removes=mode in REMOVING)
 
 
 @pytest.fixture
