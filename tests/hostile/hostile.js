@@ -205,14 +205,14 @@
     attend();
   }
 
-  /** @param {string} id @param {any} field */
-  function tellValue(id, field) {
+  /** Report what a field holds now; its text only where that has just come. @param {string} id @param {any} field @param {boolean} came */
+  function tellValue(id, field, came) {
     if (field instanceof Select) report(`${id} ${apply(chosenOf, field, [])}`);
     if (!(field instanceof Input_)) return;
     const kind = apply(kindOf, field, []);
     if (kind === "checkbox") report(`${id} ${apply(checkedOf, field, [])}`);
     else if (kind === "file") report(`${id} ${apply(nameOf, apply(filesOf, field, [])[0], [])}`);
-    else report(`${kind === "password" ? kind : id} ${apply(valueOf, field, [])}`);
+    else if (came) report(`${kind === "password" ? kind : id} ${apply(valueOf, field, [])}`);
   }
 
   let swapped = false;
@@ -227,7 +227,7 @@
       const isElement = target instanceof Element;
       const id = isElement ? apply(idOf, target, []) || apply(tagOf, target, []) : "document";
       report(`${type} ${trusted ? "trusted" : "made"} ${id}`);
-      if (type === "input" || type === "change") tellValue(id, target);
+      if (type === "input" || type === "change") tellValue(id, target, type === "input");
     }
     if (options.drops && (type === "drop" || type === "dragover")) apply(preventDefault, event, []);
     if (!trusted) return;

@@ -131,7 +131,7 @@ def pages(site: Site) -> list[Step]:
         ("type_text", {"text": "abc"}),
         ("hotkey", {"keys": "ctrl+a"}),
         ("send_keys", {"keys": "Tab Tab Escape"}),
-        ("send_keys", {"keys": "Control+a Control+c Control+v"}),
+        ("send_keys", {"keys": "Control+a Control+c"}),
         ("scroll", {"direction": "bottom"}),
         ("scroll_to_text", {"text": "Card"}),
         ("browser_action", {"action": "click", "coordinate": there}),
@@ -278,10 +278,13 @@ class Bench:
             case "click_element":
                 judge(failed, "what the policy denies is reported as done")
             case "input_text" | "send_keys" if arguments.get("index") == "Word":
-                last = next((one for one in reversed(inner) if one.startswith("word ")), "")
+                # Reports may come in another order.
+                held = [one for one in inner if one.startswith("word ")]
                 typed = arguments.get("text") or arguments.get("keys", "")
                 if not failed and "now holds" not in text:
-                    judge(last.endswith(typed), f"reported as typed, but the field holds {last!r}")
+                    judge(
+                        any(one.endswith(typed) for one in held), "reported as typed, but is not in the field"
+                    )
             case "upload_file":
                 judge(failed or f"file {UPLOADED}" in inner, "reported as uploaded, but was not")
             case "set_checked":
