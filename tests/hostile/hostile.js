@@ -8,6 +8,7 @@
   const { apply, construct, ownKeys } = Reflect;
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
   const add = EventTarget.prototype.addEventListener;
+  const remove = EventTarget.prototype.removeEventListener;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const { stopImmediatePropagation, composedPath } = Event.prototype;
   const focus = HTMLElement.prototype.focus;
@@ -15,6 +16,19 @@
   const find = Document.prototype.querySelector;
   const append = Node.prototype.appendChild;
   const { open, write, close } = Document.prototype;
+  const { preventDefault } = Event.prototype;
+  /** @param {any} kind @param {string} name */
+  const getter = (kind, name) => /** @type {any} */ (getOwnPropertyDescriptor(kind.prototype, name)).get;
+  const idOf = getter(Element, "id");
+  const tagOf = getter(Element, "localName");
+  const kindOf = getter(HTMLInputElement, "type");
+  const valueOf = getter(HTMLInputElement, "value");
+  const checkedOf = getter(HTMLInputElement, "checked");
+  const filesOf = getter(HTMLInputElement, "files");
+  const nameOf = getter(File, "name");
+  const chosenOf = getter(HTMLSelectElement, "selectedIndex");
+  const Input_ = HTMLInputElement;
+  const Select = HTMLSelectElement;
   const rangesOf = InputEvent.prototype.getTargetRanges;
   const submitterOf = /** @type {any} */ (getOwnPropertyDescriptor(SubmitEvent.prototype, "submitter")).get;
   const typeOf = /** @type {any} */ (getOwnPropertyDescriptor(Event.prototype, "type")).get;
@@ -131,6 +145,9 @@
     const name = apply(typeOf, event, []);
     const what = carried(name);
     const { swap, mute, steal } = options;
+    // The last to hear it has the last word.
+    apply(remove, document, [name, answer, false]);
+    apply(add, document, [name, answer, false]);
     heardNow += 1;
     if (steal && ((steal.on && (listed(steal.on, "channel") || listed(steal.on, what))) || steal.nth === heardNow)) grab();
     if (mute && (listed(mute, "*") || listed(mute, what) || !(what || name in bases))) apply(stopImmediatePropagation, event, []);
@@ -188,6 +205,16 @@
     attend();
   }
 
+  /** Report what a field holds now; its text only where that has just come. @param {string} id @param {any} field @param {boolean} came */
+  function tellValue(id, field, came) {
+    if (field instanceof Select) report(`${id} ${apply(chosenOf, field, [])}`);
+    if (!(field instanceof Input_)) return;
+    const kind = apply(kindOf, field, []);
+    if (kind === "checkbox") report(`${id} ${apply(checkedOf, field, [])}`);
+    else if (kind === "file") report(`${id} ${apply(nameOf, apply(filesOf, field, [])[0], [])}`);
+    else if (came) report(`${kind === "password" ? kind : id} ${apply(valueOf, field, [])}`);
+  }
+
   let swapped = false;
   /** @param {Event} event */
   function attack(event) {
@@ -197,8 +224,12 @@
     if (options.log && listed(options.log, type)) {
       const path = apply(composedPath, event, []);
       const target = path.length ? path[0] : apply(targetOf, event, []);
-      report(`${type} ${trusted ? "trusted" : "made"} ${target.id || target.localName || "document"}`);
+      const isElement = target instanceof Element;
+      const id = isElement ? apply(idOf, target, []) || apply(tagOf, target, []) : "document";
+      report(`${type} ${trusted ? "trusted" : "made"} ${id}`);
+      if (type === "input" || type === "change") tellValue(id, target, type === "input");
     }
+    if (options.drops && (type === "drop" || type === "dragover")) apply(preventDefault, event, []);
     if (!trusted) return;
     if (type === "focusin" && options.steal && apply(targetOf, event, []) !== one(options.steal.to)) heardNow = 0;
     const { steal, reparent, exchange, reopen: again } = options;
