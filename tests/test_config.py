@@ -6,14 +6,14 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
-from mcp_browser.cli import jsonc
+from mcp_browser.cli.client_files import parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, Launch
 from mcp_browser.cli.config import DISTRIBUTION
 from tests.support.site import Site
@@ -136,17 +136,29 @@ def test_an_entry_is_written_among_others_and_the_file_kept(
     told = shown(capsys, "cursor", "--write", "--headless")
     after = path.read_text("utf-8")
     again = shown(capsys, "cursor", "--write", "--headless")
-    changed = shown(capsys, "cursor", "--write")
 
-    assert after.startswith(before.partition("  },")[0].rstrip())
-    servers = jsonc.parse(after)["mcpServers"]
-    assert servers["other"] == {"command": "x"}
-    assert servers["browser"]["args"][-2:] == ["--stdio", "--headless"]
+    first, _, last = before.partition('    "other"')
+    assert after.startswith(first)
+    assert after.endswith(f'    "other"{last}')
+    assert parsed(after, toml=False)["mcpServers"]["browser"]["args"][-2:] == ["--stdio", "--headless"]
     assert f"The file as it was: {path}.bak\n" in told
     assert Path(f"{path}.bak").read_text("utf-8") == before
     assert again == f"{path} has this entry already.\n"
-    assert f"{path}.bak2" in changed
-    assert "--headless" not in path.read_text("utf-8")
+
+
+def test_an_entry_that_others_would_suffer_from_is_shown_instead_of_written(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / "mcp.json"
+    path.write_text('{"mcpServers": {"browser": {"command": "mcp-browser"}}} // Mine\n', "utf-8")
+
+    code, printed, error = run_here(capsys, "config", "cursor", "--write", "--file", str(path))
+
+    assert code == 1
+    assert json.loads(printed)["mcpServers"]["browser"]["args"] == ["--stdio"]
+    assert f"{path} is left as it is: the entry cannot be put there without" in error
+    assert path.read_text("utf-8").endswith("// Mine\n")
+    assert [each.name for each in home.iterdir()] == ["mcp.json"]
 
 
 def test_what_a_person_has_set_of_the_entry_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,10 +166,14 @@ def test_what_a_person_has_set_of_the_entry_stays(home: Path, capsys: pytest.Cap
     old = {"command": "/old/mcp-browser", "args": ["--stdio"], "env": {"A": "b"}, "disabled": True}
     path.write_text(json.dumps({"mcpServers": {"browser": old}}), "utf-8")
 
-    shown(capsys, "cline", "--write", "--file", str(path), "--isolated")
+    told = shown(capsys, "cline", "--write", "--file", str(path), "--isolated")
+    changed = shown(capsys, "cline", "--write", "--file", str(path), "--isolated", "--headless")
 
+    assert f"{path}.bak\n" in told
+    assert f"{path}.bak2\n" in changed
     entry = json.loads(path.read_text("utf-8"))["mcpServers"]["browser"]
-    assert (entry["env"], entry["disabled"], entry["args"][-1]) == ({"A": "b"}, True, "--isolated")
+    assert (entry["env"], entry["disabled"]) == ({"A": "b"}, True)
+    assert "--headless" in entry["args"]
     assert entry["command"] != old["command"]
 
 
@@ -272,47 +288,139 @@ def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
     assert entry["args"] == [DISTRIBUTION, "--stdio"]
 
 
-KEYS = st.text(alphabet='abc "\\/,{}ü', max_size=6)
-DOCUMENTS = st.dictionaries(
-    KEYS,
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | KEYS,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-        max_leaves=8,
-    ),
-    max_size=4,
+KEYS = st.sampled_from(["mcpServers", "browser", "other"]) | st.text(max_size=4)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
 )
+GAPS = st.sampled_from(["", "", " ", "\n", "\n    ", "/* , */", ' // "browser": {\n'])
 
 
-@given(
-    document=DOCUMENTS, indent=st.sampled_from([None, 2, 4, "\t"]), windows=st.booleans(), marks=st.booleans()
+@st.composite
+def json_documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A JSON object as a person could write it, with comments and trailing commas, and its content."""
+
+    def written(value: Any) -> str:
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value).items()
+            return within("{}", [f"{json.dumps(key)}{draw(GAPS)}:{written(one)}" for key, one in fields])
+        if isinstance(value, list):
+            return within("[]", [written(one) for one in cast("list[Any]", value)])
+        return json.dumps(value, ensure_ascii=draw(st.booleans()))
+
+    def within(brackets: str, parts: list[str]) -> str:
+        comma = draw(st.sampled_from(["", ","])) if parts else ""
+        inner = ",".join(f"{draw(GAPS)}{part}{draw(GAPS)}" for part in parts)
+        return brackets[0] + inner + comma + draw(GAPS) + brackets[1]
+
+    document: dict[str, Any] = draw(st.dictionaries(KEYS, JSON, max_size=3))
+    if draw(st.booleans()):
+        document["mcpServers"] = draw(st.dictionaries(KEYS, JSON, max_size=3))
+    return draw(GAPS) + written(document) + draw(GAPS), document
+
+
+STATEMENTS = (
+    'model = "y"\n',
+    'mcp_servers.a.command = "x" # of a\n',
+    'mcp_servers.browser.command = "mcp-browser"\n',
+    'mcp_servers.browser = {command = "mcp-browser", wait = 20}\n',
+    'mcp_servers = {a = {command = "x"}} # inline\n',
+    "mcp_servers = 3\n",
+    'command = "mcp-browser" # here\n',
+    "when = 2026-01-02T03:04:05Z\n",
+    'args = ["a", # first\n  "b"]\n',
+    "text = '''\n[mcp_servers.browser]\n'''\n",
+    "number = 1.0\n",
+    "[mcp_servers]\n",
+    "[mcp_servers.a]\n",
+    "[mcp_servers.browser]\n",
+    "[mcp_servers.browser.env]\n",
+    "[[mcp_servers.browser]]\n",
+    "['mcp_servers'.a.env]\n",
+    "[[list]]\n",
+    "[list.mcp_servers]\n",
+    "# A comment\n",
 )
-def test_only_the_member_changes_whatever_the_file_looks_like(
-    document: dict[str, Any], indent: int | str | None, windows: bool, marks: bool
+COMMENTS = ("# of a", "# inline", "# here", "# first", "# A comment")
+
+
+def is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two contents are equal, also in their types."""
+    return json.dumps(one, sort_keys=True, default=repr) == json.dumps(other, sort_keys=True, default=repr)
+
+
+ENTRIES = st.fixed_dictionaries({"command": KEYS, "args": st.lists(KEYS, max_size=2)})
+
+
+@given(written=json_documents(), entry=ENTRIES, windows=st.booleans())
+def test_json_changes_by_the_entry_alone_or_not_at_all(
+    written: tuple[str, dict[str, Any]], entry: dict[str, Any], windows: bool
 ) -> None:
-    document.pop("servers", None)
-    text = json.dumps(document | {"servers": {"one": 1}}, indent=indent)
-    if marks:
-        text = "// begin, {\n" + text[:-1].rstrip() + ", /* , */ // end }\n}\n"
-    if windows:
-        text = text.replace("\n", "\r\n")
+    text, content = written
+    text = text.replace("\n", "\r\n") if windows else text
+    assert same(parsed(text, toml=False), content)
+    servers: Any = content.setdefault("mcpServers", {})
+    if not is_table(servers) or not is_table(servers.get("browser", {})):
+        with pytest.raises(ValueError, match="is no object"):
+            with_entry(text, ("mcpServers", "browser"), entry, toml=False)
+        return
 
-    once = jsonc.with_member(text, ("servers", "two"), {"a": [1]})
-    twice = jsonc.with_member(once, ("servers", "two"), {"a": [2]})
-    beside = jsonc.with_member(twice, ("other", "deep"), 3)
+    after = with_entry(text, ("mcpServers", "browser"), entry, toml=False)
 
-    assert jsonc.parse(once) == document | {"servers": {"one": 1, "two": {"a": [1]}}}
-    assert jsonc.parse(twice) == document | {"servers": {"one": 1, "two": {"a": [2]}}}
-    assert jsonc.parse(beside) == jsonc.parse(twice) | {"other": {"deep": 3}}
-    assert "\r\n" not in text or "\n" not in beside.replace("\r\n", "")
-    for comment in ("// begin, {", "/* , */ // end }") if marks else ():
-        assert comment in beside
+    servers["browser"] = entry
+    assert after is not None or "/" in text, "only comments are a reason"
+    if after is not None:
+        assert same(parsed(after, toml=False), content)
+        for comment in ("/* , */", '// "browser": {'):
+            assert after.count(comment) == text.count(comment)
+        assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
+
+
+@given(lines=st.lists(st.sampled_from(STATEMENTS), max_size=8), entry=ENTRIES, windows=st.booleans())
+def test_toml_changes_by_the_entry_alone_or_not_at_all(
+    lines: list[str], entry: dict[str, Any], windows: bool
+) -> None:
+    text = "".join(lines).replace("\n", "\r\n" if windows else "\n")
+    try:
+        content = tomllib.loads(text)
+    except ValueError:
+        reject()
+    servers: Any = content.setdefault("mcp_servers", {})
+    if not is_table(servers) or not is_table(servers.get("browser", {})):
+        with pytest.raises(ValueError, match="is no table"):
+            with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
+        return
+
+    after = with_entry(text, ("mcp_servers", "browser"), entry, toml=True)
+
+    new = "browser" not in servers
+    servers["browser"] = entry
+    if after is not None:
+        assert same(tomllib.loads(after), content)
+        assert all(comment in after for comment in COMMENTS if comment in text) or not new
+    assert after is not None or not new, "a new one can always be put there"
+
+
+@pytest.mark.parametrize(
+    "text", ['mcp_servers.a.command = "x"\nmodel = "y"\n', "[mcp_servers.a]\n[b]\n[mcp_servers.c]\n[d]\n"]
+)
+def test_an_entry_comes_after_all_else_of_a_toml_file(text: str) -> None:
+    after = with_entry(text, ("mcp_servers", "browser"), {"command": "x"}, toml=True)
+
+    assert after == f'{text}\n[mcp_servers.browser]\ncommand = "x"\n'
 
 
 def test_an_empty_file_becomes_one_with_the_entry() -> None:
     for text in ("", "{}", "{\n  // nothing yet\n}\n"):
-        assert jsonc.parse(jsonc.with_member(text, ("a", "b"), {"c": 1})) == {"a": {"b": {"c": 1}}}
-    assert jsonc.with_member('{"a": 1}', ("b",), 2) == '{"a": 1,\n  "b": 2\n}'
+        after = with_entry(text, ("a", "b"), {"c": 1}, toml=False)
+        assert after is not None
+        assert parsed(after, toml=False) == {"a": {"b": {"c": 1}}}
+    assert with_entry('{"a": 1}', ("b",), {}, toml=False) == '{\n  "b": {},\n  "a": 1}'
 
 
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:

@@ -58,11 +58,20 @@ class LostTabs:
             text = "The connection to the browser was lost and has been made again."
         if self._driver:
             text = "Playwright's driver had ended, and the browser with it; both were started again."
+        if self._driver and not isolated:
+            # A profile's browser stays while other clients use it.
+            text = "Playwright's driver had ended, and the tabs with it; it was started again."
         text += self._lost()
         if self._url and self._url != "about:blank":
             text += f" The current page was {cut_address(self._url)}: go_to_url opens it again."
         if isolated:
             text += " Logins and whatever sites had stored are lost, too."
+        elif not connection:
+            unless = ", unless other clients kept the browser open" if self._driver else ""
+            text += (
+                " Session cookies are lost, too, and perhaps what sites stored in the last half minute"
+                f"{unless}: logins that need them have to be made again."
+            )
         self.moved = text
         self._tabs.clear()
         self._url = ""

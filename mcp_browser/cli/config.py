@@ -5,17 +5,15 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import InlineTable
 
 from mcp_browser.browser.files.atomic import write_whole
-from mcp_browser.cli import jsonc
+from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
 from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import did_you_mean
@@ -51,15 +49,16 @@ def config(
     if path is None:
         raise SettingsError(f"{client.title} has no configuration for a project; leave out --project.")
     name = str(given.get("name") or NAME)
-    if "write" in given:
-        _write(client, path.expanduser(), name, entry)
-    else:
-        sys.stdout.write(entry_as_text(client, name, entry))
-        sys.stdout.flush()
-        sys.stderr.write(f"This belongs into {path}; --write puts it there.\n")
+    code = 0
+    if "write" not in given:
+        _show(client, name, entry, f"This belongs into {path}; --write puts it there.")
+    elif not _write(client, path.expanduser(), name, entry):
+        why = "the entry cannot be put there without changing other entries or comments"
+        _show(client, name, entry, f"{path} is left as it is: {why}. Put this there.")
+        code = 1
     if client.is_toml and launch.token:
         sys.stderr.write(f"{client.title} takes the token from {TOKEN_VARIABLE}, which must be set for it.\n")
-    return 0
+    return code
 
 
 def _client(name: str | None) -> Client:
@@ -129,24 +128,30 @@ def _words(flags: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:
 
 def entry_as_text(client: Client, name: str, entry: Mapping[str, Any]) -> str:
     """The entry alone, as it stands in a file of the client's."""
-    if client.is_toml:
-        return _with_table("", client, name, entry)
-    nested: Any = {name: entry}
-    for key in reversed(client.keys):
-        nested = {key: nested}
-    return json.dumps(nested, indent=2, ensure_ascii=False) + "\n"
+    content = nested((*client.keys, name), dict(entry))
+    return (
+        tomlkit.dumps(content) if client.is_toml else json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    )
 
 
-def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> None:
-    """Put the entry into the file; the file as it was is kept beside it."""
+def _show(client: Client, name: str, entry: Mapping[str, Any], where: str) -> None:
+    sys.stdout.write(entry_as_text(client, name, entry))
+    sys.stdout.flush()
+    sys.stderr.write(f"{where}\n")
+
+
+def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> bool:
+    """Put the entry into the file, and keep the file as it was beside it; whether that could be done."""
     # A configuration that is kept elsewhere and linked here stays a link.
     path = path.resolve()
     try:
         before = path.read_bytes().decode("utf-8") if path.exists() else ""
         after = _merged(client, before, name, entry, path)
+        if after is None:
+            return False
         if after == before:
             sys.stdout.write(f"{path} has this entry already.\n")
-            return
+            return True
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         backup = _backed_up(path) if before else None
@@ -159,14 +164,15 @@ def _write(client: Client, path: Path, name: str, entry: dict[str, Any]) -> None
     sys.stdout.write(f"Wrote the server {name!r} to {path}. Start {client.title} again to use it.\n")
     if backup is not None:
         sys.stdout.write(f"The file as it was: {backup}\n")
+    return True
 
 
-def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: Path) -> str:
+def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: Path) -> str | None:
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
+    keys = (*client.keys, name)
     try:
-        content: Any = tomlkit.parse(text).unwrap() if client.is_toml else jsonc.parse(text)
-        old = _table(content, (*client.keys, name))
+        old = _table(parsed(text, toml=client.is_toml), keys)
         if old and not _is_ours(old, entry):
             raise SettingsError(
                 f"{path} has another server named {name!r}: give this one a name with --name, or delete that."
@@ -175,14 +181,11 @@ def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: P
         if environment := kept.get("env", {}) | entry.get("env", {}):
             kept["env"] = environment
         entry = {**entry, **kept}
-        if old == entry:
-            return mark + text
-        if client.is_toml:
-            return mark + _with_table(text, client, name, entry)
-        return mark + jsonc.with_member(text, (*client.keys, name), entry)
-    except (ValueError, TOMLKitError) as error:
+        after = text if old == entry else with_entry(text, keys, entry, toml=client.is_toml)
+    except ValueError as error:
         reason = " ".join(str(error).split())
         raise SettingsError(f"{path} cannot be read, and is left as it is: {reason}.") from None
+    return None if after is None else mark + after
 
 
 def _table(content: object, path: Sequence[str]) -> Mapping[str, Any]:
@@ -201,30 +204,6 @@ def _is_ours(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     command = " ".join(map(str, (old.get("command", ""), *old.get("args", ()))))
     addresses = [word for word in words(new) if word.startswith("http")]
     return any(name in command for name in _OURS) or any(address in words(old) for address in addresses)
-
-
-def _with_table(text: str, client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    document = tomlkit.parse(text)
-    (key,) = client.keys
-    if key not in document:
-        document[key] = tomlkit.table(is_super_table=True)
-    servers = _as_table(document[key])
-    if servers is None:
-        raise ValueError(f'its "{key}" is no table')
-    if _as_table(servers.get(name)) is None:
-        servers[name] = tomlkit.inline_table() if isinstance(servers, InlineTable) else tomlkit.table()
-    # What stays keeps its place and its comment.
-    table = cast("MutableMapping[str, Any]", servers[name])
-    for word in [word for word in table if word not in entry]:
-        del table[word]
-    for word, value in entry.items():
-        if table.get(word) != value:
-            table[word] = value
-    return tomlkit.dumps(document)
-
-
-def _as_table(item: object) -> MutableMapping[str, Any] | None:
-    return cast("MutableMapping[str, Any]", item) if isinstance(item, MutableMapping) else None
 
 
 def _backed_up(path: Path) -> Path:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -206,6 +207,21 @@ async def test_a_browser_that_does_not_start_is_told_with_what_to_do(
     manager = BrowserManager(Settings(browser=BrowserSettings(executable=executable, isolated=True)))
     session = await manager.open_session()
     with pytest.raises(BrowserUnavailable, match=said):
+        await session.ensure_open()
+    await manager.close()
+
+
+async def test_a_driver_that_lacks_a_library_is_reported_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "node"
+    complaint = "node: error while loading shared libraries: libatomic.so.1"
+    node.write_text(f"#!/bin/sh\necho '{complaint}' >&2; exit 127\n")
+    node.chmod(0o755)
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
+    manager = BrowserManager(Settings(browser=BrowserSettings(headless=True, isolated=True)))
+    session = await manager.open_session()
+    with pytest.raises(BrowserUnavailable, match=r"libatomic\.so\.1.*install --with-deps"):
         await session.ensure_open()
     await manager.close()
 

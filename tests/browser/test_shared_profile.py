@@ -21,6 +21,7 @@ from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
+from tests.support.family import family
 from tests.support.site import Site
 
 pytestmark = [
@@ -226,6 +227,34 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
         assert all(await asyncio.gather(*(server.look() for server in everyone)))
         assert len(sharers_of(tmp_path)) == 4
     assert profile_holder(tmp_path) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the processes")
+@pytest.mark.parametrize("killed", ["keeper", "browser", "driver"])
+async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
+    tmp_path: Path, site: Site, killed: str
+) -> None:
+    page = site.page("<script>document.title = 'cookies ' + document.cookie</script>")
+    before = set(family(os.getpid()))
+    async with serving(tmp_path) as server:
+        await server.open(page)
+        await server.tab.page.evaluate("document.cookie = 'login=ann'")
+        holder = profile_holder(tmp_path)
+        assert holder is not None
+        assert holder.pid is not None
+        pids = {"keeper": holder.pid}
+        for pid, process in {**family(os.getpid()), **family(holder.pid)}.items():
+            is_main = f"--user-data-dir={tmp_path}" in process.command and "--type=" not in process.command
+            if is_main and pid != holder.pid:
+                pids["browser"] = pid
+            if "run-driver" in process.command and pid not in before:
+                pids["driver"] = pid
+        os.kill(pids[killed], signal.SIGKILL)
+        told = await server.open(page)
+        (notice,) = (notice for notice in told.notices if "started again" in notice)
+        assert "Session cookies are lost" in notice
+        assert ("unless other clients kept the browser open" in notice) == (killed == "driver")
+        assert "login=ann" not in shown(told)
 
 
 async def test_a_profile_that_another_program_browses_with_is_in_use(

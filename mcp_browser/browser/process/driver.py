@@ -5,6 +5,8 @@ import sys
 
 LIBRARY = "libatomic"
 LIBRARY_PACKAGE = "libatomic1"
+WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
+LIBRARY_HINT = f"Install {LIBRARY_PACKAGE}, or {WITH_DEPS}."
 _PATIENCE = 60
 
 

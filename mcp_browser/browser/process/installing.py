@@ -16,7 +16,13 @@ from typing import Protocol
 
 import httpx2
 
-from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_PACKAGE, driver_problem
+from mcp_browser.browser.process.driver import (
+    LIBRARY,
+    LIBRARY_HINT,
+    LIBRARY_PACKAGE,
+    WITH_DEPS,
+    driver_problem,
+)
 from mcp_browser.browser.process.launch import BrowserChoice, find_browser
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
@@ -37,7 +43,6 @@ _UPDATE_OPTIONS = (
     "Acquire::https::Timeout=8",
 )
 _INSTALL_OPTIONS = ("-y", "--no-install-recommends", "--no-upgrade", "-o", "Acquire::Retries=2")
-_WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
 
 
 class Progress(Protocol):
@@ -72,7 +77,7 @@ class Installer:
                 self._install_from_apt(LIBRARY_PACKAGE)
                 problem = driver_problem()
             else:
-                hint = f"Install {LIBRARY_PACKAGE}, or {_WITH_DEPS}."
+                hint = LIBRARY_HINT
         if problem is not None:
             raise BrowserUnavailable(f"Playwright's driver does not run: {problem}.", hint=hint)
 
@@ -100,7 +105,7 @@ class Installer:
             hint = "Try again with a network: only Playwright has the build that it can drive."
         if build in ("chrome", "msedge") and not self._allowed(f"{build}, a package of the system"):
             raise BrowserNotFound(
-                f"There is no {build}, which is a package of the system.", hint=f"To get it, {_WITH_DEPS}."
+                f"There is no {build}, which is a package of the system.", hint=f"To get it, {WITH_DEPS}."
             )
         installed = self._install_from_playwright(build, tried)
         if not installed and build == "chromium" and _apt_serves_chromium():
@@ -108,7 +113,7 @@ class Installer:
                 if failure := self._install_from_apt(*_CHROMIUM_PACKAGES):
                     tried.append(failure)
             else:
-                hint = f"{hint} To have Debian's Chromium installed, {_WITH_DEPS}."
+                hint = f"{hint} To have Debian's Chromium installed, {WITH_DEPS}."
         try:
             found = find_browser(settings)
         except BrowserNotFound:

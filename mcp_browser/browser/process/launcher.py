@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import anyio.to_thread
 
 from mcp_browser.browser.own_task import JoinedStart, begin, within
+from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.process.launch import (
@@ -232,9 +233,11 @@ class Launcher:
         except ActionError:
             raise
         except Exception as error:
+            # Playwright reports only that the connection closed.
+            problem = await anyio.to_thread.run_sync(driver_problem, abandon_on_cancel=True) or str(error)
+            hint = LIBRARY_HINT if LIBRARY in problem else "Run mcp-browser doctor for details."
             raise BrowserUnavailable(
-                f"Playwright's driver could not be started: {error}.",
-                hint="mcp-browser doctor tells more.",
+                f"Playwright's driver could not be started: {problem}.", hint=hint
             ) from error
         self._driver = driver
         # Playwright reports the driver's end by no public event; without this one calls time out instead.
