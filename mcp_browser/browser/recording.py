@@ -23,6 +23,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.trace_scrubbing import scrub_trace
 from mcp_browser.browser.video import VideoWriter, can_be_written
 from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
+from mcp_browser.hiding import Hidden
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mc
 class _Recorded(Protocol):
     """What a recording needs of its session."""
 
-    hidden: dict[str, str]
+    hidden: Hidden
     artifacts: Artifacts
     raw_traces: RawTraces | None
     tab_switched: Wakeup

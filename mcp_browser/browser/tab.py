@@ -38,6 +38,7 @@ from mcp_browser.errors import (
     DialogOpen,
     NotActionable,
 )
+from mcp_browser.hiding import spellings
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address, quoted
 
@@ -353,7 +354,7 @@ class Tab:
         if not self._hidden:
             return Shot(await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit))
         # The page may move while it is pictured: what is to be covered is so before and after.
-        values = tuple(self._hidden.values())
+        values = tuple(form for value in self._hidden.values() for form in spellings(value))
         try:
             before = await self.ask(self.dom.covers(values))
             raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)
