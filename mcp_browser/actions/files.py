@@ -21,7 +21,7 @@ from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut_address
 
 files = Registry(group="files")

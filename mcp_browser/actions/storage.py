@@ -17,7 +17,6 @@ from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
-from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
     StorageState,
@@ -33,6 +32,7 @@ from mcp_browser.browser.site_data import (
 )
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.text import cut_address, quoted
 
 storage = Registry(group="storage")

@@ -22,7 +22,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut_address
 
 testing = Registry(group="testing")

@@ -18,12 +18,12 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.process.raw_traces import RawTraces
 from mcp_browser.browser.process.temporary import TemporaryFolder
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.browser.trace_scrubbing import scrub_trace
 from mcp_browser.browser.video import VideoWriter, can_be_written
 from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
-from mcp_browser.hiding import Hidden
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.redaction import Redactor
+from mcp_browser.privacy.trace_scrubbing import scrub_trace
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:

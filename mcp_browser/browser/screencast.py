@@ -23,7 +23,7 @@ from mcp_browser.dom.secrecy import Cover, Covers, Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, NotActionable
-from mcp_browser.hiding import spellings
+from mcp_browser.privacy.hiding import spellings
 from mcp_browser.settings import Settings
 
 FRAMES_A_SECOND = 15

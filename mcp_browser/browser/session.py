@@ -24,7 +24,6 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.temporary import remove_leftovers_once
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
@@ -43,7 +42,8 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
-from mcp_browser.hiding import Hidden
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 

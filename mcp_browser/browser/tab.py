@@ -22,7 +22,6 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
@@ -38,7 +37,8 @@ from mcp_browser.errors import (
     DialogOpen,
     NotActionable,
 )
-from mcp_browser.hiding import spellings
+from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address, quoted
 

@@ -7,7 +7,7 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.hiding import LogFormatter
+from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings

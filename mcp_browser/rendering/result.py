@@ -25,7 +25,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_snapshot
 from mcp_browser.settings import Settings
 from mcp_browser.text import (

@@ -24,7 +24,7 @@ from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.hiding import all_hidden, hide_in
+from mcp_browser.privacy.hiding import all_hidden, hide_in
 from mcp_browser.rendering.result import (
     NO_SECRETS,
     ImagePart,

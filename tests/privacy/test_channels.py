@@ -20,7 +20,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
-from mcp_browser.hiding import LogFormatter
+from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.resources.pages import SessionPages

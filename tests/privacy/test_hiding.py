@@ -7,7 +7,7 @@ from base64 import b64encode
 
 import pytest
 
-from mcp_browser.hiding import Hidden, LogFormatter, hide, hide_in
+from mcp_browser.privacy.hiding import Hidden, LogFormatter, hide, hide_in
 from tests.privacy.forms import FORMS, VALUE, trace_of
 
 

@@ -23,7 +23,7 @@ from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.agent.secrets.totp import OneTimePassword
 from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
-from mcp_browser.hiding import Hidden, hide, hide_in
+from mcp_browser.privacy.hiding import Hidden, hide, hide_in
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 

@@ -22,7 +22,7 @@ from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, take_fre
 from mcp_browser.browser.process.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import quoted
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_browser.browser.redaction import MARK, Redactor, is_secret_name
-from mcp_browser.hiding import hide, in_base64
+from mcp_browser.privacy.hiding import hide, in_base64
+from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_name
 
 EVENTS = (".trace", ".network")
 VALUE = "__playwright_value_"  # The attribute by which a snapshot keeps what a field holds
