@@ -19,11 +19,11 @@ from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.secrecy import Cover, Covers, Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.pictures import Cover, Covers, Shot
 from mcp_browser.settings import Settings
 
 FRAMES_A_SECOND = 15

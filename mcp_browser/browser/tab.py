@@ -27,7 +27,6 @@ from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.patience import seconds, within
-from mcp_browser.dom.secrecy import Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import (
@@ -38,6 +37,7 @@ from mcp_browser.errors import (
     NotActionable,
 )
 from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.pictures import Shot
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address, quoted

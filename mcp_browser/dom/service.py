@@ -35,7 +35,7 @@ from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.scripts import send_script
-from mcp_browser.dom.secrecy import Covers, find_covers
+from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
 from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
@@ -51,6 +51,7 @@ from mcp_browser.dom.worlds import (
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
 from mcp_browser.policy import origin_of
+from mcp_browser.privacy.pictures import Covers
 from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]

@@ -1,1 +1,1 @@
-"""Secrets: hidden in every form of theirs; redacted by name and form in network, console and traces."""
+"""Secrets: hidden in all their forms; redacted by name and form; kept off traces and pictures."""

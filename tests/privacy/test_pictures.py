@@ -10,9 +10,9 @@ from PIL import Image
 
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.browser.screenshot_redaction import PAINT
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.privacy.pictures import PAINT
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
