@@ -25,11 +25,12 @@ from typing import Any, Literal, cast, get_args
 from pydantic import BaseModel
 
 from mcp_browser.actions.registry import TYPED_IN
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded
 from mcp_browser.errors import ActionError, Refused, SettingsError
 from mcp_browser.policy import origin_of
+from mcp_browser.privacy.hiding import hide
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut
 
@@ -187,9 +188,7 @@ def _told(name: str, value: Any, model: type[BaseModel] | None, hidden: Mapping[
             parts = cast("list[Any]", value)[:MOST_PARTS]
             return [_told(name, part, model, hidden) for part in parts]
         case str():
-            text = value
-            for label, secret in hidden.items():
-                text = text.replace(secret, f"<secret>{label}</secret>")
+            text = hide(value, hidden)
             if text.startswith("data:"):
                 return f"data: ({len(text)} characters)"
             redactor = Redactor()

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError, McpBrowserError, Refused
 from mcp_browser.policy import Policy, Rule, Target, origin_of, plain
+from mcp_browser.privacy.hiding import hide
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import clean_text, cut, cut_address
 
 T = TypeVar("T")
@@ -184,13 +185,14 @@ class PolicyGate:
                 if role is not None:
                     # Its name may say something else than what a person sees of it.
                     shows = target.text if target.text and plain(target.text) not in plain(name) else ""
+                    name, shows = self._hidden(name), self._hidden(shows)
                     names[f"{role} {_quoted(name)}" + (f" that shows {_quoted(shows)}" if shows else "")] = (
                         None
                     )
         listed = ", ".join(list(names)[:MOST_NAMED])
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         on = f" on {listed}{more}" if names else ""
-        page = self._hidden(cut_address(Redactor().url(self._url))) or "no page"
+        page = cut_address(Redactor().url(self._hidden(self._url))) or "no page"
         return f"{self._action.name}{on} at {page}"
 
     def _details(self) -> str:
@@ -201,9 +203,7 @@ class PolicyGate:
         return f"\n{cut(Redactor().text(clean_text(text)), LONGEST_ARGUMENTS)}"
 
     def _hidden(self, text: str) -> str:
-        for name, value in self._session.hidden.items():
-            text = text.replace(value, f"<secret>{name}</secret>")
-        return text
+        return hide(text, self._session.hidden)
 
 
 def _because(rule: Rule) -> str:

@@ -5,11 +5,9 @@ sentences by `quoted`, as lines of its own by `plain_lines`. The frame around it
 """
 
 import re
-from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
-SHORTEST_IN_BASE64 = 6  # Bytes of a value that is looked for in base64
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
 SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -113,16 +111,3 @@ def cut_address(url: str) -> str:
 def cut(text: str, limit: int) -> str:
     """The first `limit` characters, and how many more there are."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
-
-
-def in_base64(value: str) -> Iterator[str]:
-    """What base64 has of a value for certain, whatever stands before and after it, in both alphabets.
-
-    Nothing of a short one, which any base64 could hold by chance.
-    """
-    data = value.encode(errors="surrogatepass")
-    if len(data) >= SHORTEST_IN_BASE64:
-        for before in range(3):
-            whole = b64encode(bytes(before) + data).decode()
-            part = whole[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
-            yield from (part, part.replace("+", "-").replace("/", "_"))

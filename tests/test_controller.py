@@ -11,7 +11,6 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.dom.secrecy import Shot
 from mcp_browser.errors import (
     ActionError,
     DeadlineExceeded,
@@ -20,6 +19,7 @@ from mcp_browser.errors import (
     NotActionable,
     UnknownAction,
 )
+from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site

@@ -10,8 +10,8 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.collectors import LEVELS, Entry, Location
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.source_maps import SourceMaps
+from mcp_browser.privacy.redaction import Redactor
 
 console = Registry(group="console")
 

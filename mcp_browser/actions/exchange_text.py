@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.network.exchange import ToldExchange
 from mcp_browser.browser.network.log import Exchange
-from mcp_browser.browser.redaction import Redactor
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import cut
 
 LONGEST_URL = 200

@@ -1,5 +1,6 @@
 """Files: dropped on the page, saved from it, listed, awaited, read."""
 
+import quopri
 from typing import Literal
 
 import anyio.to_thread
@@ -20,6 +21,7 @@ from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut_address
 
 files = Registry(group="files")
@@ -165,6 +167,8 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         raise NotActionable(f"{file.name} cannot be read: {error.strerror}.") from error
     if file.mime_type.startswith("image/") and file.mime_type != "image/svg+xml":
         return await _picture(ctx, file, content)
+    if file.kind == "mhtml":
+        content = quopri.decodestring(content)
     told = f"{file.name}, {size_text(file.size)}"
     if content.startswith(b"%PDF"):
         pdf = await read_pdf(content, params.pages)
@@ -178,6 +182,8 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
             f"{file.name} ({file.mime_type}, {size_text(file.size)}) is no text.",
             hint=f"A client can read it as the resource {file.uri}; a page can take it by upload_file.",
         )
+    # Here too, since a part may begin in the middle of a hidden value.
+    text = hide(text, ctx.session.hidden)
     length = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
     parts = max(1, -(-len(text) // length))
     if params.part > parts:

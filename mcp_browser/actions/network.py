@@ -18,7 +18,7 @@ from mcp_browser.browser.network.exchange import ToldExchange, tell
 from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.errors import DeadlineExceeded
-from mcp_browser.hiding import hide, hide_in
+from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.text import CHARACTERS_A_TOKEN, counted
 
 network = Registry(group="network")

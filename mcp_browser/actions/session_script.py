@@ -20,12 +20,12 @@ from mcp_browser.actions.recording import (
     typed_places,
 )
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.browser.redaction import is_secret_name
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.privacy.redaction import is_secret_name
 
 if TYPE_CHECKING:
     from jinja2 import Template

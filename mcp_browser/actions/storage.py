@@ -14,9 +14,9 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.uploads import allowed_files
+from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.browser.playwright_errors import own_refusal
-from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.browser.session_limits import Logins
 from mcp_browser.browser.site_data import (
     StorageState,
@@ -32,6 +32,7 @@ from mcp_browser.browser.site_data import (
 )
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie
 from mcp_browser.text import cut_address, quoted
 
 storage = Registry(group="storage")
@@ -216,7 +217,9 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     state = await read_state(ctx.session.context)
     if params.profile is not None:
         await _keep(ctx, params.profile, state)
-        return ActionResult(extracted_content=f'Saved {count(state)} in the profile "{params.profile}".')
+        return ActionResult(
+            extracted_content=f'Saved {count(state)} in the profile "{params.profile}". {IN_CLEAR}'
+        )
     files = ctx.session.artifacts
     try:
         pending = files.reserve(params.name, kind="storage", suffix=".json")
@@ -229,7 +232,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
     except OSError as error:
         raise files.not_written(error) from error
     return ActionResult(
-        extracted_content=f"Saved {count(state)} as {artifact.place}.",
+        extracted_content=f"Saved {count(state)} as {artifact.place}. {IN_CLEAR}",
         attachments=(Attachment.of_file(artifact, local=not files.remote),),
     )
 

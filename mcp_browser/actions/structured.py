@@ -12,7 +12,7 @@ from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.errors import InvalidArguments, NotFound
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut_address
 
 testing = Registry(group="testing")
@@ -229,10 +230,8 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
     if not script.actions:
         raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
     text = write_script(script, params.language, name=params.name, version=__version__)
-    for name, value in ctx.session.hidden.items():
-        # A page may show what was typed into it: the name of a button, the text of a region.
-        if len(value) >= SHORTEST_HIDDEN:
-            text = text.replace(value, f"<{name}>")
+    # A page may show what was typed into it: the name of a button, the text of a region.
+    text = hide(text, ctx.session.hidden, mark="<{}>")
     files, python = ctx.session.artifacts, params.language == "python"
     try:
         artifact = await files.add(
@@ -347,12 +346,10 @@ def _without_value(line: str, secrets: frozenset[str]) -> str:
 
 
 def _without(secrets: frozenset[str], text: str) -> str:
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_HIDDEN:
-            text = text.replace(secret, HIDDEN)
-        elif re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
-            return ""
-    return text
+    long = {secret: secret for secret in secrets if len(secret) >= SHORTEST_HIDDEN}
+    if any(re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text) for short in secrets - long.keys()):
+        return ""
+    return hide(text, long, mark=HIDDEN)
 
 
 def _cut(text: str) -> str:

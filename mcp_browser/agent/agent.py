@@ -25,7 +25,6 @@ from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
 from mcp_browser.agent.questions import Question, with_browser
 from mcp_browser.agent.record.history import RunSettings, StepRecord
-from mcp_browser.agent.record.masking import TypedMask
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.side_prompts import read_data
 from mcp_browser.agent.state import AgentState
@@ -116,7 +115,6 @@ class Agent(TaskRun):
             only_refuses=self._is_small_judge(),
         )
         self.model_client.limit = self.spending.reached_amid_step
-        self._mask = TypedMask(self.history, self.secrets)
         for text in self.state.instructions:
             self.control.instruct(text)
         # Those of the run while it went on in another session.
@@ -314,7 +312,6 @@ class Agent(TaskRun):
         if asked is not None:
             page = f"{look.url}\n{look.scrolled}\n{look.text}" if look else ""
             state.loops.record([outcome.record for outcome in outcomes], page=page)
-        self._mask.apply()
         brain = asked.decision.brain if asked else AgentBrain()
         self.history.steps.append(
             StepRecord(

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
 from mcp_browser.agent.executor import Executor, Look
-from mcp_browser.agent.record.history import AgentHistory, TaskFolder
+from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder
 from mcp_browser.agent.record.pictures import small_picture
 from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
@@ -42,6 +42,7 @@ class TaskRun(ABC):
     control: Control = field(default_factory=Control)
 
     def __post_init__(self) -> None:
+        self.secrets.others = self.session.hidden
         self.executor = Executor(
             self.controller,
             self.session,
@@ -53,6 +54,7 @@ class TaskRun(ABC):
         self._step_limit = anyio.CancelScope()  # What ends the step under way when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
+        self._known = len(self.secrets.values)
 
     @property
     def task(self) -> Task:
@@ -89,7 +91,7 @@ class TaskRun(ABC):
         if self.folder is None:
             return
         # The run may go on while it is written up; its steps themselves never change.
-        as_it_is = self.history.model_copy(update={"steps": list(self.history.steps)})
+        as_it_is = self._without_secrets().model_copy(update={"steps": list(self.history.steps)})
         try:
             texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path)
             # Here again: whoever hears of a new file is in the event loop.
@@ -165,7 +167,16 @@ class TaskRun(ABC):
     def _save(self) -> None:
         self.history.outcome = self.outcome()
         if self.folder is not None:
-            self.folder.save_history(self.history)
+            self.folder.save_history(self._without_secrets())
+
+    def _without_secrets(self) -> AgentHistory:
+        """The history without values in the task's own words, or in steps recorded before they were known."""
+        history, hide = self.history, self.secrets.hide_in
+        if (known := len(self.secrets.values)) != self._known:
+            self._known = known
+            history.steps = [StepRecord.model_validate(hide(step.model_dump())) for step in history.steps]
+        words = hide({name: getattr(history.task, name) for name in ("text", "context", "start_url")})
+        return history.model_copy(update={"task": history.task.model_copy(update=words)})
 
 
 def _texts(history: AgentHistory, folder: Path) -> dict[str, str]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.redaction import Redactor
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import counted, quoted
 
 LONGEST = 160  # Longest message quoted in a result, in characters

@@ -4,9 +4,8 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from mcp_browser.browser.screenshot_redaction import paint_over
 from mcp_browser.dom.models import Box, Frozen
-from mcp_browser.dom.secrecy import Shot
+from mcp_browser.privacy.pictures import Shot, paint_over
 
 # Pillow is imported where a picture is made: it takes long, and many sessions make none.
 if TYPE_CHECKING:

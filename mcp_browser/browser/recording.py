@@ -18,11 +18,12 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.process.raw_traces import RawTraces
 from mcp_browser.browser.process.temporary import TemporaryFolder
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.browser.trace_scrubbing import scrub_trace
 from mcp_browser.browser.video import VideoWriter, can_be_written
 from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.redaction import Redactor
+from mcp_browser.privacy.trace_scrubbing import scrub_trace
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mc
 class _Recorded(Protocol):
     """What a recording needs of its session."""
 
-    hidden: dict[str, str]
+    hidden: Hidden
     artifacts: Artifacts
     raw_traces: RawTraces | None
     tab_switched: Wakeup

@@ -19,10 +19,11 @@ from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.secrecy import Cover, Covers, Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.pictures import Cover, Covers, Shot
 from mcp_browser.settings import Settings
 
 FRAMES_A_SECOND = 15
@@ -235,7 +236,7 @@ class Screencast:
             await self._start(cdp)
 
     def _values(self) -> tuple[str, ...]:
-        return tuple(self._hidden.values())
+        return tuple(form for value in self._hidden.values() for form in spellings(value))
 
     async def _look(self) -> _Look:
         """What is to be covered now; waits as long as the page does not tell."""

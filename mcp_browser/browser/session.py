@@ -24,7 +24,6 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.temporary import remove_leftovers_once
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
 from mcp_browser.browser.settling import ActionScope, Settler
@@ -43,6 +42,8 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 
@@ -123,7 +124,7 @@ class BrowserSession:
         self.isolated = isolated
         self.egress = egress
         self.context_options = dict(context_options or {})
-        self.hidden: dict[str, str] = {}
+        self.hidden = Hidden()
         """Values that no result and no picture may show, by the names that stand for them."""
         self.gate: Gate | None = None
         """What the input of the action under way has to pass."""
@@ -152,6 +153,7 @@ class BrowserSession:
             replica=self._settings.server.replica,
             output_dir=self.limits.output_dir,
             disk=self.limits.disk,
+            hidden=self.hidden,
         )
         self._downloads = Downloads(self.artifacts, self.notice, self._settings.files)
         self.holds_requests = False
@@ -304,12 +306,7 @@ class BrowserSession:
 
     def hide(self, values: Mapping[str, str]) -> None:
         """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
-        known = set(self.hidden.values())
-        for name, value in values.items():
-            free = (name, *(f"{name}.{number}" for number in range(2, len(self.hidden) + 3)))
-            if value not in known:
-                self.hidden[next(label for label in free if label not in self.hidden)] = value
-                known.add(value)
+        self.hidden.add(values)
 
     async def __aenter__(self) -> Self:
         """Open the session; raises as `ensure_open` does."""

@@ -22,13 +22,11 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
 from mcp_browser.dom.patience import seconds, within
-from mcp_browser.dom.secrecy import Shot
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import (
@@ -38,6 +36,9 @@ from mcp_browser.errors import (
     DialogOpen,
     NotActionable,
 )
+from mcp_browser.privacy.hiding import spellings
+from mcp_browser.privacy.pictures import Shot
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address, quoted
 
@@ -358,7 +359,7 @@ class Tab:
         if not self._hidden:
             return Shot(await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit))
         # The page may move while it is pictured: what is to be covered is so before and after.
-        values = tuple(self._hidden.values())
+        values = tuple(form for value in self._hidden.values() for form in spellings(value))
         try:
             before = await self.ask(self.dom.covers(values))
             raw = await self._capture(full_page=full_page, clip=clip, kind=kind, limit=limit)

@@ -17,12 +17,12 @@ from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.redaction import Redactor
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
+from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 

@@ -7,6 +7,7 @@ import sys
 from typing import NoReturn
 
 from mcp_browser.errors import SettingsError
+from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.stdio import open_wire
 from mcp_browser.settings import Settings
@@ -18,11 +19,9 @@ def serve(settings: Settings) -> NoReturn:
     Raises:
         SettingsError: the server cannot be started as the settings want it.
     """
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.server.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=settings.server.log_level.upper(), handlers=[handler])
     for name in {"SIGTERM", "SIGINT", "SIGHUP"} & signal.Signals.__members__.keys():
         # Until the server has handlers of its own; what it has started by then ends with its input.
         signal.signal(signal.Signals[name], lambda number, _frame: os._exit(128 + number))

@@ -8,51 +8,13 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.models import Frozen
 from mcp_browser.dom.patience import within
 from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
+from mcp_browser.privacy.pictures import Cover, Covers
 
 MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; each look finds some of them
-
-
-class Cover(Frozen):
-    """A box to cover, in CSS pixels from the corner of the layout; `pinned` does not scroll with the page."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    pinned: bool = False
-
-
-class Covers(Frozen):
-    """What to cover on a picture, and how the page lies in it.
-
-    `scroll` is how far the page is scrolled, `page` the size of all of it, `view` the left, top, width and
-    height of what is seen of the layout; all in CSS pixels. `document` is a new one for each document.
-    """
-
-    boxes: tuple[Cover, ...]
-    scroll: tuple[float, float]
-    page: tuple[float, float]
-    view: tuple[float, float, float, float]
-    document: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Shot:
-    """A screenshot as the browser took it, and what nobody may see on it.
-
-    `covers` is what to cover, as it was before and after. `clip` is left, top, width and height of the part
-    that it shows, CSS pixels; `full_page` says that it shows the page, not the view.
-    """
-
-    raw: bytes
-    covers: tuple[Covers, ...] = ()
-    full_page: bool = False
-    clip: tuple[float, float, float, float] | None = None
 
 
 async def find_covers(frames: Frames, values: Sequence[str], *, fields: bool = False) -> Covers:

@@ -38,7 +38,7 @@ from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.reader import PageReader
 from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
-from mcp_browser.dom.secrecy import Covers, find_covers
+from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
 from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
@@ -49,6 +49,7 @@ from mcp_browser.dom.worlds import (
     reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.privacy.pictures import Covers
 from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]

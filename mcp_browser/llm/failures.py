@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from mcp_browser.browser.redaction import LONG, Redactor, is_secret_name
 from mcp_browser.errors import (
     ContextTooLong,
     ModelError,
@@ -14,6 +13,7 @@ from mcp_browser.errors import (
     ModelTimedOut,
     ModelUnavailable,
 )
+from mcp_browser.privacy.redaction import LONG, Redactor, is_secret_name
 
 LONGEST_CAUSE = 400  # Characters of a provider's message that are repeated
 

@@ -16,7 +16,7 @@ ours: it is cleaned, then kept from passing for an element's line, and last from
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +25,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.errors import ActionError
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.rendering.snapshot import NO_CHANGE, render_changes, render_snapshot
 from mcp_browser.settings import Settings
 from mcp_browser.text import (
@@ -43,6 +43,8 @@ LONGEST_NOTICE = 600
 LONGEST_ERROR = 8_000
 
 _FRAME = re.compile(r"<(?=\s*+(?:/\s*+)?page\b)", re.IGNORECASE)
+
+Bounded = Callable[[str], str]  # Cuts a text to the length of a piece
 
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
@@ -90,7 +92,11 @@ def render_result(
     are values that must not be read, by the names that stand for them.
     """
     limit = (settings or Settings()).observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
-    text = "\n".join(_pieces(result, limit))
+
+    def bounded(text: str) -> str:
+        return cut(hide(text, secrets), limit) if len(text) > limit else text
+
+    text = "\n".join(_pieces(result, bounded))
     parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
     parts += [
         ImagePart(data=picture.data, mime_type=picture.mime_type)
@@ -112,7 +118,7 @@ def structured(result: ActionResult) -> dict[str, Any] | None:
     """
     if not result.data or result.error or result.attachments:
         return None
-    if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, 1, beside=True)):
+    if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, str, beside=True)):
         return None
     notes = list(_beside(result.observation))
     more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
@@ -126,7 +132,7 @@ def _is_data(result: ActionResult) -> bool:
 def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
     """What went wrong, what to try, and what else happened meanwhile."""
     lines = [_escaped(" ".join(str(error).split())), *_notes(error.notices)]
-    return hide(cut("\n".join(lines), LONGEST_ERROR), secrets)
+    return cut(hide("\n".join(lines), secrets), LONGEST_ERROR)
 
 
 def frame(content: str, *, url: str, title: str | None = None, status: int | None = None) -> str:
@@ -144,21 +150,21 @@ def _escaped(text: str) -> str:
     return _FRAME.sub("&lt;", clean_text(text))
 
 
-def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
+def _pieces(result: ActionResult, bounded: Bounded) -> Iterator[str]:
     if result.error:
-        yield cut(_escaped(result.error), limit)
+        yield bounded(_escaped(result.error))
     if result.extracted_content:
-        yield cut(_escaped(result.extracted_content), limit)
+        yield bounded(_escaped(result.extracted_content))
     elif _is_data(result):
-        yield cut(_escaped(json.dumps(result.data, ensure_ascii=False)), limit)
+        yield bounded(_escaped(json.dumps(result.data, ensure_ascii=False)))
     if result.code:
         yield _escaped("\n".join(("Code:", *(one_line(line, LONGEST_NOTICE) for line in result.code))))
     observation = result.observation
     content = result.page_content
     if content is not None:
         content = content if result.page_lines else plain_lines(clean_text(content))
-        yield frame(cut(content, limit), url=observation.url if observation else "")
-    yield from _page(observation, limit, beside=content is not None)
+        yield frame(bounded(content), url=observation.url if observation else "")
+    yield from _page(observation, bounded, beside=content is not None)
     yield from _beside(observation)
     told = "\n".join((result.extracted_content or "", *(observation.notices if observation else ())))
     for attachment in result.attachments:
@@ -167,7 +173,7 @@ def _pieces(result: ActionResult, limit: int) -> Iterator[str]:
             yield f"File: {_escaped(place)} ({attachment.mime_type})"
 
 
-def _page(observation: Observation | None, limit: int, *, beside: bool) -> Iterator[str]:
+def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) -> Iterator[str]:
     """The tabs, and the page or what became of it; `beside` something else that was read of it."""
     if observation is None:
         return
@@ -183,9 +189,9 @@ def _page(observation: Observation | None, limit: int, *, beside: bool) -> Itera
     match observation.snapshot, observation.changes:
         case DomSnapshot() as snapshot, _:
             title, status = snapshot.title, snapshot.status
-            lines.append(cut(render_snapshot(snapshot), limit))
+            lines.append(bounded(render_snapshot(snapshot)))
         case None, DomChanges() as changes if changes.changes or changes.omitted or changes.looks:
-            lines.append(cut(render_changes(changes), limit))
+            lines.append(bounded(render_changes(changes)))
         case None, DomChanges() if not beside:
             yield NO_CHANGE
         case _:

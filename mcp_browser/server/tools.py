@@ -24,7 +24,7 @@ from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.hiding import hide_in
+from mcp_browser.privacy.hiding import all_hidden, hide_in
 from mcp_browser.rendering.result import (
     NO_SECRETS,
     ImagePart,
@@ -165,7 +165,7 @@ class Tools:
         self._audit.write(
             "call",
             session=caller.session if caller is not None else None,
-            arguments=redacted(arguments, model, {}),
+            arguments=redacted(arguments, model, all_hidden()),
             outcome=outcome,
             consent=caller.consent if caller is not None else None,
             seconds=round(seconds, 3),

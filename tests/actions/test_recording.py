@@ -17,8 +17,8 @@ from PIL import Image
 from mcp_browser.browser.recording import Recordings, check
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, SettingsError
+from mcp_browser.privacy.hiding import in_base64
 from mcp_browser.settings import Settings
-from mcp_browser.text import in_base64
 from tests.actions.hand import Hand
 from tests.browser.conftest import until
 from tests.support.sockets import echo_server

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from mcp_browser.browser.screencast import Frame, Watching
-from mcp_browser.browser.screenshot_redaction import PAINT
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import NotActionable
+from mcp_browser.privacy.pictures import PAINT
 from mcp_browser.settings import Settings
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site

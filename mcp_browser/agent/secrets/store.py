@@ -23,7 +23,7 @@ from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.agent.secrets.totp import OneTimePassword
 from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
-from mcp_browser.hiding import hide, hide_in
+from mcp_browser.privacy.hiding import Hidden, hide, hide_in
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
@@ -87,6 +87,8 @@ class Secrets:
         self._secrets = dict(secrets or {})
         self._shown: dict[str, set[str]] = {}
         self._typed: list[str] = []
+        self.others: Mapping[str, str] = {}
+        """More values to hide, by their names: those of the session."""
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -103,11 +105,6 @@ class Secrets:
         if value not in self._typed:
             self._typed.append(value)
         return f"<secret>{_typed_name(self._typed.index(value))}</secret>"
-
-    @property
-    def typed(self) -> int:
-        """How many values a model has typed as passwords by itself."""
-        return len(self._typed)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -169,7 +166,7 @@ class Secrets:
     @property
     def values(self) -> dict[str, str]:
         """Values that must not be read, by a label each; for `rendering`."""
-        found: dict[str, str] = {}
+        found = Hidden()
         for name, secret in self._secrets.items():
             if secret.value is not None and len(secret.value.get_secret_value()) >= SHORTEST_HIDDEN:
                 found[name] = secret.value.get_secret_value()
@@ -179,6 +176,7 @@ class Secrets:
         for number, typed in enumerate(self._typed):
             if len(typed) >= SHORTEST_TYPED and typed not in found.values():
                 found[_typed_name(number)] = typed
+        found.add(self.others)
         return found
 
     def hide(self, text: str) -> str:

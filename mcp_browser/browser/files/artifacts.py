@@ -12,8 +12,9 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 from mcp_browser.browser.files.disk import ClientDisk
@@ -21,6 +22,7 @@ from mcp_browser.browser.files.filenames import OWNERS_FILE, safe_name, take_fre
 from mcp_browser.browser.process.temporary import TemporaryFolder
 from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import quoted
 
@@ -28,6 +30,9 @@ URI = re.compile(r"browser://(?P<key>[\w.-]+)/files/(?P<number>[0-9]{1,9})(?:/[^
 """The address of a file; its last part, the name, is there for people."""
 
 BYTES_A_MEGABYTE = 1_000_000
+
+IN_CLEAR = "It may contain secrets in the clear; only the server's user can read it (mode 0600)."
+"""What the result says of a file that contains what the browser contains."""
 
 
 class Artifact(Frozen):
@@ -69,18 +74,20 @@ class Artifacts:
         replica: str | None = None,
         output_dir: Path | None = None,
         disk: ClientDisk | None = None,
+        hidden: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """No file yet, and no folder; `notice` takes sentences about files that were removed.
 
         For `remote` clients, on other machines, files have addresses but no paths. Addresses begin with the
         name of the `replica`, the server's among several, so that a proxy can tell. `output_dir` is the
-        client's own, instead of the settings'; `disk` what its sessions share.
+        client's own, instead of the settings'; `disk` what its sessions share. Names lack `hidden` values.
         """
         self.key = (f"{replica}." if replica else "") + secrets.token_hex(8)
         self.remote = remote
         self._settings = settings
         self._output_dir = output_dir or settings.output_dir
         self._disk = disk
+        self._hidden = hidden
         if disk is not None:
             disk.join(self)
         self._notice = notice
@@ -169,6 +176,7 @@ class Artifacts:
         Raises:
             OSError: the folder cannot be written to.
         """
+        name = hide(name, self._hidden, mark="{}")
         path = take_free_path(self.folder, safe_name(name, suffix=suffix, default=default))
         number, self._next = self._next, self._next + 1
         uri = f"browser://{self.key}/files/{number}/{quote(path.name)}"

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_browser.browser.redaction import Redactor
+from mcp_browser.privacy.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

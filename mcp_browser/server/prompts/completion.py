@@ -9,7 +9,7 @@ from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.models import DomNode
 from mcp_browser.errors import ActionError
-from mcp_browser.hiding import hide
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.server.resources.catalog import Caller
 from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.text import clean_text, one_line

@@ -17,7 +17,7 @@ from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
-from mcp_browser.hiding import hide, hide_in
+from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.view.hands import (
     HandBack,

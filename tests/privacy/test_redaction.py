@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mcp_browser.browser.redaction import MARK, Redactor, is_secret_cookie, is_secret_name
+from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie, is_secret_name
 
 DISPOSITION = "Content-Disposition: form-data"
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_browser.browser.redaction import MARK, Redactor, is_secret_name
-from mcp_browser.hiding import forms_of
-from mcp_browser.text import in_base64
+from mcp_browser.privacy.hiding import hide, in_base64
+from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_name
 
 EVENTS = (".trace", ".network")
 VALUE = "__playwright_value_"  # The attribute by which a snapshot keeps what a field holds
@@ -76,7 +75,7 @@ def _lines(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Json]:
 class _Scrubber:
     def __init__(self, redactor: Redactor, hidden: Iterable[str]) -> None:
         self._redactor = redactor
-        self._secrets: set[str] = set()
+        self._secrets: dict[str, str] = {}
         self._encoded: set[str] = set()
         self.kinds: dict[str, str] = {}
         """The MIME types of bodies, by the names of their entries."""
@@ -85,7 +84,7 @@ class _Scrubber:
 
     def _keep(self, value: str) -> None:
         if len(value) >= SHORTEST:
-            self._secrets |= forms_of(value)
+            self._secrets[value] = value
         self._encoded |= set(in_base64(value))
 
     def learn(self, event: Json) -> None:
@@ -159,7 +158,8 @@ class _Scrubber:
         return json.dumps(frame, ensure_ascii=False)
 
     def _is_telling(self, data: bytes) -> bool:
-        return any(secret.encode() in data for secret in self._secrets | self._redactor.known)
+        text = data.decode(errors="replace")
+        return hide(text, {**self._secrets, **{known: known for known in self._redactor.known}}) != text
 
     def _clean(self, value: Any) -> Any:
         match value:
@@ -177,10 +177,7 @@ class _Scrubber:
         # First, so that what is encoded can still be decoded.
         if any(part in text for part in self._encoded):
             text = _BASE64.sub(self._run, text)
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            if secret in text:
-                text = text.replace(secret, MARK)
-        return text
+        return hide(text, self._secrets, mark=MARK)
 
     def _run(self, found: re.Match[str]) -> str:
         return ENCODED_MARK if any(part in found[0] for part in self._encoded) else found[0]

@@ -1,8 +1,9 @@
 """Texts that must not be seen are painted over on a picture."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcp_browser.dom.secrecy import Cover, Covers, Shot
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -10,6 +11,48 @@ if TYPE_CHECKING:
 PAINT = "#4a4f57"
 
 SLACK = 2  # How much more is painted over on each side, CSS pixels: letters reach out of their boxes
+
+
+class Cover(BaseModel):
+    """A box to cover, in CSS pixels from the corner of the layout; `pinned` does not scroll with the page."""
+
+    model_config = ConfigDict(frozen=True)
+
+    x: float
+    y: float
+    width: float
+    height: float
+    pinned: bool = False
+
+
+class Covers(BaseModel):
+    """What to cover on a picture, and how the page lies in it.
+
+    `scroll` is how far the page is scrolled, `page` the size of all of it, `view` the left, top, width and
+    height of what is seen of the layout; all in CSS pixels. `document` is a new one for each document.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    boxes: tuple[Cover, ...]
+    scroll: tuple[float, float]
+    page: tuple[float, float]
+    view: tuple[float, float, float, float]
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A screenshot as the browser took it, and what nobody may see on it.
+
+    `covers` is what to cover, as it was before and after. `clip` is left, top, width and height of the part
+    that it shows, CSS pixels; `full_page` says that it shows the page, not the view.
+    """
+
+    raw: bytes
+    covers: tuple[Covers, ...] = ()
+    full_page: bool = False
+    clip: tuple[float, float, float, float] | None = None
 
 
 def paint_over(image: "Image.Image", shot: Shot) -> None:

@@ -1,6 +1,7 @@
 """A hidden value is painted over on every picture of a page that shows it."""
 
 import io
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,9 @@ from PIL import Image
 
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.browser.screenshot_redaction import PAINT
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
+from mcp_browser.privacy.pictures import PAINT
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.support.site import Site
 
@@ -68,6 +69,14 @@ SHOWN = {
     ),
     "a frame": f"<iframe srcdoc='<body style=margin:0><span>{VALUE}</span>'></iframe>",
 }
+
+
+async def test_a_decomposed_value_is_painted_over(session: BrowserSession, site: Site) -> None:
+    await session.ensure_open()
+    session.hidden["word"] = "Corréct hörse 42"
+    shown = unicodedata.normalize("NFD", "Corréct hörse\u00a042")
+    await session.current_tab.goto(site.page(f"{STYLE}<span>{shown}</span>"))
+    assert colours(await shot(session), await box_of(session, "span")) == {PAINT}
 
 
 async def test_what_shows_a_hidden_value_is_of_one_colour(session: BrowserSession, site: Site) -> None:

@@ -1,0 +1,274 @@
+"""Replace hidden values in texts, in every form in which they may be written there."""
+
+import functools
+import logging
+import re
+import unicodedata
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+from weakref import WeakValueDictionary
+
+from mcp_browser.text import SURROGATES, clean_text, in_texts
+
+SHORTEST_ENCODED = 6  # Bytes of a value that is looked for in base64 and in hexadecimal digits
+SHORTEST_PART, SHORTEST_ENCODED_PART = 4, 8  # Characters beside an ellipsis that count as part of a value
+MOST_UNITS = 64  # Characters of such a part
+LONGEST_REPEATED = 5_000  # Characters of a pattern: compiling it takes long
+NAMED = "<secret>{}</secret>"  # What replaces a value, with its name
+
+_PERCENT = "%(?:25)*"
+_BACKSLASH = rf"(?:\\|{_PERCENT}5[cC])"
+_ESCAPED = r"(?<=[\\cC])"
+_SEMICOLON = f"(?:;|{_PERCENT}3[bB])"
+_HASH = f"(?:#|{_PERCENT}23)"
+_SPACES = " \n\u00a0\u202f"
+_VERBATIM = re.compile(r"[A-Za-z0-9]+")
+_RUNS = re.compile(rf"{_VERBATIM.pattern}|\s+|\\+|.", re.DOTALL)
+
+
+def hide(text: str, secrets: Mapping[str, str], *, mark: str = NAMED) -> str:
+    """Replace values by `mark`, formatted with their names; the longest value first.
+
+    A value is also recognized as written in addresses, HTML, JSON, Markdown and source code, more than once
+    too; in composed and decomposed Unicode; with other spaces; longer ones in base64 and hexadecimal digits;
+    and where an ellipsis cuts it.
+    """
+    cut = "…" in text
+    present = [
+        (form, name)
+        for name, value in secrets.items()
+        for verbatim, forms in (*_forms(value), *(_cut_forms(value) if cut else ()))
+        if verbatim in text
+        for form in forms
+    ]
+    if not present:
+        return text
+    present.sort(key=lambda found: (found[0].cut, -len(found[0].text)))
+    # One pass: a value found in a name that was just put in would spoil it.
+    pattern, forms = _compiled(tuple(form for form, _ in present))
+    return pattern.sub(lambda found: mark.format(present[forms[(found.lastindex or 1) - 1]][1]), text)
+
+
+def hide_in(value: Any, secrets: Mapping[str, str]) -> Any:
+    """Replace values in all texts of a JSON value, keys included."""
+    return in_texts(value, lambda text: hide(text, secrets))
+
+
+class Hidden(dict[str, str]):
+    """Hidden values by their names; logs lack them too, as long as this exists."""
+
+    def __init__(self, values: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(values)
+        _ALL[id(self)] = self
+
+    def add(self, values: Mapping[str, str]) -> None:
+        """Add values that are not hidden yet; a number follows a name that another value has."""
+        known = set(self.values())
+        for name, value in values.items():
+            free = (name, *(f"{name}.{number}" for number in range(2, len(self) + 3)))
+            if value not in known:
+                self[next(label for label in free if label not in self)] = value
+                known.add(value)
+
+
+_ALL: WeakValueDictionary[int, Hidden] = WeakValueDictionary()
+
+
+def all_hidden() -> Hidden:
+    """Return the hidden values of all sessions."""
+    merged = Hidden()
+    for hidden in [*_ALL.values()]:
+        merged.add({**hidden})
+    return merged
+
+
+class LogFormatter(logging.Formatter):
+    """Formats log records, tracebacks included, without hidden values."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of a record."""
+        return hide(super().format(record), all_hidden())
+
+
+def spellings(value: str) -> tuple[str, ...]:
+    """Return the value composed, decomposed, and as it is."""
+    return tuple(dict.fromkeys((*(unicodedata.normalize(form, value) for form in ("NFC", "NFD")), value)))
+
+
+def in_base64(value: str) -> Iterator[str]:
+    """Yield what base64 has of a value for certain, whatever stands before and after it, in both alphabets.
+
+    Yields nothing for a short one, which any base64 could hold by chance.
+    """
+    data = value.encode(errors="surrogatepass")
+    if len(data) >= SHORTEST_ENCODED:
+        for before in range(3):
+            whole = b64encode(bytes(before) + data).decode()
+            part = whole[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
+            yield from (part, part.replace("+", "-").replace("/", "_"))
+
+
+class _Form(NamedTuple):
+    """A text to look for: all of it, or its start before an ellipsis, or its end after one.
+
+    `least` is how many characters of a part have to be there.
+    """
+
+    text: str
+    cut: Literal["", "end", "start"] = ""
+    least: int = 0
+
+
+_Forms = tuple[tuple[str, tuple[_Form, ...]], ...]
+"""Forms by a part of theirs that no encoding changes."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _forms(value: str) -> _Forms:
+    return _by_verbatim((text, _Form(text)) for text in (*_written(value), *_encoded(value)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _cut_forms(value: str) -> _Forms:
+    texts = [(text, SHORTEST_PART) for text in _written(value)]
+    texts += [(text, SHORTEST_ENCODED_PART) for text in _encoded(value)]
+    parts = [(text, least) for text, least in texts if len(text) > least]
+    starts = [(text[:least], _Form(text, "end", least)) for text, least in parts]
+    return _by_verbatim([*starts, *((text[-least:], _Form(text, "start", least)) for text, least in parts)])
+
+
+def _by_verbatim(forms: Iterable[tuple[str, _Form]]) -> _Forms:
+    found: dict[str, dict[_Form, None]] = {}
+    for text, form in forms:
+        verbatim = max(_VERBATIM.findall(text), key=len, default="")
+        found.setdefault(verbatim, {})[form] = None
+    return tuple((verbatim, tuple(forms)) for verbatim, forms in found.items())
+
+
+def _written(value: str) -> list[str]:
+    composed, *others = spellings(value.strip())
+    return [*filter(None, (composed, *others[-1:], SURROGATES.sub("\ufffd", value.strip())))]
+
+
+def _encoded(value: str) -> Iterator[str]:
+    for each in spellings(value.strip()):
+        data = each.encode(errors="surrogatepass")
+        if len(data) >= SHORTEST_ENCODED:
+            yield from (*in_base64(each), data.hex(), data.hex().upper())
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(forms: tuple[_Form, ...]) -> tuple[re.Pattern[str], list[int]]:
+    """Return a pattern of all forms, and the number of the form that each of its groups ends."""
+    ways: list[str] = []
+    numbers: list[int] = []
+    for number, form in enumerate(forms):
+        patterns = _cut_pattern(form) if form.cut else _whole_patterns(form.text)
+        ways += [f"{pattern}()" for pattern in patterns]
+        numbers += [number] * len(patterns)
+    return re.compile("|".join(ways)), numbers
+
+
+def _whole_patterns(text: str) -> list[str]:
+    first, *rest = _RUNS.findall(text)
+    after = "".join(map(_run, rest))
+    starts = _starts(first) if len(after) < LONGEST_REPEATED else [_run(first)]
+    return [f"{start}{after}" for start in starts]
+
+
+def _cut_pattern(form: _Form) -> list[str]:
+    runs = _RUNS.findall(form.text)
+    units = [unit for run in runs for unit in (run if _VERBATIM.match(run) else [_run(run)])]
+    least, more = form.least, ""
+    if form.cut == "end":
+        for unit in reversed(units[least:MOST_UNITS]):
+            more = f"(?:{unit}{more})?"
+        # Part of an escape may stand before the ellipsis.
+        return [rf"{''.join(units[:least])}{more}(?:[&%\\][\w#;&%\\{{]{{0,20}})?(?=…)"]
+    for unit in units[-MOST_UNITS:-least]:
+        more = f"(?:{more}{unit})?"
+    return [rf"(?<=…)(?:[\w#;]{{0,16}};|[0-9A-Fa-fu]{{0,5}}){more}{''.join(units[-least:])}"]
+
+
+def _run(run: str) -> str:
+    """Return a pattern of all ways to write letters, spaces, backslashes or another character."""
+    if _VERBATIM.match(run):
+        return run
+    if run.isspace():
+        return _spaces()
+    if run[0] == "\\":
+        return _any_of(f"{_any_of(_ways(run[0]))}{{{times * len(run)}}}" for times in (16, 8, 4, 2, 1))
+    # Texts for models lack what nobody sees.
+    return _character(run) if clean_text(run) else f"{_character(run)}?"
+
+
+def _starts(run: str) -> list[str]:
+    """Return the same as patterns that begin with a literal character, which `re` finds faster."""
+    if _VERBATIM.match(run) or run[0] == "\\":
+        return [_run(run)]
+    ways, entity = _ways(run), _entity(run)
+    escaped = f"{_BACKSLASH}{{0,63}}+{_any_of(ways)}"
+    literal = (way for way in ways if not way.startswith("("))
+    return [rf"\\{escaped}", f"{_PERCENT}5[cC]{escaped}", f"&{entity}", f"{_PERCENT}26{entity}", *literal]
+
+
+@functools.cache
+def _spaces() -> str:
+    percent, escaped = f"{_PERCENT}(?:2[bB]|0[9dD])", f"{_BACKSLASH}{{1,64}}+[nrtfv]"
+    ways = (r"\s", r"\+", percent, escaped, *map(_character, _SPACES))
+    return f"{_any_of(ways)}{{1,100}}"
+
+
+def _character(character: str) -> str:
+    # Bounded, since a page may write as many backslashes as it likes.
+    return f"(?:{_BACKSLASH}{{0,64}}+{_any_of(_ways(character))})"
+
+
+@functools.lru_cache(maxsize=4096)
+def _ways(character: str) -> list[str]:
+    """Return patterns of the ways to write a character after any backslashes."""
+    units = re.findall("....", character.encode("utf-16-be", errors="surrogatepass").hex())
+    parts = unicodedata.normalize("NFD", character)
+    ways = [
+        f"(?:&|{_PERCENT}26|{_ESCAPED}u0026){_entity(character)}",
+        "".join(f"{_PERCENT}{_any_case(f'{byte:02x}')}" for byte in character.encode(errors="surrogatepass")),
+        rf"{_ESCAPED}[uUx]\{{?0*+{_any_case(f'{ord(character):x}')}\}}?",
+        re.escape(character),
+    ]
+    if len(units) > 1:
+        ways.append(_ESCAPED + f"{_BACKSLASH}{{1,64}}+".join(f"u{_any_case(unit)}" for unit in units))
+    if character == '"':
+        ways.append("'")  # Attributes of frames have it instead.
+    if parts != character:
+        ways.append("".join(map(_run, _RUNS.findall(parts))))
+    return ways
+
+
+def _entity(character: str) -> str:
+    """Return a pattern of HTML's ways to write a character after `&`."""
+    code = ord(character)
+    names = (*_entities().get(character, ()), f"{_HASH}0*+{code}", f"{_HASH}[xX]0*+{_any_case(f'{code:x}')}")
+    return f"(?:amp{_SEMICOLON})*{_any_of(names)}{_SEMICOLON}"
+
+
+def _any_of(ways: Iterable[str]) -> str:
+    return f"(?:{'|'.join(ways)})"
+
+
+def _any_case(digits: str) -> str:
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
+
+
+@functools.cache
+def _entities() -> dict[str, list[str]]:
+    """Return HTML's names of characters, without their semicolons."""
+    # Imported late: it is long, and few values are found.
+    from html.entities import html5  # noqa: PLC0415
+
+    names: dict[str, list[str]] = {}
+    for name, character in html5.items():
+        if name.endswith(";"):
+            names.setdefault(character, []).append(name[:-1])
+    return names
