@@ -9,6 +9,8 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from mcp_browser.address_secrets import redact_addresses
+
 SHORTEST_IN_BASE64 = 6  # Bytes of a value that is looked for in base64
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -102,8 +104,8 @@ def plain_lines(text: str) -> str:
 
 
 def cut_address(url: str) -> str:
-    """An address as a sentence quotes it: on one line, a long one without its middle."""
-    url = "%20".join(clean_text(url).split())  # One of the kind data: may hold any text
+    """An address as a sentence quotes it: on one line, without secrets, a long one without its middle."""
+    url = redact_addresses("%20".join(clean_text(url).split()))  # One of the kind data: may hold any text
     if len(url) <= LONGEST_ADDRESS:
         return url
     half = LONGEST_ADDRESS // 2

@@ -12,6 +12,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
 from opentelemetry.util.types import AttributeValue
 
 from mcp_browser import __version__
+from mcp_browser.address_secrets import MARK
 from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.llm.messages import Reply, Usage
@@ -50,7 +51,7 @@ def of_step(number: int) -> AbstractContextManager[Span]:
 
 def end_step(span: Span, step: StepRecord) -> None:
     """Say on which host a step was, and whether nothing came of it."""
-    if host := urlsplit(step.url).hostname:
+    if host := urlsplit(step.url.replace(MARK, "")).hostname:
         span.set_attribute("server.address", host)
     if all(action.error for action in step.actions):
         _fail(span, "step_failed")

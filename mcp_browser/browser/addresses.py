@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
+from mcp_browser.address_secrets import MARK
 from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import BlockedUrl, NavigationError
 from mcp_browser.settings import Settings
@@ -221,7 +222,7 @@ def _with_scheme(scheme: str, address: str, settings: Settings) -> str:
 
 def _is_web_address(address: str) -> bool:
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(address.replace(MARK, ""))
         return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
     except ValueError:
         return False

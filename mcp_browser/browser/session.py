@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.address_secrets import MARK, SessionAddresses
 from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.files.artifacts import Artifacts
@@ -282,6 +283,22 @@ class BrowserSession:
     def openings(self) -> asyncio.Semaphore:
         """A turn at opening a session or a tab, among all sessions."""
         return self._pool.openings
+
+    @property
+    def addresses(self) -> SessionAddresses:
+        """Redacts the addresses in results, and restores those that are given back."""
+        return self._tabs.addresses
+
+    def restored(self, url: str) -> str:
+        """An address as given, or the original of one with a redacted part.
+
+        Raises:
+            BlockedUrl, NavigationError: it is no address that may be opened, or its original is not known.
+        """
+        if MARK not in (url := url.replace("%5Bredacted%5D", MARK)):
+            return url
+        base = self._tabs.current.url if self._tabs.current else ""
+        return self.addresses.restore(check_url(url, self._settings, base=base))
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""

@@ -10,6 +10,7 @@ from playwright.async_api import CDPSession, FileChooser, Page, Request
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from mcp_browser.address_secrets import SessionAddresses
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
@@ -68,6 +69,7 @@ class Tab:
         gate: Callable[[], Gate | None],
         hidden: Mapping[str, str] = MappingProxyType({}),
         sent: Callable[[str], None] | None = None,
+        addresses: SessionAddresses | None = None,
         opener: int | None = None,
         egress: "EgressPass | None" = None,
         redactor: Callable[[], Redactor] = Redactor,
@@ -80,7 +82,8 @@ class Tab:
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
         `hidden` are values that no picture may show, as they are when it is taken; `sent` is called with
-        what a form has written of a secret field into an address; `opener` is a tab's id;
+        what a form has written of a secret field into an address; `addresses` redacts those in lines;
+        `opener` is a tab's id;
         `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
         `clipboard` is used by keys instead of the browser's; `typing_rule` gives where texts may go.
         """
@@ -99,6 +102,7 @@ class Tab:
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
             sent=sent,
+            addresses=addresses,
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded

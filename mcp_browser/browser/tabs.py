@@ -10,6 +10,7 @@ from weakref import WeakSet
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.address_secrets import SessionAddresses
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.held_typing import TypingRule
 from mcp_browser.browser.input import Gate
@@ -115,6 +116,7 @@ class Tabs:
         self._current: Tab | None = None
         self.lent: Collection[str] = ()
         """Ids of the targets that are tabs of the user's."""
+        self.addresses = SessionAddresses(show=settings.observation.show_secrets)
         self._session = session
         self._settings = settings
         self._channel = channel
@@ -280,6 +282,7 @@ class Tabs:
             typing_rule=lambda: self._session.typing_rule,
             hidden=self._session.hidden,
             sent=lambda pair: self._session.hide({SENT: pair}),
+            addresses=self.addresses,
             opener=opener,
             egress=self._session.egress,
             redactor=self._session.redactor,

@@ -10,6 +10,7 @@ from playwright.async_api import ElementHandle, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
+from mcp_browser.address_secrets import SessionAddresses
 from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.addresses import address_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
@@ -74,6 +75,7 @@ class DomService:
         changes_budget: int,
         worlds: Literal["isolated", "main"] | None = None,
         sent: Tell | None = None,
+        addresses: SessionAddresses | None = None,
     ) -> None:
         """Serve a page.
 
@@ -84,11 +86,12 @@ class DomService:
             changes_budget: longest account of changes, in tokens.
             worlds: where the page script runs; by default apart from the page where the browser can.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
+            addresses: redacts those in lines.
         """
         self._page = page
         self._budget = budget
         self._frames = Frames(page, channel, worlds, SentSecrets(page, sent) if sent else None)
-        self._references = References()
+        self._references = References(addresses or SessionAddresses())
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
         self.identities = Identities(self._frames, self._references, self._ask)

@@ -80,9 +80,7 @@ function targetsAt(x, y) {
 
 /** @param {Element | null} element what has the keyboard, or is to have it */
 function keyPlace(element) {
-  const isField = !!element && localName(element) === "input";
-  const password = isField && (inputType(element) === "password" || secrets.has(element));
-  return { active: element ? keep(element) : 0, password, origin: location.origin };
+  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin: location.origin };
 }
 
 /** @param {number} id */
