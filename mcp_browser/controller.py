@@ -110,6 +110,7 @@ class Controller:
                 )
             if result.error:
                 result = result.model_copy(update={"error": hide(result.error)})
+            result = result.reword(session.addresses.redact)
             tell(result)
         return result
 
@@ -129,6 +130,7 @@ class Controller:
         """
         rules = self._rules
         hide = partial(rules.paths.hide, known=repr(arguments)) if session.artifacts.remote else str
+        redact = session.addresses.redact
         try:
             with (
                 rules.audit.of_action(
@@ -139,7 +141,7 @@ class Controller:
             ):
                 yield hide
         except ActionError as error:
-            error.reword(hide)
+            error.reword(lambda text: redact(hide(text)))
             raise
 
     async def _execute(  # noqa: PLR0913 - what a call is made of
@@ -159,8 +161,12 @@ class Controller:
         with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
             async with session.action(action.effect) as scope:
                 doing = name
-                if prepare is not None:
-                    params = action.validate(await prepare())
+                given = await prepare() if prepare is not None else arguments
+                if action.effect == "navigation" and isinstance(given.get("url"), str):
+                    # Before the policy is asked.
+                    given = {**given, "url": session.restored(given["url"])}
+                    arguments = {**arguments, "url": session.restored(arguments["url"])}
+                params = action.validate(given)
                 self._guard(action, session)
                 if rules.policy is not None:
                     gate = session.gate = PolicyGate(rules.policy, action, session, granted)
@@ -207,7 +213,8 @@ class Controller:
         """
         action = default_registry()[name]
         with self._told_of(action, arguments, session, consented=False):
-            return await self._look(action, arguments, look, session)
+            result = await self._look(action, arguments, look, session)
+        return result.reword(session.addresses.redact)
 
     async def _look(
         self, action: RegisteredAction, arguments: Mapping[str, Any], look: Look, session: BrowserSession

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
+from mcp_browser.privacy.addresses import redact_addresses
+
 CHARACTERS_A_TOKEN = 4  # How budgets in tokens are counted in characters
 SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -100,8 +102,8 @@ def plain_lines(text: str) -> str:
 
 
 def cut_address(url: str) -> str:
-    """An address as a sentence quotes it: on one line, a long one without its middle."""
-    url = "%20".join(clean_text(url).split())  # One of the kind data: may hold any text
+    """An address as a sentence quotes it: on one line, without secrets, a long one without its middle."""
+    url = redact_addresses("%20".join(clean_text(url).split()))  # One of the kind data: may hold any text
     if len(url) <= LONGEST_ADDRESS:
         return url
     half = LONGEST_ADDRESS // 2

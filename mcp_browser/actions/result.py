@@ -1,11 +1,13 @@
 """What an action gives back."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
+from mcp_browser.text import in_texts
 
 
 class Attachment(BaseModel):
@@ -63,3 +65,12 @@ class ActionResult(BaseModel):
     data_is_whole: bool = False
     code: tuple[str, ...] = ()
     observation: Observation | None = None
+
+    def reword(self, change: Callable[[str], str]) -> "ActionResult":
+        """The result with all texts changed, save the lines of the page and what its files are called."""
+        texts = self.model_dump(include={"error", "extracted_content", "page_content", "data", "code"})
+        update = {name: in_texts(value, change) for name, value in texts.items()}
+        update["code"] = tuple(update["code"])
+        if self.observation is not None:
+            update["observation"] = self.observation.reword(change)
+        return self.model_copy(update=update)

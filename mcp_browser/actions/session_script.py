@@ -1,6 +1,5 @@
 """What a session has done, as a test for Playwright."""
 
-import copy
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -25,7 +24,9 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.redaction import is_secret_name
+from mcp_browser.text import in_texts
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -53,7 +54,7 @@ class SessionScript(SessionPlugin):
             return None
         session = self._session
         if not self.actions and not self.dropped:
-            self.start = session.current_tab.url
+            self.start = _without_secrets(session.current_tab.url)
         elements = await record_elements(session, arguments, hide=lambda value: value)
         found: dict[str, ElementLocator] = {}
         lost: set[str] = set()
@@ -78,26 +79,26 @@ class SessionScript(SessionPlugin):
         self, action: RegisteredAction, arguments: Mapping[str, Any], elements: tuple[ElementRecord, ...]
     ) -> dict[str, Any]:
         """The arguments with names in the places of what is typed into password fields and their like."""
-        kept = copy.deepcopy(dict(arguments))
+        kept = in_texts(dict(arguments), _without_secrets)
         for record in elements:
-            if not _is_secret(record):
-                continue
             holder, _ = place_of(kept, record.argument)
-            for name in TYPED:
-                if isinstance(holder.get(name), str):
-                    holder[name] = f"<secret>{_name_of(record)}</secret>"
+            typed = [name for name in TYPED if isinstance(holder.get(name), str)]
+            if typed and (_is_secret(record) or await self._is_masked(record.index)):
+                holder.update(dict.fromkeys(typed, f"<secret>{_name_of(record)}</secret>"))
         places = [slot for slot in typed_places(action.param_model, kept) if slot[0].get("index") is None]
-        if places:
-            tab = self._session.current_tab
-            try:
-                place = await tab.ask(tab.dom.typed_at())
-                is_secret = place.password
-            except UNKNOWN:
-                is_secret = True
-            for holder, name in places if is_secret else ():
-                if isinstance(holder[name], str) and not _are_keys(holder[name]):
-                    holder[name] = "<secret>password</secret>"
+        for holder, name in places if places and await self._is_masked() else ():
+            if isinstance(holder[name], str) and not _are_keys(holder[name]):
+                holder[name] = "<secret>password</secret>"
         return kept
+
+    async def _is_masked(self, index: int | None = None) -> bool:
+        """Whether what is typed into an element, or by the keyboard, is masked; yes where nobody knows."""
+        tab = self._session.current_tab
+        try:
+            place = await tab.ask(tab.dom.typed_at(index))
+        except UNKNOWN:
+            return True
+        return place.password
 
 
 class PendingAction:
@@ -128,7 +129,7 @@ class PendingAction:
             elements=self._elements,
             locators=self._locators,
             lost=self._lost,
-            url=session.current_tab.url,
+            url=_without_secrets(session.current_tab.url),
             tab=self._tab,
             opened=tuple(sorted(set(session.tabs) - self._tabs)),
             downloads=tuple(file.name for file in session.downloads[self._files :]),
@@ -168,6 +169,13 @@ def _are_keys(text: str) -> bool:
         return parse_keys(text) is not None
     except InvalidArguments:
         return False
+
+
+def _without_secrets(text: str) -> str:
+    """A text with names in the places of the secrets in its addresses."""
+    return redact_addresses(
+        text, take=lambda name, _: f"<secret>{re.sub(r'[^a-zA-Z0-9_.-]+', '_', name)}</secret>"
+    )
 
 
 def _is_secret(record: ElementRecord) -> bool:

@@ -85,21 +85,25 @@ def allowed_files(paths: Iterable[str], folders: Iterable[Path]) -> list[Path]:
     allowed = [folder.expanduser().resolve() for folder in folders]
     files: list[Path] = []
     for path in paths:
+        shown = path[:SHOWN_SOURCE]
         try:
             file = Path(path).expanduser().resolve()
             inside = any(file.is_relative_to(folder) for folder in allowed)
+            exists = inside and file.exists()  # What is too long for a file system is found out here.
         except (OSError, RuntimeError, ValueError) as error:
-            raise InvalidArguments(f"{path[:SHOWN_SOURCE]!r} is no path.") from error
+            raise InvalidArguments(
+                f"{shown!r} is no path.", hint="Give the path of a file that is there."
+            ) from error
         if not inside:
             names = ", ".join(str(folder) for folder in allowed) or "none"
             raise InvalidArguments(
-                f"{path} is not in a folder that files may be uploaded from.",
+                f"{shown} is not in a folder that files may be uploaded from.",
                 hint=f"Allowed: {names}. More can be allowed with --upload-dir when the server starts.",
             )
-        if not file.exists():
-            raise NotFound(f"There is no file {path}.")
+        if not exists:
+            raise NotFound(f"There is no file {shown}.")
         if not file.is_file():
-            raise InvalidArguments(f"{path} is a folder, not a file.")
+            raise InvalidArguments(f"{shown} is a folder, not a file.")
         files.append(file)
     return files
 

@@ -10,6 +10,7 @@ from mcp_browser.browser.addresses import check_url, is_on
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BlockedUrl
+from mcp_browser.privacy.addresses import MARK
 from mcp_browser.settings import Settings
 
 MOST_LEFT = 5  # How many pages in a row are left before it is given up
@@ -23,6 +24,7 @@ class Domains:
 
     def allow(self, url: str) -> bool:
         """Whether a page may be shown. An empty one, and one that could not be loaded, are nobody's."""
+        url = url.replace(MARK, "")  # It is no part of a host.
         scheme = urlsplit(url).scheme
         return not self._patterns or scheme in ("", "about", "chrome-error") or is_on(url, self._patterns)
 

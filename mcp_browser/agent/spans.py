@@ -15,6 +15,7 @@ from mcp_browser import __version__
 from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.llm.messages import Reply, Usage
+from mcp_browser.privacy.addresses import MARK
 
 AGENT = "mcp-browser"
 
@@ -50,7 +51,7 @@ def of_step(number: int) -> AbstractContextManager[Span]:
 
 def end_step(span: Span, step: StepRecord) -> None:
     """Say on which host a step was, and whether nothing came of it."""
-    if host := urlsplit(step.url).hostname:
+    if host := urlsplit(step.url.replace(MARK, "")).hostname:
         span.set_attribute("server.address", host)
     if all(action.error for action in step.actions):
         _fail(span, "step_failed")

@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import BlockedUrl, NavigationError
+from mcp_browser.privacy.addresses import MARK
 from mcp_browser.settings import Settings
 
 MAX_URL = 2_000_000  # Longest address that Chromium navigates to, in characters
@@ -221,7 +222,7 @@ def _with_scheme(scheme: str, address: str, settings: Settings) -> str:
 
 def _is_web_address(address: str) -> bool:
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(address.replace(MARK, ""))
         return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
     except ValueError:
         return False

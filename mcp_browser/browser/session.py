@@ -42,6 +42,7 @@ from mcp_browser.errors import (
     NotActionable,
     NotFound,
 )
+from mcp_browser.privacy.addresses import MARK, SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
@@ -284,6 +285,22 @@ class BrowserSession:
     def openings(self) -> asyncio.Semaphore:
         """A turn at opening a session or a tab, among all sessions."""
         return self._pool.openings
+
+    @property
+    def addresses(self) -> SessionAddresses:
+        """Redacts the addresses in results, and restores those that are given back."""
+        return self._tabs.addresses
+
+    def restored(self, url: str) -> str:
+        """An address as given, or the original of one with a redacted part.
+
+        Raises:
+            BlockedUrl, NavigationError: it is no address that may be opened, or its original is not known.
+        """
+        if MARK not in (url := url.replace("%5Bredacted%5D", MARK)):
+            return url
+        base = self._tabs.current.url if self._tabs.current else ""
+        return self.addresses.restore(check_url(url, self._settings, base=base))
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result."""

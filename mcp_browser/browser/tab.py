@@ -36,6 +36,7 @@ from mcp_browser.errors import (
     DialogOpen,
     NotActionable,
 )
+from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.privacy.redaction import Redactor
@@ -69,6 +70,7 @@ class Tab:
         gate: Callable[[], Gate | None],
         hidden: Mapping[str, str] = MappingProxyType({}),
         sent: Callable[[str], None] | None = None,
+        addresses: SessionAddresses | None = None,
         opener: int | None = None,
         egress: "EgressPass | None" = None,
         redactor: Callable[[], Redactor] = Redactor,
@@ -81,7 +83,8 @@ class Tab:
         `channel` names the event by which the page script and the hooks find each other. `notice` takes
         sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
         `hidden` are values that no picture may show, as they are when it is taken; `sent` is called with
-        what a form has written of a secret field into an address; `opener` is a tab's id;
+        what a form has written of a secret field into an address; `addresses` redacts those in lines;
+        `opener` is a tab's id;
         `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
         `clipboard` is used by keys instead of the browser's; `typing_rule` gives where texts may go.
         """
@@ -100,6 +103,7 @@ class Tab:
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
             sent=sent,
+            addresses=addresses,
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded

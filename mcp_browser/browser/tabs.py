@@ -22,6 +22,7 @@ from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
+from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
@@ -115,6 +116,7 @@ class Tabs:
         self._current: Tab | None = None
         self.lent: Collection[str] = ()
         """Ids of the targets that are tabs of the user's."""
+        self.addresses = SessionAddresses(show=settings.observation.show_secrets)
         self._session = session
         self._settings = settings
         self._channel = channel
@@ -280,6 +282,7 @@ class Tabs:
             typing_rule=lambda: self._session.typing_rule,
             hidden=self._session.hidden,
             sent=lambda pair: self._session.hide({SENT: pair}),
+            addresses=self.addresses,
             opener=opener,
             egress=self._session.egress,
             redactor=self._session.redactor,

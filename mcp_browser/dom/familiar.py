@@ -11,11 +11,10 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from mcp_browser.dom.readings import Shown
-from mcp_browser.dom.references import DEPTH, ID, KIND, NAME, ROLE, STATES
+from mcp_browser.dom.references import DEPTH, ID, KIND, NAME, ROLE, STATES, TARGET, WHOLE
 
 FAMILIAR_ROLES = frozenset({"banner", "navigation", "complementary", "contentinfo", "menubar", "search"})
 LEAST_LINES = 6  # Shorter parts are told again
-TARGET = "→ "
 _REFERENCE = re.compile("\ue000\\d+\ue001")
 
 
@@ -124,6 +123,9 @@ def _sign(item: Shown, head: Shown) -> tuple[Any, ...]:
 def _target(line: list[Any], url: str) -> str:
     """Where a link goes, whole; "" where that is not known, as of an address told in short."""
     told = next((state for state in line[STATES] if state.startswith(TARGET)), "").removeprefix(TARGET)
+    told, _, whole = told.partition(WHOLE)
+    if whole:
+        return whole
     if not told or "…" in told or told.startswith("#"):
         return ""
     # An address of another site is told without its scheme: it counts as one that is relative to the page.

@@ -8,13 +8,16 @@ from typing import Any
 from mcp_browser.dom.models import DomNode, NodeKind
 from mcp_browser.dom.worlds import World
 from mcp_browser.errors import NotFound, StaleElement
+from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.text import counted
 
 _REFERENCE = re.compile("\ue000(\\d+)\ue001")
 
 # Places in a line as the page script sends it; the last only of a row with elements in it
 KIND, DEPTH, ID, ROLE, NAME, STATES, IS_NEW, FAR, PARTS = range(9)
-
+TARGET = "→ "  # How the state begins that says where a link goes
+WHOLE = "\ue004"  # What stands between an address that may have a secret in it and the whole of it
+LONGEST_TARGET = 84
 
 LONGEST_QUOTE = 60  # How much of a line that went is repeated where it stands for others, characters
 MOST_REMEMBERED = 2_000  # How many indexes are kept of documents that are gone, beside those of the last one
@@ -41,7 +44,9 @@ class ElementRef:
 class References:
     """The indexes of one tab."""
 
-    def __init__(self) -> None:
+    def __init__(self, addresses: SessionAddresses) -> None:
+        """No element is known yet; `addresses` redacts those in lines."""
+        self._addresses = addresses
         self._by_index: dict[int, ElementRef] = {}
         self._documents: dict[str, dict[int, int]] = {}  # Indexes by elements' ids; the oldest first
         self._next = 1
@@ -83,8 +88,8 @@ class References:
         parts = tuple(self.node(part, world, document) for part in line[PARTS:] and line[PARTS])
         if "\ue000" in name:
             name = self._with_indexes(_with_parts(name, line, parts), world, document)
-        if states and any("\ue000" in state for state in states):
-            states = [self._with_indexes(state, world, document) for state in states]
+        if states:
+            states = [self._state(state, world, document) for state in states]
         if kind == "fold":
             index = self.index(line[ID], world, document)
             return DomNode.model_construct(
@@ -98,7 +103,7 @@ class References:
             depth=line[DEPTH] + depth,
             index=index,
             role=role,
-            name=name,
+            name=self._addresses.redact(name),
             states=tuple(states),
             is_new=bool(line[IS_NEW]),
             parts=parts,
@@ -129,8 +134,10 @@ class References:
             depth=line[DEPTH],
             index=index if line[KIND] in ("interactive", "region") else None,
             role=line[ROLE],
-            name=self._with_indexes(_with_parts(line[NAME], line, parts), world, document),
-            states=tuple(self._with_indexes(state, world, document) for state in line[STATES]),
+            name=self._addresses.redact(
+                self._with_indexes(_with_parts(line[NAME], line, parts), world, document)
+            ),
+            states=tuple(self._state(state, world, document) for state in line[STATES]),
             is_new=False,
             parts=parts,
         )
@@ -185,6 +192,17 @@ class References:
     def known(self, element_id: int, document: str) -> int | None:
         """The index of an element, if it has one."""
         return self._documents.get(document, {}).get(element_id)
+
+    def _state(self, state: str, world: World, document: str) -> str:
+        """A state with indexes, and without secrets in addresses."""
+        if not state.startswith(TARGET):
+            return self._addresses.redact(self._with_indexes(state, world, document))
+        target, _, whole = state.partition(WHOLE)
+        shown = self._addresses.redact(target)
+        if shown != target and whole:
+            self._addresses.keep(whole)
+        longest = LONGEST_TARGET + len(TARGET)
+        return shown if len(shown) <= longest else f"{shown[: longest - 30]}…{shown[-28:]}"
 
     def _with_indexes(self, text: str, world: World, document: str) -> str:
         return _REFERENCE.sub(lambda match: f"[{self.index(int(match[1]), world, document)}]", text)

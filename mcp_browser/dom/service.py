@@ -49,6 +49,7 @@ from mcp_browser.dom.worlds import (
     reading_of,
 )
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
+from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.pictures import Covers
 from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
 
@@ -64,7 +65,7 @@ class DomService:
     Nothing here may be called twice at the same time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what the page of a tab is read by)
         self,
         page: Page,
         *,
@@ -72,6 +73,7 @@ class DomService:
         budget: int,
         changes_budget: int,
         sent: Tell | None = None,
+        addresses: SessionAddresses | None = None,
     ) -> None:
         """Serve a page.
 
@@ -81,11 +83,12 @@ class DomService:
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
+            addresses: redacts those in lines.
         """
         self._page = page
         self._budget = budget
         self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
-        self._references = References()
+        self._references = References(addresses or SessionAddresses())
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
         self.identities = Identities(self._frames, self._references, self._ask)

@@ -7,29 +7,26 @@ taken out of its other parts as well. A secret without a telling name or form ca
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-MARK = "[redacted]"
+from mcp_browser.privacy.addresses import (
+    MARK,
+    is_plainly_secret,
+    names_secret,
+    redact_addresses,
+    words_of,
+)
 
 SHORTEST = 6  # A secret shorter than this is taken out only where its name stands, characters
 LONG = 8  # A secret this long is taken out wherever it stands, even where it could be a word, characters
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
 _SECRET_WORDS = frozenset(
     (
         *("auth", "bearer", "credentials", "cvc", "cvv", "nonce", "otp", "pass", "passcode", "pin", "pwd"),
         *("session", "sess", "sid", "sig", "signature", "ssn"),
     )
 )
-_SECRET_PARTS = tuple(
-    (
-        "apikey accesskey authorization authtoken credential csrf jwt passphrase passwd password privatekey "
-        "secret sessid sessionid sessionkey token xsrf cardnumber"
-    ).split()
-)
-_NO_SECRETS = frozenset(("tokentype", "tokens", "maxtokens", "totaltokens", "tokencount", "sessioncount"))
 _QUERY_SECRETS = frozenset(("code", "key"))
 _CONTAINERS = frozenset(("session", "auth", "sess"))  # Names of things that hold a secret among other things
 
@@ -49,13 +46,11 @@ _FORMS = re.compile(
     re.DOTALL,
 )
 _SCHEMES = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)(?!\[redacted)([\w.~+/=-]{6,})", re.IGNORECASE)
-_USER = re.compile(r"(?<=://)([^\s/?#@:]*):([^\s/?#@]+)@")
 _QUOTED_PAIR = re.compile(
     r"""(?P<name>[\w.-]{2,60})(?P<between>\\?["']?\s*[:=]\s*\\?)(?P<quote>["'])(?P<value>[^"'\n\\]+)"""
 )
 _PAIR = re.compile(r"""(?P<name>[\w.-]{2,60})(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
 _TIGHT_PAIR = re.compile(r"(?P<name>[\w.-]{2,60})(?P<between>=)(?P<value>(?=[\w~+/-]*\d)[\w~+/-]{6,})")
-_IN_ADDRESS = re.compile(r"""(?P<head>[?&#](?P<name>[\w.%\[\]-]+)=)(?P<value>[^\s&#"'<>]+)""")
 _QUERY_PAIR = re.compile(r"(?<![^&;=])([^&;=]++)=([^&;]*)")
 _INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(name|id|type|property)\s*=\s*["']?([\w.:\[\]-]+)""", re.IGNORECASE)
@@ -69,10 +64,11 @@ _PART = re.compile(
 
 def is_secret_name(name: str) -> bool:
     """Whether what has this name is a secret: `accessToken`, `user[password]`, `PHPSESSID`."""
-    plain = _plain(name)
-    if plain in _NO_SECRETS:
-        return False
-    return _is_plainly_secret(name) or any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
+    return names_secret(name, _SECRET_WORDS)
+
+
+def _is_secret_in_query(name: str) -> bool:
+    return name.lower() in _QUERY_SECRETS or is_secret_name(name)
 
 
 def is_secret_cookie(name: str, *, http_only: bool) -> bool:
@@ -101,13 +97,7 @@ class Redactor:
         """An address without passwords, tokens in its query, and the like."""
         if self._show:
             return url
-        address = _USER.sub(lambda found: f"{found[1]}:{self._take(found[2])}@", url)
-        before, mark, query = address.partition("?")
-        address = before + mark + self._query(query, in_url=True)
-        before, mark, fragment = address.partition("#")
-        if "=" in fragment:
-            address = before + mark + self._query(fragment, in_url=True)
-        return self._forget(self._formed(address))
+        return self._forget(self._formed(url, _is_secret_in_query))
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Headers as pairs of name and value."""
@@ -183,16 +173,12 @@ class Redactor:
             pairs.append(pair if is_attribute or not equals else f"{name}={self._take(value)}")
         return ";".join(pairs)
 
-    def _query(self, query: str, *, in_url: bool = False) -> str:
-        query, mark, rest = query.partition("#") if in_url else (query, "", "")
-
+    def _query(self, query: str) -> str:
         def redact(found: re.Match[str]) -> str:
-            name = unquote(found[1])
-            if is_secret_name(name) or (in_url and name.lower() in _QUERY_SECRETS):
-                return f"{found[1]}={self._take(found[2])}"
-            return found[0]
+            secret = is_secret_name(unquote(found[1]))
+            return f"{found[1]}={self._take(found[2])}" if secret else found[0]
 
-        return _QUERY_PAIR.sub(redact, query) + mark + rest
+        return _QUERY_PAIR.sub(redact, query)
 
     def _json(self, text: str) -> str | None:
         """JSON without its secrets, or None where it is not JSON; as it was where there are none."""
@@ -242,7 +228,7 @@ class Redactor:
         name, value = found["name"], found["value"]
         if not is_secret_name(name) or value.startswith(MARK[:-1]):
             return found[0]
-        if not _is_plainly_secret(name) and not _is_unlike_a_word(value):
+        if not is_plainly_secret(name) and not _is_unlike_a_word(value):
             # "session: started" is a sentence.
             return found[0]
         quoted = found.groupdict().get("quote") or ""
@@ -252,15 +238,10 @@ class Redactor:
         secret = is_secret_name(found["name"])
         return found["head"] + (self._take(found["value"]) if secret else found["value"])
 
-    def _formed(self, text: str) -> str:
+    def _formed(self, text: str, is_secret: Callable[[str], bool] = is_secret_name) -> str:
         text = _FORMS.sub(lambda found: self._take(found[0]), text)
         text = _SCHEMES.sub(lambda found: f"{found[1]}{found[2]}{self._take(found[3])}", text)
-        text = _IN_ADDRESS.sub(self._in_address, text)
-        return _USER.sub(lambda found: f"{found[1]}:{self._take(found[2])}@", text)
-
-    def _in_address(self, found: re.Match[str]) -> str:
-        secret = is_secret_name(unquote(found["name"])) and not found["value"].startswith(MARK)
-        return f"{found['head']}{self._take(found['value'])}" if secret else found[0]
+        return redact_addresses(text, is_secret=is_secret, take=lambda _, value: self._take(value))
 
     def _take(self, value: str) -> str:
         bare = value.strip().strip("\"'")
@@ -277,21 +258,10 @@ class Redactor:
         return text
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _is_plainly_secret(name: str) -> bool:
-    """Whether a name can hardly stand for anything but a secret: `password`, but not `session`."""
-    plain = _plain(name)
-    return any(part in plain for part in _SECRET_PARTS)
-
-
 def _is_unlike_a_word(value: str) -> bool:
     return len(value) >= SHORTEST and any(character.isdigit() for character in value)
 
 
 def _is_count(name: str, value: Any) -> bool:
     """Whether it is a number about tokens or sessions, such as `session_count`, rather than a PIN."""
-    words = {word.lower() for word in _WORDS.findall(name)}
-    return isinstance(value, int | float) and not words & _NUMBERS
+    return isinstance(value, int | float) and _NUMBERS.isdisjoint(words_of(name))

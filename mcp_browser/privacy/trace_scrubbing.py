@@ -208,7 +208,7 @@ def _fields(node: Any) -> Iterator[dict[str, str]]:
 
 def _is_secret(attributes: Json) -> bool:
     lower = {name.lower(): str(value) for name, value in attributes.items()}
-    if lower.get("type", "").lower() == "password":
+    if lower.get("type", "").lower() == "password" or "-webkit-text-security" in lower.get("style", ""):
         return True
     if any(word in lower.get("autocomplete", "") for word in SECRET_AUTOCOMPLETE):
         return True

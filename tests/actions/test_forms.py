@@ -41,15 +41,29 @@ async def test_typing_slowly_is_key_by_key(hand: Hand) -> None:
     assert await hand.js("[n, f.value]") == [3, "abc"]
 
 
-async def test_a_password_is_never_repeated(hand: Hand) -> None:
-    await hand.open("<input id=f type=password aria-label=Password>")
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input id=f type=password aria-label=Password>",
+        "<input id=f style='-webkit-text-security: disc' aria-label=Password>",
+        "<style>.pin { -webkit-text-security: square }</style>"
+        "<textarea id=f class=pin aria-label=Password></textarea>",
+        "<div style='-webkit-text-security: circle'>"
+        "<div id=f contenteditable role=textbox aria-label=Password><b></b></div></div>",
+    ],
+    ids=["password", "masked", "a masked area", "a masked editor"],
+)
+async def test_a_password_is_never_repeated(hand: Hand, field: str) -> None:
+    await hand.open(f"{field}<button onclick='f.style.webkitTextSecurity = \"none\"'>Show</button>")
     text = await hand.do("input_text", index=hand.index("Password"), text="hunter22")
     assert f'Typed 8 characters into [{hand.index("Password")}] textbox "Password".' in text
     assert "hunter22" not in text
     assert "hunter22" not in await hand.do("get_state")
     assert "hunter22" not in await hand.do("extract_content")
     assert "hunter22" not in await hand.do("get_html")
-    assert await hand.js("f.value") == "hunter22"
+    assert "hunter22" not in await hand.do("click_element", index=hand.index("Show"))
+    assert "hunter22" not in await hand.do("get_state")
+    assert await hand.js("f.value ?? f.innerText.trim()") == "hunter22"
 
 
 async def test_a_field_that_limits_its_text_is_told_of(hand: Hand) -> None:

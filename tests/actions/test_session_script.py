@@ -234,12 +234,14 @@ async def found(hand: Hand, role: str) -> list[dict[str, Any]]:
 async def test_each_result_has_its_statement_where_that_is_wanted(
     hand: Hand, language: str, line: str
 ) -> None:
-    await hand.open("<button>Go</button><input type=password aria-label=Word>")
+    masked = "<input aria-label=Pin style='-webkit-text-security: disc'>"
+    await hand.open(f"<button>Go</button><input type=password aria-label=Word>{masked}")
     assert "Code:" not in await hand.do("click_element", index=hand.index("Go"))
     with hand.under(tools={"codegen": language}):
         assert f"Code:\n{line}" in await hand.do("click_element", index=hand.index("Go"))
         told = await hand.do("input_text", index=hand.index("Word"), text="hunter22")
         assert 'secret("word")' in told
+        assert 'secret("pin")' in await hand.do("input_text", index=hand.index("Pin"), text="hunter22")
         assert "Code:" not in await hand.do("get_state")
 
 

@@ -57,12 +57,13 @@ async def test_progress_begins_before_the_model_answers_and_rises(
     )
 
 
+@pytest.mark.parametrize("kind", ["type=password", "style='-webkit-text-security: disc'"])
 async def test_a_password_that_the_model_writes_itself_is_in_no_file(
-    session: BrowserSession, site: Site, tmp_path: Path
+    session: BrowserSession, site: Site, tmp_path: Path, kind: str
 ) -> None:
     task = Task(
         text=f"Type the password {PASSWORD}.",
-        start_url=site.page("<label>Password <input type=password id=word></label>"),
+        start_url=site.page(f"<label>Password <input {kind} id=word></label>"),
     )
     typed = fill("textbox", "Password", PASSWORD)
     agent = make_agent(task, [typed, done(f"I have typed {PASSWORD}.")], session, folder=tmp_path)

@@ -20,6 +20,7 @@ from mcp_browser.browser.files.filenames import LONGEST_NAME, safe_name, size_te
         ("x\u202etxt.exe", "x-txt.exe"),
         ("résumé.pdf", "résumé.pdf"),
         ("long" * 100 + ".pdf", ("long" * 100)[:116] + ".pdf"),
+        ("\U0001f600" * 100 + ".pdf", "\U0001f600" * 50 + ".pdf"),
     ],
 )
 def test_a_suggested_name_is_made_safe(tmp_path: Path, suggested: str, saved: str) -> None:

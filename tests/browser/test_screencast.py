@@ -164,6 +164,10 @@ SHOWN = {
         "<input type=password value='opensesame'><p id=box>&nbsp;</p>",
         "box.textContent = 'opensesame'",
     ),
+    "what repeats a masked field": (
+        "<input value='opensesame' style='-webkit-text-security: disc'><p id=box>&nbsp;</p>",
+        "box.textContent = 'opensesame'",
+    ),
     "a field for a one-time code": ("<input id=box autocomplete=one-time-code>", "box.value = '123456'"),
     "a secret in a frame": (
         "<iframe id=box srcdoc=\"<p style='margin:0;color:red'>Correct horse 42\"></iframe>",

@@ -3,6 +3,8 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -154,8 +156,10 @@ def wrong(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 class Fuzzed:
     """The server, and what is known of the page that its tools are tried on."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, server: Server[Any], folder: Path) -> None:
+        """`folder` is one that files may be uploaded from."""
         self.server = server
+        self.folder = folder
         self.is_there = False
         self.indexes = [1]
 
@@ -165,10 +169,9 @@ class Fuzzed:
         self.indexes = [int(index) for index in re.findall(r"\[(\d+)\] ", state)] or [1]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fuzzed]:
+@asynccontextmanager
+async def fuzzing(site: Site, folder: Path) -> AsyncIterator[Fuzzed]:
     """A server with every tool, whose calls are short."""
-    folder = tmp_path_factory.mktemp("fuzz")
     given_settings = Settings(
         browser=BrowserSettings(headless=True, isolated=True),
         limits=LimitSettings(action_timeout=2, navigation_timeout=3, settle_timeout=1, call_timeout=10),
@@ -182,9 +185,15 @@ async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     server = create_server(
         Controller(registry, given_settings), source, tools=agent.tools(), long_calls=agent
     )
-    yield Fuzzed(server)
+    yield Fuzzed(server, folder)
     await agent.close()
     await manager.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fuzzed]:
+    async with fuzzing(site, tmp_path_factory.mktemp("fuzz")) as server:
+        yield server
 
 
 @pytest.mark.parametrize("fits", [True, False], ids=["by the schema", "anything"])

@@ -4,6 +4,9 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
+from mcp_browser.errors import NotFound
 from mcp_browser.server.agent.saved import LOCK_FILE, RECORD_FILE, Claim, RunRecord, SavedRuns
 
 DAY = 86_400
@@ -24,6 +27,14 @@ def folder(tasks: Path, name: str, *, days: float, kilobytes: int = 1, owner: st
         (path / file).write_bytes(content)
         age(path / file, days=days)
     return path
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a\0b", "\udcff", "a/" * 3000, "../../etc"])
+def test_a_name_that_is_no_path_names_no_task(tmp_path: Path, name: str) -> None:
+    folder(tmp_path, "old-task-1", days=1)
+    assert SavedRuns(tmp_path).named("old").name == "old-task-1"
+    with pytest.raises(NotFound, match="There is no task"):
+        SavedRuns(tmp_path).named(name)
 
 
 def test_folders_are_deleted_after_their_time(tmp_path: Path) -> None:

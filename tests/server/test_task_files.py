@@ -57,7 +57,11 @@ async def test_a_task_leaves_its_history_its_report_and_its_pictures(room: TaskR
 
 
 @pytest.mark.parametrize(
-    "name", ["state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""]
+    "name",
+    [
+        *("state.json", "run.json", ".lock", "..", "../x", "%2e%2e%2f%2e%2e%2fscript.json", "no.json", ""),
+        *("a" * 5000, "%00", "%F0%9F%98%80" * 100),
+    ],
 )
 async def test_what_is_the_servers_own_is_not_read(room: TaskRoom, name: str) -> None:
     async with Client(room.server) as client:

@@ -107,17 +107,27 @@ async def clustered(folder: Path, *flags: str) -> AsyncGenerator[Replicas]:
 
 
 @contextmanager
-def nginx(folder: Path, configuration: Path, here: dict[str, str]) -> Generator[str]:
+def nginx(
+    folder: Path,
+    configuration: Path,
+    here: dict[str, str],
+    *,
+    certificate: Path | None = None,
+    port: int | None = None,
+) -> Generator[str]:
     """nginx as a manifest configures it; its address.
 
     Args:
         folder: for its own files.
         configuration: of a server.
         here: what stands in the place of what the configuration says, by regular expressions for that.
+        certificate: a PEM file with the key in it, for TLS.
+        port: where it listens; by default at a free one.
     """
-    port = free_port()
+    port = port or free_port()
     text = configuration.read_text("utf-8")
-    for written, instead in {r"listen \d+;": f"listen 127.0.0.1:{port};", **here}.items():
+    tls = f" ssl; ssl_certificate {certificate}; ssl_certificate_key {certificate};" if certificate else ";"
+    for written, instead in {r"listen \d+;": f"listen 127.0.0.1:{port}{tls}", **here}.items():
         text, count = re.subn(written, instead, text)
         assert count, f"{configuration} does not say {written}"
     (folder / "mcp-browser.conf").write_text(text, "utf-8")
@@ -127,7 +137,7 @@ def nginx(folder: Path, configuration: Path, here: dict[str, str]) -> Generator[
         f"http {{ access_log off; {temporary} include {folder}/mcp-browser.conf; }}"
     )
     command = [str(executable()), "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")]
-    base = f"http://127.0.0.1:{port}"
+    base = f"{'https' if certificate else 'http'}://127.0.0.1:{port}"
     with running(command, folder, ready=f"{base}/healthz"):
         yield base
 

@@ -17,7 +17,6 @@ from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
 
-PASSWORD = "password"  # The type of fields whose content nobody is to read
 PRESS = "press"  # What `browser_action` does with a text that are keys
 
 
@@ -75,7 +74,7 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
 ) -> dict[str, Any]:
     """The arguments as they are kept: passwords that the model writes itself have names in their places.
 
-    A password is what goes into a field of that type, or, where no element is named, to where the keyboard
+    A password is what goes into a field that is masked, or, where no element is named, to where the keyboard
     is while that is such a field; the caller holds the session. `rule` learns that they may go there only.
 
     Raises:
@@ -83,12 +82,14 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
     """
     kept = copy.deepcopy(dict(arguments))
     for record in elements:
-        if record.attributes.get("type") == PASSWORD:
-            *way, _ = record.argument.split(".")
-            holder = _at(kept, way)
-            for name in ("text", "value", "keys"):
-                if (text := _name_typed(holder, name, secrets)) is not None:
-                    rule.bind(text, (await _goes_to(session, holder.get("index"))).page)
+        *way, _ = record.argument.split(".")
+        holder = _at(kept, way)
+        names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
+        if not names or not (place := await _goes_to(session, record.index)).password:
+            continue
+        for name in names:
+            if (text := _name_typed(holder, name, secrets)) is not None:
+                rule.bind(text, place.page)
     for holder, name in typed_places(action.param_model, kept):
         if holder is not kept or holder.get("index") is not None or _typed_text(holder, name) is None:
             continue

@@ -23,7 +23,9 @@ from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.agent.secrets.totp import OneTimePassword
 from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import Hidden, hide, hide_in
+from mcp_browser.text import in_texts
 
 SHORTEST_HIDDEN = 3  # Values shorter than this are not looked for in texts: they would be found everywhere
 
@@ -180,12 +182,12 @@ class Secrets:
         return found
 
     def hide(self, text: str) -> str:
-        """A text with names in the places of values, the longest value first."""
-        return hide(text, self.values)
+        """A text with names in the places of values, and without the secrets in addresses."""
+        return redact_addresses(hide(text, self.values))
 
     def hide_in(self, value: Any) -> Any:
-        """A value of JSON with names in the places of values, in all texts in it."""
-        return hide_in(value, self.values)
+        """A value of JSON with the same done to all texts in it."""
+        return in_texts(hide_in(value, self.values), redact_addresses)
 
 
 def load_secrets(path: Path) -> Secrets:

@@ -163,7 +163,7 @@ class Artifacts:
                 f"{self._pending[number].name} is not whole yet.", hint="Wait for it with wait_for_download."
             )
         if 0 < number < self._next:
-            raise NotFound(f"The file at {uri} is not there any more.", hint=self._bounds())
+            raise NotFound(f"The file at {uri[:300]} is not there any more.", hint=self._bounds())
         raise NotFound(f"There is no file at {uri[:300]}.")
 
     def reserve(

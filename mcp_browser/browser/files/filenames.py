@@ -6,6 +6,7 @@ from pathlib import Path
 from mcp_browser.text import clean_text
 
 LONGEST_NAME = 120
+LONGEST_STEM = 200  # Bytes of a name before its suffix: file systems take 255 in all
 LONGEST_SUFFIX = 20
 OWNERS_FILE, OWNERS_FOLDER = 0o600, 0o700  # Only the server's user gets at the files of sessions
 
@@ -31,7 +32,8 @@ def safe_name(name: str, *, suffix: str = "", default: str = "file") -> str:
     if _RESERVED.match(name):
         name = f"_{name}"
     ending = Path(name).suffix[:LONGEST_SUFFIX]
-    return Path(name).stem[: LONGEST_NAME - len(ending)].rstrip(" .") + ending
+    stem = Path(name).stem[: LONGEST_NAME - len(ending)].encode()[:LONGEST_STEM].decode(errors="ignore")
+    return stem.rstrip(" .") + ending
 
 
 def make_folder(folder: Path) -> None:

@@ -91,9 +91,7 @@ function targetsAt(x, y) {
 
 /** What has the keyboard, or is to have it. @param {Element | null} element */
 function keyPlace(element) {
-  const isField = !!element && localName(element) === "input";
-  const password = isField && (inputType(element) === "password" || secrets.has(element));
-  return { active: element ? keep(element) : 0, password, origin, watched: isWatched() };
+  return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isWatched() };
 }
 
 /** @param {number} id */

@@ -201,7 +201,8 @@ function writtenOut(top, readable, detailed) {
           if (tag === "textarea") {
             out.push(isSecret(element) ? "" : escapeText(/** @type {HTMLTextAreaElement} */ (element).value));
             node = null;
-          } else node = list ? /** @type {Node} */ (list[0]) : firstChild(root || element);
+          } else if (isEditor(element, tag) && isSecret(element)) node = null;
+          else node = list ? /** @type {Node} */ (list[0]) : firstChild(root || element);
           continue;
         }
       }

@@ -1,19 +1,23 @@
 /** States of an element that are not the default, ready to print. */
 
-/** Fields that once were of type password. @type {WeakSet<Element>} */
+/** Fields that once were masked. @type {WeakSet<Element>} */
 const secrets = new WeakSet();
 
 /** Whether the document has had such a field. */
 let secretMet = false;
 
-/** @param {Element} element */
-function isSecret(element) {
-  if (localName(element) === "input" && inputType(element) === "password") {
+/** Whether a field shows signs in the place of what it holds, or once did. @param {Element} element */
+function isMasked(element) {
+  if ((localName(element) === "input" && inputType(element) === "password") || !/^(?:none)?$/.test(styleOf(element).getPropertyValue("-webkit-text-security"))) {
     secrets.add(element);
     secretMet = true;
-    return true;
   }
-  if (secrets.has(element)) return true;
+  return secrets.has(element);
+}
+
+/** @param {Element} element */
+function isSecret(element) {
+  if (isMasked(element)) return true;
   const complete = attribute(element, "autocomplete");
   if (complete && SECRET_AUTOCOMPLETE.test(complete)) return true;
   const name = attribute(element, "name");
@@ -53,18 +57,36 @@ const LONGEST_TARGET = 84;
 /** Most addresses of a page's own site need no shortening. */
 const PLAIN_PATH = /^\/(?!\/)[\w/.~-]{0,80}$/;
 
+/** What an address with a secret in it has somewhere; whether it has one is decided where it is shown. */
+const MAYBE_SECRET = /@|(?:pass|pwd|token|secret|key|auth|bearer|cred|jwt|sess|[cx]srf|card|%[4-7]).*=/i;
+/** Between a target that may have a secret in it, not cut yet, and the whole address. */
+const WHOLE = "\uE004";
+const LONGEST_WHOLE = 2000;
+
 /** @param {string} href */
 function shortened(href) {
   if (PLAIN_PATH.test(href)) return href;
   href = href.trim();
   if (href === "" || href === "#" || /^javascript:/i.test(href)) return "";
   if (/^data:/i.test(href)) return "data:…";
-  const { origin } = location;
-  if (origin !== "null" && href.startsWith(origin)) href = href.slice(origin.length) || "/";
-  const scheme = /^https?:\/\//i.exec(href);
-  if (scheme) href = href.slice(scheme[0].length).replace(/\/$/, "");
   href = href.replace(/([?&])(?:utm_[a-z]+|fbclid|gclid)=[^&#]*/g, "$1").replace(/[?&]+(?=#|$)/, "").replace(/([?&])&+/g, "$1");
+  const { origin } = location;
+  let whole = "";
+  if (MAYBE_SECRET.test(href)) {
+    try {
+      const { href: all, origin: at, username, password, pathname, search, hash } = new URL(href, document.baseURI);
+      const own = at === origin && origin !== "null" && !(/^[^?#]*@/.test(href) && (username || password));
+      whole = all;
+      href = own ? pathname + search + hash : all;
+    } catch {
+      // It is no address.
+    }
+  }
+  if (origin !== "null" && href.startsWith(origin) && /^(?:[/?#]|$)/.test(href.slice(origin.length))) href = href.slice(origin.length) || "/";
+  const scheme = /^https?:\/\//i.exec(href);
+  if (scheme && !whole) href = href.slice(scheme[0].length).replace(/\/$/, "");
   href = visible(href.replace(/\s+/g, "%20"));
+  if (whole) return href.length + whole.length > LONGEST_WHOLE ? href.slice(0, LONGEST_WHOLE) : href + WHOLE + whole;
   return href.length > LONGEST_TARGET ? `${href.slice(0, LONGEST_TARGET - 30)}…${href.slice(-28)}` : href;
 }
 
@@ -159,8 +181,8 @@ const inLines = (text, preformatted) => text.split(preformatted ? /[\n\uE003]/ :
 /** @param {Element} element @param {string} name @param {string[]} states */
 function linkState(element, name, states) {
   const href = attribute(element, "href") || attribute(element, "xlink:href");
-  const target = href && withoutEcho(shortened(href), name);
-  if (target) states.push(`→ ${target}`);
+  const [target = "", whole] = shortened(href || "").split(WHOLE);
+  if (target) states.push(`→ ${withoutEcho(target, name)}${whole ? WHOLE + whole : ""}`);
 }
 
 const SHORTEST_ECHO = 5;
@@ -193,9 +215,10 @@ function inputStates(input, role, states) {
     return;
   }
   if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
-  if (type === "password" && isSecret(input)) states.push("type=password");
+  const secret = isSecret(input);
+  if (type === "password") states.push("type=password");
   const value = input.value;
-  if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
+  if (value) states.push(`value=${secret ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   if (type === "range" || type === "number") {
     for (const bound of ["min", "max", "step"]) {
       const given = attribute(input, bound);

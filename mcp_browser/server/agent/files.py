@@ -148,7 +148,10 @@ def files_in(folder: Path) -> Iterator[TaskFile]:
 
 def _file(folder: Path, name: str) -> TaskFile | None:
     path = folder / name
-    if name in PRIVATE or name.startswith(".") or path.parent != folder or not path.is_file():
-        return None
+    try:
+        if name in PRIVATE or name.startswith(".") or path.parent != folder or not path.is_file():
+            return None
+    except OSError:
+        return None  # The name is too long for a file system.
     mime_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return TaskFile(name, uri_of(folder.name, name), mime_type, path.stat().st_size, path)

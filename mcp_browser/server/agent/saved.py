@@ -103,8 +103,9 @@ class SavedRuns:
         Raises:
             NotFound: there is none, or several begin so.
         """
-        if (Path(name) / HISTORY_FILE).is_file():
-            return Path(name)
+        with contextlib.suppress(OSError, ValueError):  # It may be too long for a path.
+            if (Path(name) / HISTORY_FILE).is_file():
+                return Path(name)
         fitting = [
             folder
             for folder in (self.folder.iterdir() if self.folder.is_dir() else ())
@@ -112,8 +113,8 @@ class SavedRuns:
         ]
         if len(fitting) == 1:
             return fitting[0]
-        why = f"{len(fitting)} tasks begin with {name!r}." if fitting else f"There is no task {name!r}."
-        raise NotFound(why, hint=f"`mcp-browser tasks` lists those in {self.folder}.")
+        why = f"{len(fitting)} tasks begin with" if fitting else "There is no task"
+        raise NotFound(f"{why} {name[:60]!r}.", hint=f"`mcp-browser tasks` lists those in {self.folder}.")
 
     def folder_of(self, identifier: str) -> Path:
         """Where a run is kept."""

@@ -46,8 +46,9 @@ async def values_for(completed: str, pages: SessionPages, caller: Caller, name: 
         found = {"forms": _forms, "tables": _tables, "elements": _elements}[completed](nodes)
     else:
         found = []
+    redact = session.addresses.redact
     # Hidden before it is cut, so that no part of a secret is left.
-    lines = (one_line(hide(clean_text(value), session.hidden), LONGEST_VALUE) for value in found)
+    lines = (one_line(redact(hide(clean_text(value), session.hidden)), LONGEST_VALUE) for value in found)
     return [line for line in dict.fromkeys(lines) if line]
 
 

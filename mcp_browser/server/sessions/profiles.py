@@ -161,7 +161,7 @@ class NamedProfile:
 def _checked(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise InvalidArguments(
-            f"{name!r} cannot be the name of a profile.",
+            f"{name[:80]!r} cannot be the name of a profile.",
             hint="Use up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first.",
         )
     return name

@@ -187,7 +187,7 @@ def data_of(held: HeldSession) -> dict[str, Any]:
     return {
         "session": held.handle,
         "profile": held.profile.name if held.profile is not None else None,
-        "url": tab.url if tab is not None else None,
+        "url": held.session.addresses.redact(tab.url) if tab is not None else None,
         "tabs": len(held.session.tabs),
         "idle_seconds": 0 if held.calls else round(time.monotonic() - held.used),
     }

@@ -224,7 +224,7 @@ async def carry_out(message: Input, session: BrowserSession) -> None:
 
 async def _go(message: Go, tab: Tab, session: BrowserSession) -> None:
     if message.address is not None:
-        await tab.goto(check_url(message.address, session.settings, base=tab.url))
+        await tab.goto(check_url(session.restored(message.address), session.settings, base=tab.url))
         return
     match message.step:
         case "back":

@@ -157,6 +157,34 @@ async def test_the_servers_own_pages_are_let_in(serve: Serve) -> None:
         assert (await served.client.post("/mcp", headers=headers)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("options", "forwarded", "own"),
+    [
+        ({"public_url": "https://b.example"}, {}, "https://b.example"),
+        ({"public_url": "https://b.example:443/x"}, {"X-Forwarded-Proto": "http"}, "https://b.example"),
+        ({"allowed_hosts": "b.example"}, {}, "http://b.example"),
+        ({"allowed_hosts": "b.example"}, {"X-Forwarded-Proto": "https"}, "http://b.example"),
+        (
+            {"allowed_hosts": "b.example", "trusted_proxies": "127.0.0.1"},
+            {"X-Forwarded-Proto": "https"},
+            "https://b.example",
+        ),
+    ],
+)
+async def test_a_page_of_the_same_name_by_another_scheme_or_port_is_refused(
+    serve: Serve, options: dict[str, str], forwarded: dict[str, str], own: str
+) -> None:
+    async with serve(**options) as served:
+        other = own.replace("https", "http") if own.startswith("https") else own.replace("http", "https")
+        asked = {**dict.fromkeys((other, f"{own}:1", f"{other}:443", f"{other}:80"), 403), own: 200}
+        asked[f"{own}:{443 if own.startswith('https') else 80}"] = 200
+        for origin, status in asked.items():
+            headers = {"Host": "b.example", "Origin": origin, **forwarded}
+            answer = await served.client.post("/mcp", headers=headers)
+            assert answer.status_code == status, origin
+            assert status == 200 or "--public-url" in answer.text
+
+
 async def test_a_token_in_the_address_is_refused_with_a_hint(serve: Serve) -> None:
     async with serve() as served:
         for query in ("token=abc", "x=1&access_token=abc", "ACCESS_TOKEN=abc", "api%5Fkey=", "a=1&" * 100):

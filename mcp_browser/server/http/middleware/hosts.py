@@ -7,7 +7,6 @@ the `Origin` header says which page it is, and after DNS rebinding the `Host` he
 import ipaddress
 import re
 import socket
-from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
@@ -27,6 +26,11 @@ _TOKEN_IN_URL: tuple[Reason, int, str] = (
     "A token does not belong into an address, where logs keep it. "
     "Send the header `Authorization: Bearer …`, and replace that token by a new one.",
 )
+_OTHER_ORIGIN = (
+    "That origin may not use this server; --allowed-origins adds one. Behind a proxy that does TLS, set "
+    "--public-url, or --trusted-proxies for its X-Forwarded-Proto."
+)
+_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>\d{1,5}))?", re.ASCII)
 
 
@@ -43,6 +47,39 @@ def split_host(value: str) -> tuple[str, int | None] | None:
             return None
     port = int(found["port"]) if found["port"] else None
     return (name, port) if name else None
+
+
+Origin = tuple[str, str, int]
+"""Scheme, name and port."""
+
+
+def split_origin(value: str) -> Origin | None:
+    """The origin of a web page, or of an address; None where it has none."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return None
+    host = split_host(parts.netloc) if parts.scheme in _PORTS else None
+    return (parts.scheme, host[0], host[1] or _PORTS[parts.scheme]) if host is not None else None
+
+
+def named_hosts(headers: Headers) -> list[str]:
+    """The names that a request comes by, as its headers give them, those of trusted proxies included."""
+    forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
+    return [headers.get("host", ""), *(name.strip() for name in forwarded)]
+
+
+def own_origins(scope: Scope, settings: AccessSettings) -> set[Origin | None]:
+    """The origins of this server's pages: of the public address, and of the names that a request comes by.
+
+    Their scheme is that of the connection, or the one that a trusted proxy gives.
+    """
+    public = split_origin(settings.public_url or "")
+    own = {public}
+    for host in named_hosts(Headers(scope=scope)):
+        if public is None or split_origin(f"{public[0]}://{host}") != public:
+            own.add(split_origin(f"{scope['scheme'].replace('ws', 'http')}://{host}"))
+    return own
 
 
 class KnownNames:
@@ -92,6 +129,7 @@ class NameCheck:
     ) -> None:
         self._app = app
         self._names = KnownNames(settings, listens_at)
+        self._settings = settings
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._on_refusal = on_refusal
 
@@ -118,27 +156,18 @@ class NameCheck:
 
     def _from_elsewhere(self, scope: Scope, headers: Headers) -> tuple[Reason, int, str] | None:
         reached_at = scope["server"][0] if scope.get("server") else None
-        forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
-        named = [headers.get("host", ""), *(name.strip() for name in forwarded)]
+        named = named_hosts(headers)
         if not all(self._names.knows(host, reached_at) for host in named):
             return "host", 421, "This server does not go by that name; --allowed-hosts adds one."
         for origin in headers.getlist("origin"):
-            if not self._may_come_from(origin, named):
-                return "origin", 403, "That origin may not use this server; --allowed-origins adds one."
+            if not self._may_come_from(origin, scope):
+                return "origin", 403, _OTHER_ORIGIN
         return None
 
-    def _may_come_from(self, origin: str, named: Sequence[str]) -> bool:
-        if origin.lower() in self._origins:
-            return True
-        try:
-            parts = urlsplit(origin)
-        except ValueError:
-            return False
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
-            return False
-        split = split_host(parts.netloc)
-        return split is not None and (
-            split[0] in LOOPBACK_NAMES or parts.netloc.lower() in map(str.lower, named)
+    def _may_come_from(self, origin: str, scope: Scope) -> bool:
+        split = split_origin(origin)
+        return origin.lower() in self._origins or (
+            split is not None and (split[1] in LOOPBACK_NAMES or split in own_origins(scope, self._settings))
         )
 
 

@@ -8,13 +8,13 @@ import time
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.server.http.auth.resource_metadata import public_base
+from mcp_browser.server.http.middleware.hosts import own_origins, split_origin
 from mcp_browser.server.principals import Principal, is_admitted, principal_of, set_principal
 from mcp_browser.settings import AccessSettings
 
@@ -95,10 +95,9 @@ class Admission:
                 MutableHeaders(scope=scope)["authorization"] = authorization
 
     def is_own_page(self, scope: Scope) -> bool:
-        """Whether a page of this server sends the request. Other ports of this machine are other pages."""
-        origin = urlsplit(Headers(scope=scope).get("origin", "")).netloc.lower()
-        bases = {urlsplit(public_base(scope, self._settings)).netloc, Headers(scope=scope).get("host", "")}
-        return bool(origin) and origin in {base.lower() for base in bases}
+        """Whether a page of this server sends the request. Other schemes and ports are other pages."""
+        origin = split_origin(Headers(scope=scope).get("origin", ""))
+        return origin is not None and origin in own_origins(scope, self._settings)
 
     def _header(self, scope: Scope, value: str) -> str:
         safe = "; Secure" if public_base(scope, self._settings).startswith(("https:", "wss:")) else ""
