@@ -58,6 +58,11 @@ rendered:
 test *arguments:
     pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}
 
+# Write the golden files anew: what users see of tools, results, settings, addresses; look at their difference.
+golden:
+    -pytest -q tests/golden --inline-snapshot=create,fix
+    pytest -q tests/golden
+
 # The tests that drive real applications from packages, in three processes.
 apps *arguments:
     pytest -n 3 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}

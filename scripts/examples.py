@@ -158,14 +158,17 @@ EXAMPLES: dict[str, Example] = {
         arguments={"file": "/files/out/reader.json"}, before=[("save_storage_state", {"name": "reader"})]
     ),
     "clear_site_data": Example(before=[("set_storage", {"items": {"theme": "dark"}})]),
-    "extract_data": _call(
-        output_schema={
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"title": {"type": "string"}, "price": {"type": "number"}},
-            },
-        }
+    "extract_data": Example(
+        arguments={
+            "output_schema": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"book": {"type": "string"}, "left": {"type": "integer"}},
+                },
+            }
+        },
+        before=[_script(_TABLE)],
     ),
     "extract_tables": Example(before=[_script(_TABLE)]),
     "extract_article": Example(before=[_script(_ARTICLE)]),

@@ -17,12 +17,14 @@ from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
 
 if TYPE_CHECKING:
     from mcp_browser.actions.answer_schema import AnswerSchema
-    from mcp_browser.actions.extracting.filling import Filled
+    from mcp_browser.actions.extracting.exact import Filled
     from mcp_browser.actions.extracting.tables import Table
 
 structured = Registry(group="extraction")
 
 SHOWN_ROWS = 5  # How many rows are shown of a table, or records of a list, that is saved as a file
+
+LEAST_CONTENT = 200  # The least room in which the content of the page is worth returning, characters
 
 
 class ExtractDataParams(ActionParams):
@@ -46,26 +48,34 @@ class ExtractArticleParams(ActionParams):
 
 @structured.action(effect="read")
 async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionResult:
-    """Fill a JSON schema from the page: tables, lists, labels, metadata; nothing is made up."""
+    """Fill a JSON schema by exact names in tables, labels, JSON-LD, microdata; else return the content."""
     # Imported late: it brings along what validates.
     from mcp_browser.actions.answer_schema import AnswerSchema  # noqa: PLC0415
 
     schema = AnswerSchema(params.output_schema)
     page = await _detailed(ctx, params.index)
     filled = await anyio.to_thread.run_sync(lambda: _fill(schema, page), abandon_on_cancel=True)
-    filled = await _fill_rest(ctx, schema, filled, params.index)
+    content = await _content(ctx, params.index) if filled.lacking else ""
+    read = await _fill_rest(schema, filled, content)
     problems = schema.problems(filled.data)
     told = _summary(filled, fits=not problems)
-    about = {"found": filled.found, "missing": filled.missing, "problems": problems}
-    data = {"data": filled.data, **about}
-    text = json.dumps(data, ensure_ascii=False)
-    if not params.save and len(text) <= _room(ctx):
-        return ActionResult(extracted_content=told, page_content=text, data=data, data_is_whole=True)
-    saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
+    data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
+    attachments: tuple[Attachment, ...] = ()
+    if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > _room(ctx):
+        saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
+        told += f" Saved the data as {saved.place}; lists are cut here."
+        attachments = (Attachment.of_file(saved, local=not ctx.session.artifacts.remote),)
+        data["data"] = _first(filled.data)
+    room = _room(ctx) - len(json.dumps({**data, "content": ""}, ensure_ascii=False))
+    if content and not read and room > LEAST_CONTENT:
+        data["content"], is_cut = _fitting(content, room)
+        told += f" The content may say the rest{'; it is cut: see extract_content' if is_cut else ''}."
     return ActionResult(
-        extracted_content=f"{told} Saved the data as {saved.place}; lists are cut here.",
-        page_content=json.dumps({"data": _first(filled.data), **about}, ensure_ascii=False),
-        attachments=(Attachment.of_file(saved, local=not ctx.session.artifacts.remote),),
+        extracted_content=told,
+        page_content=json.dumps(data, ensure_ascii=False),
+        data=None if is_file else data,
+        data_is_whole=not is_file,
+        attachments=attachments,
     )
 
 
@@ -76,7 +86,7 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
     tables = await anyio.to_thread.run_sync(lambda: _tables(page), abandon_on_cancel=True)
     if not tables:
         where = "The page" if params.index is None else f"[{params.index}]"
-        raise NotFound(f"{where} has no table.", hint="Lists of like elements: extract_data.")
+        raise NotFound(f"{where} has no table.", hint="Read it with extract_content.")
     if params.table is not None and params.table > len(tables):
         raise InvalidArguments(f"There is no table {params.table}: there are {len(tables)}.")
     numbers = [params.table] if params.table is not None else range(1, len(tables) + 1)
@@ -134,33 +144,42 @@ def _room(ctx: ActionContext) -> int:
     return ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
 
 
+def _fitting(content: str, room: int) -> tuple[str, bool]:
+    """The beginning of a content that has room in a result as JSON, and whether there is more."""
+    size = room
+    while True:
+        part, parts = take_part(content, part=1, size=size)
+        taken = len(json.dumps(part, ensure_ascii=False)) - len('""')
+        if taken <= room:
+            return part, parts > 1
+        size = size * room // (taken + 1)
+
+
 def _fill(schema: "AnswerSchema", page: str) -> "Filled":
     # Imported late, as below: a server need not wait for what reads HTML before it is used.
-    from mcp_browser.actions.extracting.filling import fill_schema  # noqa: PLC0415
+    from mcp_browser.actions.extracting.exact import fill_schema  # noqa: PLC0415
 
     return fill_schema(schema.shown, clean_text(page))
 
 
+async def _content(ctx: ActionContext, index: int | None) -> str:
+    html, url = await ctx.tab.ask(ctx.tab.dom.html(index, readable=True)), ctx.tab.url
+    return clean_text(await anyio.to_thread.run_sync(lambda: to_markdown(html, base_url=url, links=True)))
+
+
 def _summary(filled: "Filled", *, fits: bool) -> str:
     if not filled.found:
-        return "Found nothing of the schema on the page."
-    count = len(filled.found)
-    told = f"Found {count} {'property' if count == 1 else 'properties'}"
-    if filled.missing:
-        told += f", missed {len(filled.missing)}"
-    return f"{told}; the data {'fits' if fits else 'does not fit'} the schema{'' if fits else ' yet'}."
+        return "Found nothing under the names of the schema."
+    told = f"The data {'fits' if fits else 'does not fit'} the schema{'' if fits else ' yet'}"
+    if filled.lacking == 1:
+        return f"{told}; 1 property is missing."
+    return f"{told}; {filled.lacking} properties are missing." if filled.lacking else f"{told}."
 
 
-async def _fill_rest(
-    ctx: ActionContext, schema: "AnswerSchema", filled: "Filled", index: int | None
-) -> "Filled":
+async def _fill_rest(schema: "AnswerSchema", filled: "Filled", content: str) -> bool:
     from mcp_browser.actions.extracting.by_model import fill_rest  # noqa: PLC0415
 
-    async def text() -> str:
-        html, url = await ctx.tab.ask(ctx.tab.dom.html(index, readable=True)), ctx.tab.url
-        return clean_text(await anyio.to_thread.run_sync(lambda: to_markdown(html, base_url=url, links=True)))
-
-    return await fill_rest(schema.shown, filled, text)
+    return await fill_rest(schema.shown, filled, content)
 
 
 def _tables(page: str) -> "list[Table]":

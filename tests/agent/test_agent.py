@@ -594,10 +594,10 @@ async def test_a_secret_is_asked_for_once_its_page_is_open(session: BrowserSessi
     assert "open the page first" in script(agent).requests[1][-2].text
 
 
-async def test_the_task_s_model_reads_what_rules_do_not_find_and_adds_nothing_of_its_own(
+async def test_the_task_s_model_reads_what_the_page_does_not_name_and_adds_nothing_of_its_own(
     session: BrowserSession, site: Site
 ) -> None:
-    page = site.page("<h1>Tea house</h1><p>Come to us at 12 Mill Lane; a pot is yours for 4.50 or more.</p>")
+    page = site.page("<p>Name: Tea house</p><p>Come to us at 12 Mill Lane; a pot for 4.50 or more.</p>")
     wanted = {
         "type": "object",
         "properties": {

@@ -23,19 +23,16 @@ WAYS: tuple[tuple[str, Era], ...] = (
     ("http", "legacy"),
 )
 
-LAMPS = [{"name": f"Lamp {n}", "price": n + 0.5, "inStock": n != 2} for n in (1, 2, 3)]
-CARDS = "".join(
-    f"<article class=card><h3>{lamp['name']}</h3><p class=price>£{lamp['price']:.2f}</p>"
-    f"<p>In stock: {'yes' if lamp['inStock'] else 'no'}</p></article>"
-    for lamp in LAMPS
-)
+LAMPS = [{"name": f"Lamp {n}", "price": n + 0.5} for n in (1, 2, 3)]
+LAMP_TABLE = "".join(f"<tr><td>{lamp['name']}<td>£{lamp['price']:.2f}</tr>" for lamp in LAMPS)
 ROWS = [[f"Part {n}", str(n * 7), f"2026-01-{n % 28 + 1:02}"] for n in range(1, 2001)]
 STOCK = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in ROWS)
 ABOUT = {"@type": "Store", "name": "Lamp Hall", "telephone": "+44 20 7946 0958"}
 PARAGRAPH = "<p>The keeper climbs the hundred and twelve steps each evening, and lights the lamp by hand.</p>"
 
 SHOP = f"""<script type=application/ld+json>{json.dumps(ABOUT)}</script>
-<h1>Lamp Hall</h1><nav><a href=/>Home</a> <a href=/help>Help</a></nav><h2>Lamps</h2>{CARDS}
+<h1>Lamp Hall</h1><nav><a href=/>Home</a> <a href=/help>Help</a></nav>
+<table><caption>Lamps</caption><tr><th>Name<th>Price</tr>{LAMP_TABLE}</table>
 <table><caption>Hours</caption><tr><th>Day<th>Opens<tr><td>Monday<td>9:00<tr><td>Sunday<td>closed</table>
 <dl><dt>Password</dt><dd><input type=password value=hush1></dd><dt>Manager</dt><dd>Ines Marlowe</dd></dl>
 <input type=hidden name=token value=hush2><p hidden>Token: hush3</p>
@@ -54,7 +51,7 @@ SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"name": TEXT, "price": {"type": "number"}, "inStock": {"type": "boolean"}},
+                "properties": {"name": TEXT, "price": {"type": "number"}},
             },
         },
     },
@@ -110,17 +107,18 @@ async def test_content_is_taken_whole_in_each_channel_over_each_transport(
                 "manager": "Ines Marlowe",
                 "lamps": LAMPS,
             }
-            assert read["found"]["telephone"] == "JSON-LD Store"
-            assert read["found"]["lamps"] == 'article elements of class "card": 3 records'
+            assert read["found"]["telephone"] == 'data of "Store"'
+            assert read["found"]["lamps"] == 'table 1 "Lamps": 3 records'
+            assert "| Monday | 9:00 |" in read["content"]
             assert {"password", "token", "key"} <= read["missing"].keys()
             assert read["problems"] == []
             assert "hush" not in json.dumps(read)
         assert "hush" not in result.text
 
-        tables = await browser.call("extract_tables")
+        tables = await browser.call("extract_tables", table=2)
         assert tables.structured is None
         assert (
-            framed(tables.text) == "Table 1 Hours, 2 rows, 2 columns:\nDay,Opens\nMonday,9:00\nSunday,closed"
+            framed(tables.text) == "Table 2 Hours, 2 rows, 2 columns:\nDay,Opens\nMonday,9:00\nSunday,closed"
         )
 
         await browser.open(site.page(f"<h1>Stock</h1><table><tr><th>Part<th>Count<th>Seen{STOCK}</table>"))
@@ -178,7 +176,7 @@ async def test_what_cannot_be_extracted_says_what_to_do(site: Site, way: str, er
                 "Put all that it needs into its $defs",
             ),
             ("extract_data", {}, "output_schema"),
-            ("extract_tables", {}, "Lists of like elements: extract_data"),
+            ("extract_tables", {}, "Read it with extract_content"),
             ("extract_tables", {"format": "xml"}, "csv"),
             ("extract_article", {}, "Read all of it with extract_content"),
             ("extract_content", {"pages": "1"}, "Only a PDF has pages"),

@@ -1,28 +1,32 @@
 """The article of a page, without what stands around it."""
 
 import logging
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from lxml.html import tostring
 
-from mcp_browser.actions.extracting.facts import (
-    HEADINGS,
-    Fact,
-    facts_about,
-    facts_of,
-    facts_of_data,
-    is_aside,
-    items_in,
-)
+from mcp_browser.actions.extracting.exact import labels, shown
+from mcp_browser.actions.extracting.machine_data import ABOUT_THE_SITE, items_in, listed, type_of
 from mcp_browser.actions.extracting.tables import tables_in
-from mcp_browser.actions.extracting.tree import Element, parse, take_machine_data, text_of, words
-from mcp_browser.actions.extracting.values import take
+from mcp_browser.actions.extracting.tree import Element, parse, text_of
 
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SHORTEST = 250  # Shortest text that is taken for an article, characters
 MOST_LINKS = 0.5  # Up to which share of links a list belongs to the article it stands in
+LONGEST_LINE = 200  # Longest title, author or date, characters
 SHORTEST_PART = 10  # Shortest text of a part of it, such as a small table, that is kept
+
+_AUTHOR = ("author", "article:author", "dc.creator", "citation_author", "parsely-author")
+_DATE = ("article:published_time", "date", "dc.date", "citation_publication_date", "parsely-pub-date")
+_OF_CLASS = "//*[contains(concat(' ', @{0}, ' '), ' {1} ')]"
+_BYLINES = (
+    *(_OF_CLASS.format(*of) for of in (("class", "author"), ("rel", "author"), ("class", "byline"))),
+    "//*[contains(@class, 'author')]",
+)
+_DATES = (_OF_CLASS.format("class", "date"), "//time", "//*[contains(@class, 'date')]")
 
 _CELL = "data-cell"  # What the cells of a table are called while the article is looked for
 
@@ -44,17 +48,11 @@ def find_article(page: str) -> Article | None:
 
     logging.getLogger("readability").setLevel(logging.CRITICAL)
     root = parse(page)
-    facts = [
-        fact
-        for data in take_machine_data(root)
-        for item in items_in(data)
-        if not is_aside(item)
-        for fact in facts_of_data(item, "data")
-    ]
-    facts += [*facts_about(root), *facts_of(root)]
-    title, author, date = (
-        _said(name, facts) for name in ("headline", "author byline", "date_published published_time date")
-    )
+    items = [item for item in items_in(root) if type_of(item) not in ABOUT_THE_SITE]
+    label = shown(labels(root).get("author", [""])[0])
+    title = _said(items, "headline") or _first(root, *(f"//{tag}" for tag in HEADINGS))
+    author = _said(items, "author", "creator") or label or _meta(root, *_AUTHOR) or _first(root, *_BYLINES)
+    date = _said(items, "datePublished") or _meta(root, *_DATE) or _first(root, *_DATES)
     for table in root.iter("table"):
         around = table.getparent()
         while around is not None and len(around) == 1:
@@ -99,9 +97,24 @@ def _prose(part: Element) -> str:
     return text_of(prose)
 
 
-def _said(names: str, facts: list[Fact]) -> str:
-    for name in names.split():
-        value, _ = take([words(name)], {"type": "string"}, facts)
-        if value:
-            return str(value)
-    return ""
+def _said(items: Sequence[dict[str, Any]], *names: str) -> str:
+    """What data of the page say under the first of these names; of several values each."""
+    given = next((item[name] for name in names for item in items if item.get(name)), "")
+    return ", ".join(filter(None, map(shown, listed(given) or [given])))
+
+
+def _meta(root: Element, *names: str) -> str:
+    """What the page's metadata say under the first of these names."""
+    said = {
+        (meta.get("property") or meta.get("name") or "").casefold(): " ".join(
+            (meta.get("content") or "").split()
+        )
+        for meta in reversed(list(root.iter("meta")))
+    }
+    # An author may be the address of a profile.
+    return next((text for name in names if (text := said.get(name)) and "://" not in text), "")
+
+
+def _first(root: Element, *paths: str) -> str:
+    texts = (text_of(one) for path in paths for one in root.xpath(path))
+    return next((text for text in texts if 0 < len(text) <= LONGEST_LINE), "")

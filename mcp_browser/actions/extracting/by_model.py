@@ -1,37 +1,35 @@
-"""Lets a task's model fill what the rules have not found; only what stands in the page is taken from it."""
+"""Lets a task's model fill what the page does not name; only what stands in the page is taken from it."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from mcp_browser.actions.answer_schema import AnswerSchema, Schema
-from mcp_browser.actions.extracting.facts import entries
-from mcp_browser.actions.extracting.filling import Filled, plain_schema
+from mcp_browser.actions.extracting.exact import Filled, plain_schema
+from mcp_browser.actions.extracting.machine_data import entries
+from mcp_browser.actions.extracting.numbers import numbers_in
 from mcp_browser.actions.extracting.task_model import task_model
-from mcp_browser.actions.extracting.values import Unfit, numbers_in, parse_number
 
 SAID = "read by the model"
 
 
-async def fill_rest(schema: Schema, filled: Filled, text: Callable[[], Awaitable[str]]) -> Filled:
-    """The data with what a model adds to it; unchanged where there is no model, or nothing is missed.
+async def fill_rest(schema: Schema, filled: Filled, content: str) -> bool:
+    """Add to the data what the task's model reads in the content of the page; whether a model has read it.
 
     Args:
         schema: of the whole data, without references.
-        filled: what rules have found.
-        text: gives the text of the page.
+        filled: what is said under exactly its names.
+        content: the text of the page.
     """
     model = task_model.get()
     rest = _missing(schema, filled)
     if model is None or rest is None:
-        return filled
-    page = await text()
-    given = _Page(page).grounded(await model(rest, page))
+        return False
+    given = _Page(content).grounded(await model(rest, content))
     if isinstance(filled.data, list):
         if given and not AnswerSchema(schema).problems(given):
             filled.data = given
             filled.found["(the list)"] = SAID
             filled.missing.clear()
-        return filled
+        return given is not None
     for name, part in cast("dict[str, Any]", rest["properties"]).items():
         value = entries(given).get(name)
         if value is not None and not AnswerSchema(part).problems(value):
@@ -43,7 +41,7 @@ async def fill_rest(schema: Schema, filled: Filled, text: Callable[[], Awaitable
                 for path, why in filled.missing.items()
                 if path != name and not path.startswith(inside)
             }
-    return filled
+    return given is not None
 
 
 def _missing(schema: Schema, filled: Filled) -> Schema | None:
@@ -61,12 +59,7 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self._text = _plain(text)
-        self._numbers: set[float] = set()
-        for found in numbers_in(text):
-            try:
-                self._numbers.add(parse_number(found))
-            except Unfit:
-                continue
+        self._numbers = frozenset(numbers_in(text))
 
     def grounded(self, value: Any) -> Any:
         """The value with only what stands in the page, or None; truth values do not."""

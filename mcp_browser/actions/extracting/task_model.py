@@ -1,4 +1,4 @@
-"""The model of a task, which may fill what rules have not found."""
+"""The model of a task, which may fill what the page does not name."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ task_model: ContextVar[FillByModel | None] = ContextVar("task_model", default=No
 
 @contextmanager
 def filling_by(model: FillByModel) -> Generator[None]:
-    """Within it, actions have what rules miss filled by this model."""
+    """Within it, actions let this model fill what the page does not name."""
     before = task_model.set(model)
     try:
         yield

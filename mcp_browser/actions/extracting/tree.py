@@ -1,10 +1,6 @@
-"""The readable HTML of a page as a tree: texts as a reader sees them, and what is said to machines."""
+"""The readable HTML of a page as a tree: texts as a reader sees them."""
 
-import contextlib
-import json
-import re
 from collections.abc import Iterator
-from typing import Any
 
 from lxml import etree, html
 
@@ -16,24 +12,12 @@ _INLINE = frozenset(
 )
 _MARKS = frozenset({"br", "img", "link", "meta"})
 _GONE = frozenset({"del", "s", "strike"})  # What holds no longer, such as a former price
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_PLURAL = re.compile(r"(?<=[a-z]{2}[a-rt-z])s$")
 
 
 def parse(text: str) -> Element:
     """The tree of a page, or of a part of one."""
     parser = html.HTMLParser(huge_tree=True, encoding="utf-8")
     return html.document_fromstring(text.encode("utf-8", "replace") or b"<html></html>", parser=parser)
-
-
-def take_machine_data(root: Element) -> list[Any]:
-    """The data of schema.org in scripts (JSON-LD), which are taken out of the tree."""
-    found: list[Any] = []
-    for script in list(root.iter("script")):
-        with contextlib.suppress(ValueError, RecursionError):
-            found.append(json.loads(script.text or ""))
-        script.drop_tree()
-    return found
 
 
 def text_of(element: Element, *, gone: bool = True) -> str:
@@ -61,12 +45,6 @@ def text_of(element: Element, *, gone: bool = True) -> str:
                 if node is not element:
                     parts.append(node.tail or "")
     return " ".join("".join(parts).split()) or " ".join(" ".join(pictures).split())
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a label or a name: `unitPrice`, `unit-price` and `Unit prices:` are alike."""
-    found = (word.casefold() for word in _WORD.findall(text))
-    return tuple(_PLURAL.sub("", word) for word in found)
 
 
 def elements(root: Element) -> Iterator[Element]:

@@ -1,0 +1,352 @@
+"""Fills a JSON schema with what a page says under exactly the names of the properties."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import dropwhile, islice, takewhile
+from typing import Any, cast
+
+from jsonschema.validators import validator_for
+from referencing import Registry
+
+from mcp_browser.actions.answer_schema import Schema
+from mcp_browser.actions.extracting.machine_data import (
+    ABOUT_THE_SITE,
+    MOST_DEEP,
+    entries,
+    items_in,
+    listed,
+    plain_value,
+    type_of,
+)
+from mcp_browser.actions.extracting.numbers import one_number
+from mcp_browser.actions.extracting.tables import tables_in
+from mcp_browser.actions.extracting.tree import Element, elements, is_leaf, parse, text_of
+from mcp_browser.text import counted, quoted
+
+MOST_RECORDS = 5_000  # How many records one list is filled with
+LONGEST_LABEL = 40
+LONGEST_LABELLED = 1_000  # How long a text may be that begins with its label, characters
+MOST_DESCRIBED = 50  # How many descriptions and terms above one are looked at
+LEAST_SHARE = 0.5  # Which share of the properties the things of a list must have
+
+_LABELLED = re.compile(r"([^:\uff1a]{1,40})(?::\s|\uff1a)\s*(.+)", re.DOTALL)
+_BLOCKS = ("p", "li", "td", "dd", "div")
+_BOX = re.compile(r"\[([x ])\] (.+)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
+_TRUTHS = {"true": True, "false": False, "[x]": True, "[ ]": False}
+
+IN_SOME = "in some records: "
+
+NOTHING: tuple[str, list[Any]] = ("", [])
+
+Thing = dict[str, list[Any]]
+"""What is said of one thing, by plain names: values of JSON and elements."""
+
+
+@dataclass
+class Filled:
+    """What a schema was filled with.
+
+    `found` says where a property comes from, `missing` why another one is left out, by paths such as
+    `products[].price`.
+    """
+
+    data: Any = None
+    found: dict[str, str] = field(default_factory=dict[str, str])
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def lacking(self) -> int:
+        """How many properties are missing altogether."""
+        return sum(not why.startswith(IN_SOME) for why in self.missing.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Things of one kind, what they are called, and the plain names that are said of them.
+
+    A `weak` one, such as a table or data about the site, may be about something else than the page.
+    """
+
+    where: str
+    name: str
+    names: frozenset[str]
+    things: Sequence[Thing]
+    weak: bool
+
+
+def fill_schema(schema: Schema, page: str) -> Filled:
+    """Fill a schema, without references, from the detailed HTML of a page."""
+    root = parse(page)
+    filling = _Filling([*_data(root), *_tables(root)])
+    schema = plain_schema(schema)
+    if schema.get("type") == "array":
+        filling.data = filling.fill_list(schema, "(the list)", ()) or []
+    else:
+        filling.data = filling.fill_page(schema, labels(root))
+    return Filled(filling.data, filling.found, filling.missing)
+
+
+def plain_schema(schema: Any) -> Schema:
+    """A schema with one type: that which is not null, and of several choices the first."""
+    given: Schema = entries(schema)
+    for key in ("anyOf", "oneOf", "allOf"):
+        choices = [one for one in listed(given.get(key)) if one != {"type": "null"}]
+        if choices:
+            rest = {name: value for name, value in given.items() if name != key}
+            return plain_schema({**entries(choices[0]), **rest})
+    kind = given.get("type")
+    if isinstance(kind, list):
+        kinds = [one for one in cast("list[str]", kind) if one != "null"]
+        return {**given, "type": kinds[0] if kinds else "null"}
+    if kind is None:
+        kind = "object" if "properties" in given else "array" if "items" in given else None
+        return {**given, "type": kind} if kind else given
+    return given
+
+
+class _Unfit(Exception):
+    """What is said is not what the schema wants; the message says why."""
+
+
+class _Filling:
+    """One schema as it is filled."""
+
+    def __init__(self, sources: Sequence[_Source]) -> None:
+        self._sources = sources
+        self.data: Any = None
+        self.found: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
+
+    def fill_page(self, schema: Schema, labels: Thing) -> dict[str, Any]:
+        """Fill an object from data about single things, labels, and what has most of it."""
+        properties = _properties(schema)
+        likely = len(properties) > 1
+        singles = [one for one in self._sources if len(one.things) == 1]
+        said = [(one.where, one.things[0]) for one in singles if not one.weak] + [("label", labels)]
+        said += [
+            (one.where, one.things[0])
+            for one in singles
+            if one.weak and likely and _share(schema, one) > LEAST_SHARE
+        ]
+        filled: dict[str, Any] = {}
+        for name, part in properties.items():
+            names = _names_of(name, part)
+            has = ((where, thing[one]) for where, thing in said for one in names if one in thing)
+            where, values = next(has, NOTHING)
+            if not values and plain_schema(part).get("type") == "array":
+                value = self.fill_list(plain_schema(part), name, names)
+            else:
+                value = self._fill(part, values, name, where)
+            if value is not None:
+                filled[name] = value
+                self.found.setdefault(name, where)
+        return filled
+
+    def fill_list(self, schema: Schema, path: str, names: Sequence[str]) -> list[Any] | None:
+        """Fill a list with the things that have most of the properties; of several, those called like it."""
+        items = plain_schema(schema.get("items"))
+        ranked = [(_share(items, source), source.name in names, source) for source in self._sources]
+        fitting = [one for one in ranked if one[0] >= LEAST_SHARE]
+        if not fitting:
+            self.missing[path] = "no table and no data with these names"
+            return None
+        source = max(fitting, key=lambda one: one[:2])[2]
+        below = f"{path}[]" if names else "[]"
+        records = [
+            record
+            for thing in source.things[:MOST_RECORDS]
+            if (record := self._fill_thing(items, thing, below, source.where)) is not None
+        ]
+        self.found[path] = f"{source.where}: {counted(len(records), 'record')}"
+        has = {f"{below}.{name}" for record in records for name in record}
+        for lacked in has & self.missing.keys():
+            self.missing[lacked] = IN_SOME + self.missing[lacked]
+        return records or None
+
+    def _fill_thing(self, schema: Schema, thing: Thing, path: str, where: str) -> dict[str, Any] | None:
+        filled: dict[str, Any] = {}
+        for name, part in _properties(schema).items():
+            values = next((thing[one] for one in _names_of(name, part) if one in thing), NOTHING[1])
+            value = self._fill(part, values, f"{path}.{name}", where)
+            if value is not None:
+                filled[name] = value
+        return filled or None
+
+    def _fill(self, schema: Any, values: Sequence[Any], path: str, where: str) -> Any:
+        """Fill a schema with what is said under its name; None where that does not fit."""
+        schema = plain_schema(schema)
+        if values and schema.get("type") == "array":
+            filled = [
+                self._fill(schema.get("items"), [part], f"{path}[]", where)
+                for value in values
+                for part in _parts(value)
+            ]
+            return [one for one in filled if one is not None] or None
+        why = "nothing of this name"
+        fitting: dict[str, Any] = {}
+        for value in values:
+            try:
+                if schema.get("type") == "object":
+                    one = self._fill_thing(schema, _thing(entries(value)), path, where)
+                else:
+                    one = _converted(schema, value)
+                fitting.setdefault(repr(one), one)
+            except _Unfit as error:
+                why = f"{where} {error}"
+        if len(fitting) == 1:
+            return next(iter(fitting.values()))
+        if fitting:
+            why = f"{where} says {len(fitting)} different ones, such as {quoted(next(iter(fitting)), 60)}"
+        self.missing.setdefault(path, why)
+        return None
+
+
+def _plain(name: str) -> str:
+    """A name without case, spaces and signs: `unitPrice`, `unit_price`, `Unit price:` are the same."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(character for character in folded if unicodedata.category(character)[0] in "LMN")
+
+
+def _names_of(name: str, schema: Any) -> list[str]:
+    """The names that a property goes by: its own, and its title."""
+    title = entries(schema).get("title")
+    return [plain for one in (name, title) if isinstance(one, str) and (plain := _plain(one))]
+
+
+def _properties(schema: Schema) -> dict[str, Any]:
+    return entries(schema.get("properties"))
+
+
+def _share(schema: Schema, source: _Source) -> float:
+    """Which share of the properties a source has."""
+    properties = _properties(schema)
+    has = sum(not source.names.isdisjoint(_names_of(name, part)) for name, part in properties.items())
+    return has / max(1, len(properties))
+
+
+def shown(value: Any) -> str:
+    """The text of an element, or of a value of JSON; empty for a thing without a name."""
+    if isinstance(value, Element):
+        return text_of(value)
+    plain = plain_value(value)
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    return "" if isinstance(plain, (dict, list)) else " ".join(str(plain).split())
+
+
+def _parts(value: Any) -> list[Any]:
+    """The items of an element that is a list; else the value alone."""
+    return (list(value.iter("li")) if isinstance(value, Element) else []) or [value]
+
+
+def _converted(schema: Schema, value: Any) -> Any:
+    """A value as the schema wants it.
+
+    Raises:
+        _Unfit: it cannot be had from it.
+    """
+    kind, form, text = schema.get("type"), schema.get("format"), shown(value)
+    element = value if isinstance(value, Element) else None
+    if kind in ("number", "integer"):
+        plain: Any = one_number(text if element is None else text_of(element, gone=False))
+    elif kind == "boolean":
+        plain = _TRUTHS.get(text.casefold())
+    elif element is not None and form in ("uri", "url", "iri", "uri-reference"):
+        plain = next((at for one in elements(element) if (at := one.get("href") or one.get("src"))), None)
+    elif form in ("date", "date-time"):
+        times = () if element is None else element.iter("time")
+        moment = next((at for one in times if (at := one.get("datetime"))), text)
+        plain = moment[: 10 if form == "date" else None] if _DATE.fullmatch(moment) else None
+    else:
+        plain = text
+    for option in listed(schema.get("enum")):
+        if isinstance(option, str) and isinstance(plain, str) and _plain(option) == _plain(plain):
+            plain = option
+    if plain in (None, "") or not validator_for(schema)(schema, registry=Registry()).is_valid(plain):
+        raise _Unfit(f"says {quoted(text, 60)}, which does not fit" if text else "is empty")
+    return plain
+
+
+def _thing(item: dict[str, Any], deep: int = 0) -> Thing:
+    """What an object of JSON says; of its parts under names that are not its own."""
+    own: Thing = {}
+    parts: Thing = {}
+    for key, value in item.items():
+        if not key.startswith("@") and value not in (None, "", []):
+            several = listed(value) or [value]
+            own.setdefault(_plain(key), []).extend(several)
+            for name, values in (
+                pair for one in several if deep < MOST_DEEP for pair in _thing(entries(one), deep + 1).items()
+            ):
+                parts.setdefault(name, []).extend(values)
+    return {**parts, **own}
+
+
+def _data(root: Element) -> Iterable[_Source]:
+    """What data of schema.org tell of, by its kind."""
+    kinds: dict[str, list[Thing]] = {}
+    for item in items_in(root):
+        kinds.setdefault(type_of(item), []).append(_thing(item))
+    for kind, things in kinds.items():
+        where = f"data of {quoted(kind, 60)}" if kind else "data"
+        yield _Source(where, _plain(kind), _all_names(things), things, weak=kind in ABOUT_THE_SITE)
+
+
+def _tables(root: Element) -> Iterable[_Source]:
+    for number, table in enumerate(tables_in(root), 1):
+        where = f"table {number}" + (f" {quoted(table.caption, 60)}" if table.caption else "")
+        if told := ", ".join(filter(None, (table.size if table.is_part else "", table.note))):
+            where += f" ({told})"
+        things: list[Thing] = []
+        for at in table.records_at():
+            things.append(thing := {})
+            for header, cell in zip(table.headers, table.rows[at], strict=False):
+                # A header in several rows, such as `Contact / Phone`, goes by its last part, too.
+                for name in {_plain(header), _plain(header.rpartition(" / ")[2])}:
+                    if cell is not None:
+                        thing.setdefault(name, []).append(cell.element)
+        yield _Source(where, _plain(table.caption), _all_names(things), things, weak=True)
+
+
+def _all_names(things: Iterable[Thing]) -> frozenset[str]:
+    return frozenset(name for thing in things for name in thing)
+
+
+def labels(root: Element) -> Thing:
+    """What stands beside labels, and in texts such as `Label: value`."""
+    thing: Thing = {}
+
+    def add(label: str, value: Any) -> None:
+        if len(label.rstrip(" :\uff1a")) <= LONGEST_LABEL and (plain := _plain(label)):
+            thing.setdefault(plain, []).append(value)
+
+    for element in elements(root):
+        for label in _labels_of(element):
+            add(text_of(label), element)
+        if element.tag == "label" and (text := (element.tail or "").strip()):
+            add(text_of(element), text)
+        elif (
+            element.tag in _BLOCKS and is_leaf(element) and len(text := text_of(element)) <= LONGEST_LABELLED
+        ):
+            if match := _BOX.fullmatch(text):
+                add(match[2], match[1] == "x")
+            elif match := _LABELLED.fullmatch(text):
+                add(match[1], match[2])
+    return thing
+
+
+def _labels_of(element: Element) -> Iterable[Element]:
+    """The elements before this one that label it."""
+    before, parent = element.getprevious(), element.getparent()
+    if element.tag == "dd":
+        above = islice(element.itersiblings("dt", "dd", preceding=True), MOST_DESCRIBED)
+        return takewhile(lambda one: one.tag == "dt", dropwhile(lambda one: one.tag == "dd", above))
+    if before is None or parent is None or (before.tail or "").strip():
+        return ()
+    if (element.tag, before.tag) == ("td", "th") or (before.tag == "label" != element.tag):
+        return (before,)
+    are_pair = len(parent) == 2 and parent.tag in (*_BLOCKS, "span", "tr") and element.tag != "th"  # noqa: PLR2004
+    return (before,) if are_pair and not (parent.text or "").strip() and is_leaf(before) else ()

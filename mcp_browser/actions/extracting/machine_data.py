@@ -1,0 +1,111 @@
+"""What a page says to machines: the data of schema.org, as JSON-LD and as microdata."""
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from mcp_browser.actions.extracting.tree import Element, elements, text_of
+
+MOST_DEEP = 8  # How far data within data are read
+
+ABOUT_THE_SITE = frozenset(
+    {"BreadcrumbList", "WebSite", "WebPage", "Organization", "SearchAction", "SiteNavigationElement"}
+)
+"""Kinds of things that data tell of though the page is about something else."""
+
+_SCHEMA = re.compile(r"https?://schema\.org/")
+_NAMES = ("name", "@value", "url", "@id")
+_ADDRESS = {
+    "a": "href",
+    "area": "href",
+    "link": "href",
+    "time": "datetime",
+    "data": "value",
+    "object": "data",
+}
+
+
+def items_in(root: Element) -> list[dict[str, Any]]:
+    """The things that the data of a page tell of; scripts are taken out of the tree."""
+    found: list[dict[str, Any]] = []
+    for script in list(root.iter("script")):
+        with contextlib.suppress(ValueError, RecursionError):
+            found += _items(json.loads(script.text or ""))
+        script.drop_tree()
+    microdata = (
+        _item(one) for one in elements(root) if one.get("itemscope") is not None and not one.get("itemprop")
+    )
+    return [*found, *(item for item in microdata if item.keys() - {"@type"})]
+
+
+def type_of(item: dict[str, Any]) -> str:
+    """What kind of thing it is, by schema.org."""
+    given: Any = item.get("@type", "")
+    if isinstance(given, list):
+        given = next(iter(cast("list[Any]", given)), "")
+    return _SCHEMA.sub("", str(given))
+
+
+def listed(value: Any) -> list[Any]:
+    """A list of JSON; an empty one for any other value."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def entries(value: Any) -> dict[str, Any]:
+    """An object of JSON; an empty one for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def plain_value(value: Any) -> Any:
+    """The one text of a value of JSON, as that of `{"@type": "Person", "name": "Ann"}`; else the value."""
+    for _ in range(MOST_DEEP):
+        if len(several := listed(value)) == 1:
+            value = several[0]
+        elif said := next((value[key] for key in _NAMES if entries(value).get(key)), None):
+            value = said
+        else:
+            break
+    return _SCHEMA.sub("", value) if isinstance(value, str) else value
+
+
+def _items(data: Any, deep: int = 0) -> Iterator[dict[str, Any]]:
+    """The things in data, those in lists and graphs, too."""
+    if deep > MOST_DEEP:
+        return
+    if isinstance(data, list):
+        for part in cast("list[Any]", data):
+            yield from _items(part, deep + 1)
+    elif isinstance(data, dict):
+        item = cast("dict[str, Any]", data)
+        for key in ("@graph", "itemListElement", "mainEntity"):
+            yield from _items(item.get(key), deep + 1)
+        if isinstance(item.get("item"), dict):
+            yield from _items(item["item"], deep + 1)
+        elif type_of(item) not in ("", "ItemList", "ListItem"):
+            yield item
+
+
+def _item(scope: Element, deep: int = 0) -> dict[str, Any]:
+    """A thing of microdata, as JSON-LD would say it."""
+    item: dict[str, Any] = {"@type": (scope.get("itemtype") or "").partition(" ")[0]}
+    rest = [*reversed(scope)] if deep < MOST_DEEP else []
+    while rest:
+        below = rest.pop()
+        if not isinstance(below.tag, str):
+            continue
+        is_thing = below.get("itemscope") is not None
+        if names := (below.get("itemprop") or "").split():
+            value = _item(below, deep + 1) if is_thing else _value(below)
+            for name in names:
+                item.setdefault(name, []).append(value)
+        if not is_thing:
+            rest += reversed(below)
+    return item
+
+
+def _value(element: Element) -> str:
+    """The value of a property, by HTML's rules for microdata."""
+    name = _ADDRESS.get(str(element.tag), "src")
+    return element.get("content") or element.get(name) or text_of(element)
