@@ -201,6 +201,8 @@ async def _select(element: Element, options: list[str]) -> str:
 async def _set_checked(element: Element, *, checked: bool) -> str:
     clicked = await element.set_checked(checked)
     state = "checked" if checked else "unchecked"
+    if element.is_gone:
+        return f"Clicked {element} to have it {state}; it has left the page."
     return f"{element} is now {state}." if clicked else f"{element} was {state} already."
 
 

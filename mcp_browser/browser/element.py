@@ -112,7 +112,7 @@ class Element:
         self.index = node.index
         self._tab = tab
         self._node = node
-        self.is_gone = False  # Whether it was when its value was read last
+        self.is_gone = False  # Whether it was when its value or state was read last
 
     def __str__(self) -> str:
         return describe_element(self._node)
@@ -428,6 +428,7 @@ class Element:
                         return True
                 except StaleElement:
                     # Drawn anew by its click, so the click was noticed.
+                    self.is_gone = True
                     return True
                 await anyio.sleep(POLL_SECONDS)
         return False

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 # The caller's text begins on the first line, so that lines count as they do in it.
 _EXPRESSION = (
-    "(function () { const element = this === globalThis ? undefined : this; "
-    "return { element, run: async () => (",
+    "(function () { const element = this === window ? undefined : this; return { element, run: async () => (",
     "\n) } })",
 )
 _BODY = (_EXPRESSION[0][:-1] + "{", "\n} } })")
+
+_GIVEN = frozenset(("value", "isUndefined", "isCut"))
+_SPOILT = "The script gave no answer: the page has replaced built-ins of its own that it needs."
 
 _OWN_PLACE = re.compile(r"<anonymous>:(\d+):(\d+)\)?$", re.MULTILINE)
 _OTHER_PLACE = re.compile(r"\b((?:https?|file|blob|data):\S+:\d+:\d+)\)?$", re.MULTILINE)
@@ -97,7 +99,10 @@ class _Box(NamedTuple):
         )
         if "exceptionDetails" in given:
             raise ScriptFailed(f"The script failed: {_told(given['exceptionDetails'])}.")
-        return given["result"]["value"]
+        answer = given["result"].get("value")
+        if not isinstance(answer, dict) or not ("thrown" in answer or answer.keys() >= _GIVEN):
+            raise ScriptFailed(_SPOILT, hint="Look with get_state, or get_html.")
+        return cast("dict[str, Any]", answer)
 
 
 async def _box(session: CDPSession, element: str | None, script: str) -> _Box:
@@ -105,15 +110,17 @@ async def _box(session: CDPSession, element: str | None, script: str) -> _Box:
     for prefix, suffix in (_EXPRESSION, _BODY):
         declaration = prefix + script + suffix
         given = await (
-            send(session, "Runtime.evaluate", expression=f"{declaration}.call(globalThis)")
+            send(session, "Runtime.evaluate", expression=f"{declaration}()")
             if element is None
             else send(
                 session, "Runtime.callFunctionOn", objectId=element, functionDeclaration=declaration[1:-1]
             )
         )
-        if "exceptionDetails" not in given:
+        if "exceptionDetails" not in given and "objectId" in given["result"]:
             return _Box(session, given["result"]["objectId"], len(prefix))
-        details = given["exceptionDetails"]
+        details = given.get("exceptionDetails", details)
+    if not details:
+        raise ScriptFailed(_SPOILT, hint="Look with get_state, or get_html.")
     line = int(details["lineNumber"]) + 1
     column = int(details["columnNumber"]) + 1 - (len(_BODY[0]) if line == 1 else 0)
     where = f"line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)}"
@@ -130,8 +137,8 @@ def _told(details: dict[str, Any]) -> str:
 
 def _failure(answer: dict[str, Any], prefix: int) -> ScriptFailed:
     thrown = quoted(str(answer["thrown"]), LONGEST_THROWN)
-    thrown = thrown if answer["isError"] else f"threw {thrown}"
-    stack = str(answer["stack"])
+    thrown = thrown if answer.get("isError") else f"threw {thrown}"
+    stack = str(answer.get("stack", ""))
     where = ""
     if own := _OWN_PLACE.search(stack):
         line = int(own[1])

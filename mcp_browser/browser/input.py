@@ -74,6 +74,9 @@ class Input:
         self._tab.cursor = (x, y)
         await self._tab.act(self._tab.page.mouse.move(x, y))
         for count in range(1, clicks + 1):
+            # A page may bring something else under the mouse when it hears of it.
+            if not self._tab.held:
+                await self.check_at(x, y)
             await self._press(button, count)
             await self._release(button, count)
             if self._tab.held:

@@ -88,11 +88,17 @@ class World:
         raise FrameGone
 
     async def object_of(self, backend_node: int) -> int:
-        """The page script's id of a node that CDP knows."""
+        """The page script's id of a node that CDP knows.
+
+        Raises:
+            FrameGone: it has left the document.
+        """
         await self.run("doc")
         node = await send(
             self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
         )
+        if "objectId" not in node["object"]:
+            raise FrameGone
         given = await send(
             self.session,
             "Runtime.callFunctionOn",
@@ -100,6 +106,8 @@ class World:
             functionDeclaration=f"function () {{ return {DOOR}.idOf(this) }}",
             returnByValue=True,
         )
+        if "value" not in given["result"]:
+            raise FrameGone
         return int(given["result"]["value"])
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
