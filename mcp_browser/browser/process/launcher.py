@@ -15,12 +15,7 @@ import anyio.to_thread
 from mcp_browser.browser.own_task import JoinedStart, begin, within
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
-from mcp_browser.browser.process.launch import (
-    BrowserChoice,
-    engine_of,
-    find_browser,
-    launch_options,
-)
+from mcp_browser.browser.process.launch import BrowserChoice, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
 from mcp_browser.browser.process.raw_traces import RawTraces
 from mcp_browser.browser.process.sharing import can_share, sharing_options, why_not_shared
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Mapping
     from pathlib import Path
 
-    from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.egress.proxy import EgressProxy
@@ -75,18 +70,16 @@ class Launcher:
         """Start a browser for contexts of its own, or get one of a grid or an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
         if settings.selenium_grid is not None:
-            name, options = "chromium", grid_launch_options(settings)
+            options = grid_launch_options(settings)
         elif settings.browser_endpoint is not None:
-            engine: BrowserType = getattr(await self.driver(), engine_of(settings))
-            return await engine.connect(settings.browser_endpoint, timeout=seconds)
+            return await (await self.driver()).chromium.connect(settings.browser_endpoint, timeout=seconds)
         else:
-            choice = find_browser(settings, isolated=True)
-            name, options = choice.engine, await self._launch_options(choice, isolated=True)
-        engine = getattr(await self.driver(), name)
+            options = await self._launch_options(find_browser(settings, isolated=True), isolated=True)
+        chromium = (await self.driver()).chromium
         # A driver that is stuck keeps no time.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             with self._traced() as traces:
-                browser = await engine.launch(**options, traces_dir=traces.path, timeout=seconds)
+                browser = await chromium.launch(**options, traces_dir=traces.path, timeout=seconds)
                 self._keep_traces(browser, traces)
         return browser
 
@@ -112,10 +105,10 @@ class Launcher:
         options = await self._launch_options(choice) | dict(options)
         if self.shares_profile:
             options |= sharing_options(self._settings, choice, folder)
-        engine: BrowserType = getattr(await self.driver(), choice.engine)
+        chromium = (await self.driver()).chromium
         seconds = LAUNCH_SECONDS * 1000
         with self._traced() as traces:
-            context = await engine.launch_persistent_context(
+            context = await chromium.launch_persistent_context(
                 folder, **options, traces_dir=traces.path, timeout=seconds
             )
             self._keep_traces(context.browser, traces)
