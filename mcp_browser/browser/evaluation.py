@@ -89,17 +89,14 @@ async def _box(tab: "Tab", target: Page | ElementHandle, script: str) -> tuple[J
 async def _no_script(tab: "Tab", script: str, why: str) -> ScriptFailed:
     """The error for what is no JavaScript; only CDP tells the line."""
     where = ""
-    if tab.cdp is not None:
-        prefix, suffix = _BODY
-        with contextlib.suppress(PlaywrightError, ActionError):
-            parsed = await tab.ask(
-                send(tab.cdp, "Runtime.evaluate", expression=f"({prefix}{script}{suffix})")
-            )
-            details = parsed.get("exceptionDetails")
-            if details:
-                line = int(details["lineNumber"]) + 1
-                column = int(details["columnNumber"]) + 1 - (len(prefix) + 1 if line == 1 else 0)
-                where = f" (line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)})"
+    prefix, suffix = _BODY
+    with contextlib.suppress(PlaywrightError, ActionError):
+        parsed = await tab.ask(send(tab.cdp, "Runtime.evaluate", expression=f"({prefix}{script}{suffix})"))
+        details = parsed.get("exceptionDetails")
+        if details:
+            line = int(details["lineNumber"]) + 1
+            column = int(details["columnNumber"]) + 1 - (len(prefix) + 1 if line == 1 else 0)
+            where = f" (line {min(line, script.count(chr(10)) + 1)}, column {max(1, column)})"
     return ScriptFailed(
         f"The script is no JavaScript: {why}{where}.",
         hint="Give an expression, a function, or statements that end with return.",
