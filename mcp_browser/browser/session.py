@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
     from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
-    from mcp_browser.browser.process.raw_traces import RawTraces
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name of an action that begins and its arguments without what may be secret.
@@ -80,8 +79,6 @@ class BrowserSession:
 
     watcher: CallWatcher | None = None
     """Who is told of each call."""
-    raw_traces: "RawTraces | None" = None
-    """Where traces of its context are written, as they are."""
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
@@ -310,6 +307,8 @@ class BrowserSession:
             if value not in known:
                 self.hidden[next(label for label in free if label not in self.hidden)] = value
                 known.add(value)
+                for plugin in self._plugins:
+                    plugin.holds_secret()
 
     async def __aenter__(self) -> Self:
         """Open the session; raises as `ensure_open` does."""
@@ -405,7 +404,6 @@ class BrowserSession:
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context
-                self.raw_traces = lease.traces
                 if lease.joined and self.limits.clipboard is None:
                     # The browser's own one is that of whoever was there first.
                     self.limits = replace(self.limits, clipboard=Clipboard())

@@ -88,6 +88,7 @@ class Tab:
         self.page = page
         self.opener = opener
         self.title = ""
+        self.before_input: Callable[[Tab], Awaitable[None]] | None = None
         self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
         self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.activity = Activity(page)
@@ -230,6 +231,8 @@ class Tab:
             DeadlineExceeded: the page does not answer to it.
             BrowserUnavailable: the page has crashed.
         """
+        if self.before_input is not None:
+            await self.before_input(self)
         limit = self._settings.limits.action_timeout
         try:
             await within(self.guarded(work), lambda: limit + self._patience)
