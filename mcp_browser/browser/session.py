@@ -674,19 +674,6 @@ class BrowserSession:
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
 
-    async def glance(self, *, part: int = 1) -> Observation:
-        """The page as `full_observation` has it, of which nothing counts as told.
-
-        Raises: as `full_observation`; to be called within an action.
-        """
-        tab = self.current_tab
-        snapshot = None
-        if tab.dialog is None:
-            snapshot = await self._settler.ask(tab, lambda: tab.dom.glance(part=part))
-            snapshot = snapshot.model_copy(update={"status": tab.status})
-        title = snapshot.title if snapshot is not None else tab.title
-        return Observation(url=tab.url, title=title, snapshot=snapshot, dialog=tab.dialog)
-
     async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.
 
