@@ -200,7 +200,7 @@ class Controller:
         """What `look` sees of a session where the action of that name could be carried out now.
 
         It is bound as that action is, by the policy and the time limit among others, and told to the audit
-        log. Nothing of it counts as told: the next result says all that it would have said without it.
+        log.
 
         Args:
             name: an action of the package, offered or not, that only reads.

@@ -77,6 +77,12 @@ def known_locale(value: str) -> str:
     return value.replace("_", "-")
 
 
+def _chromium_family(value: object) -> object:
+    if value in ("firefox", "webkit"):
+        raise ValueError("one of chromium, chrome, msedge (since 0.1.0 only the Chromium family is driven)")
+    return value
+
+
 def _proxy_address(value: str) -> str:
     try:
         parts = urlsplit(value if "://" in value else f"http://{value}")
@@ -245,9 +251,8 @@ class SettingsGroup(BaseModel):
 class BrowserSettings(SettingsGroup):
     """Which browser runs, and what the page can tell about it."""
 
-    browser: Literal["chromium", "chrome", "msedge", "firefox", "webkit"] = Field(
-        default="chromium",
-        description="Browser to drive. firefox and webkit go through Playwright's own builds, untested.",
+    browser: Annotated[Literal["chromium", "chrome", "msedge"], BeforeValidator(_chromium_family)] = Field(
+        default="chromium", description="Browser to drive."
     )
     executable: UserPath | None = Field(
         default=None, description="Path of the browser's executable, instead of looking for one."
@@ -347,11 +352,6 @@ class BrowserSettings(SettingsGroup):
     def prepares_pages(self) -> bool:
         """Whether contexts get scripts, headers or cookies when they are made."""
         return bool(self.init_scripts or self.extra_headers or self.cookies)
-
-    @property
-    def starts_chromium(self) -> bool:
-        """Whether the browser is a Chromium, and started here."""
-        return self.browser not in ("firefox", "webkit") and self.starts_browser
 
     @property
     def starts_browser(self) -> bool:

@@ -23,7 +23,6 @@ from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.texts import PROMPTS
-from mcp_browser.server.resources.views import VIEWS
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import Settings
 from scripts.counterparts import counterpart_tables
@@ -68,7 +67,7 @@ def _readme() -> str:
 
 
 def _prompts() -> str:
-    return _filled(ROOT / "docs" / "prompts.md", prompts=_prompt_table(), resources=_resource_table())
+    return _filled(ROOT / "docs" / "prompts.md", prompts=_prompt_table())
 
 
 def _filled(path: Path, **parts: str) -> str:
@@ -92,16 +91,6 @@ def _prompt_table() -> str:
         needs = ", ".join(f"[`{name}`](tools.md#{name})" for name in prompt.needs)
         lines.append(f"| `{prompt.name}` | {prompt.description} | {arguments} | {needs} |")
     return "\n".join(lines) + "\n\nArguments in *italics* are optional.\n"
-
-
-def _resource_table() -> str:
-    lines = ["| Resource | What it shows | As the tool |", "|---|---|---|"]
-    lines += [
-        f"| `browser://SESSION/{view.name}` | {_cell(view.description)} "
-        f"| [`{view.action}`](tools.md#{view.action}) |"
-        for view in VIEWS.values()
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _tool_table() -> str:

@@ -87,7 +87,7 @@ def test_the_services_settings_are_the_servers(variant: list[str]) -> None:
 
     assert settings.server.http
     assert settings.access.tokens == Path("/run/secrets/tokens")
-    assert settings.browser.starts_chromium == (not variant)
+    assert settings.browser.starts_browser == (not variant)
     assert "MCP_BROWSER_EXECUTABLE" not in image or not variant
     ends_within = settings.server.shutdown_timeout + CLOSING_SECONDS
     assert int(service["stop_grace_period"].removesuffix("s")) > ends_within
@@ -178,8 +178,8 @@ def test_a_pods_settings_are_the_servers_and_it_has_time_to_end(folder: str) -> 
     assert bool(settings.server.replica) == (folder != "one-replica")
     assert bool(settings.sessions.profiles) == (folder == "one-replica")
     profile = pod["securityContext"]["seccompProfile"]
-    assert (profile["type"] == "Localhost") == settings.browser.starts_chromium
-    assert settings.browser.starts_chromium == (folder != "selenium-grid")
+    assert (profile["type"] == "Localhost") == settings.browser.starts_browser
+    assert settings.browser.starts_browser == (folder != "selenium-grid")
 
 
 def test_the_autoscaler_leaves_room_in_each_server() -> None:

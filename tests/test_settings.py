@@ -203,7 +203,7 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
     [
         (
             ["--browser", "opera"],
-            "--browser must be one of chromium, chrome, msedge, firefox, webkit, not 'opera'.",
+            "--browser must be one of chromium, chrome, msedge, not 'opera'.",
         ),
         (
             ["--action-timeout", "soon"],
@@ -223,16 +223,8 @@ def test_a_variable_can_name_the_file(tmp_path: Path) -> None:
             "Selenium Grid",
         ),
         (
-            ["--browser", "firefox", "--browser-endpoint", "http://x"],
-            "Of a Selenium Grid (browser-endpoint, from --browser-endpoint) only Chromium can be driven",
-        ),
-        (
             ["--search-engine", "altavista"],
             "--search-engine must be duckduckgo, google, bing, or a URL with {query}",
-        ),
-        (
-            ["--browser", "firefox", "--cdp-endpoint", "http://x"],
-            "cdp-endpoint (from --cdp-endpoint) drives Chromium",
         ),
         (
             ["--connect=opera"],
@@ -273,6 +265,19 @@ def test_an_unknown_time_zone_is_refused() -> None:
         refusal("--timezone", "Mars")
         == "--timezone must be an IANA time zone, such as Europe/Berlin, not 'Mars'."
     )
+
+
+@pytest.mark.parametrize("browser", ["firefox", "webkit"])
+def test_a_browser_that_is_driven_no_more_is_refused_with_the_reason(tmp_path: Path, browser: str) -> None:
+    config = written(tmp_path, "browser.toml", f'browser = "{browser}"\n')
+    reason = (
+        "must be one of chromium, chrome, msedge (since 0.1.0 only the Chromium family is driven), "
+        f"not '{browser}'."
+    )
+
+    assert refusal("--browser", browser) == f"--browser {reason}"
+    assert refusal(MCP_BROWSER_BROWSER=browser) == f"MCP_BROWSER_BROWSER {reason}"
+    assert refusal(config=config) == f"browser in {config} {reason}"
 
 
 def test_an_unknown_variable_is_named_with_its_nearest_match() -> None:
@@ -350,7 +355,6 @@ def test_what_is_asked_of_a_cdp_endpoint_is_not_told() -> None:
     [
         {"cdp_endpoint": "http://127.0.0.1:9222"},
         {"browser_endpoint": "ws://host:3000/"},
-        {"browser": "firefox"},
     ],
 )
 def test_where_a_browser_connects_to_is_only_restricted_where_that_holds(elsewhere: dict[str, str]) -> None:

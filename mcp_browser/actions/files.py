@@ -220,8 +220,6 @@ def _print_options(params: SavePageParams) -> dict[str, object]:
 
 async def _archive(ctx: ActionContext) -> bytes:
     tab = ctx.tab
-    if tab.cdp is None:
-        raise NotActionable("Only Chromium can save a page as MHTML.", hint="Use get_html.")
     await tab.await_pictures(PICTURES_SECONDS)
     try:
         taken = await tab.ask(send(tab.cdp, "Page.captureSnapshot", format="mhtml"), limit=PRINTING_SECONDS)

@@ -190,7 +190,7 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
         await log.complete(exchange)
         told.append((exchange, tell(exchange, exchange.response_body, ctx.session.redactor())))
     browser = ctx.session.context.browser
-    version = f"{browser.browser_type.name}/{browser.version}" if browser else "chromium/unknown"
+    version = f"chromium/{browser.version}" if browser else "chromium/unknown"
     redactor = ctx.session.redactor()
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
     archive = hide_in(make_har(told, browser=version, titles=titles), ctx.session.hidden)

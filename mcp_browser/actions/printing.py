@@ -41,8 +41,6 @@ async def print_page(ctx: ActionContext, **options: Any) -> bytes:
         InvalidArguments: there are no such pages.
     """
     tab = ctx.tab
-    if tab.cdp is None:
-        raise NotActionable("Only Chromium can save a page as a PDF.", hint="Use screenshot with full_page.")
     await tab.await_pictures(PICTURES_SECONDS)
     try:
         # Playwright's own page.pdf() refuses in a browser with windows, which can do it as well.

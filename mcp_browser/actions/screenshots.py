@@ -100,12 +100,11 @@ async def take_screenshot(
 
 async def view_size(tab: "Tab") -> Size:
     """Size of what a picture of the view shows, scroll bars included, CSS pixels."""
-    if tab.cdp is not None:
-        metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
-        seen = metrics["cssVisualViewport"]
-        if seen["scale"] != 1:
-            # A mobile layout that is wider than the screen is shown smaller than its CSS pixels.
-            return Size(width=round(seen["clientWidth"]), height=round(seen["clientHeight"]))
+    metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
+    seen = metrics["cssVisualViewport"]
+    if seen["scale"] != 1:
+        # A mobile layout that is wider than the screen is shown smaller than its CSS pixels.
+        return Size(width=round(seen["clientWidth"]), height=round(seen["clientHeight"]))
     size = tab.page.viewport_size
     if size is None:
         window = await tab.ask(tab.dom.window())
@@ -165,11 +164,7 @@ async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
 
 
 async def _layout(tab: "Tab") -> tuple[int, int, int, int]:
-    """Width and height of the view, then of the page, in CSS pixels; only Chromium tells the page's."""
-    if tab.cdp is None:
-        size = tab.page.viewport_size
-        width, height = (size["width"], size["height"]) if size else (0, 0)
-        return width, height, width, height
+    """Width and height of the view, then of the page, in CSS pixels."""
     metrics = await tab.ask(send(tab.cdp, "Page.getLayoutMetrics"))
     view, page = metrics["cssLayoutViewport"], metrics["cssContentSize"]
     return view["clientWidth"], view["clientHeight"], page["width"], page["height"]

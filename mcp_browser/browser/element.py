@@ -86,8 +86,10 @@ class _ElementTab(Protocol):
 
     page: Page
     dom: DomService
-    cdp: CDPSession | None
     input: Input
+
+    @property
+    def cdp(self) -> CDPSession: ...
 
     @property
     def held(self) -> bool: ...
@@ -350,11 +352,9 @@ class Element:
         """Drop files on the middle of the element, as if they came from a folder's window.
 
         Raises:
-            NotActionable: it is covered or without size, or the browser is no Chromium.
+            NotActionable: it is covered or without size.
         """
         cdp = self._tab.cdp
-        if cdp is None:
-            raise NotActionable("Only Chromium can drop files.", hint="Use upload_file.")
         ready = await self._ready("hover")
         await self._tab.input.check_at(ready.x, ready.y)
         self._tab.input.did()

@@ -2,7 +2,7 @@
 
 The overrides belong to the session: they are put on every new tab, and back on after a browser has died. What
 Playwright can set only when a context is made (device scale, touch, user agent, locale, time zone) is
-overridden over CDP, which only Chromium has.
+overridden over CDP.
 """
 
 import contextlib
@@ -77,13 +77,6 @@ class Overrides(Frozen):
             f"{name.replace('_', ' ')} {_told(value)}" for name, value in self if value is not None
         )
 
-    @property
-    def needs_cdp(self) -> list[str]:
-        """Names of those that only Chromium can override."""
-        names = ("scale", "mobile", "touch", "user_agent", "locale", "timezone", "cpu")
-        throttled = ["network"] if self.network in NETWORKS else []
-        return [name for name in names if getattr(self, name) is not None] + throttled
-
 
 class Emulation(SessionPlugin):
     """The overrides of a session."""
@@ -108,17 +101,11 @@ class Emulation(SessionPlugin):
         Where it fails, everything is as before.
 
         Raises:
-            NotActionable: this browser cannot, or the browser was started with such a setting already.
+            NotActionable: the browser was started with such a setting already.
             InvalidArguments: the browser knows no such locale or permission.
         """
         before = self.overrides
         wanted = Overrides(**({} if reset else dict(before)) | dict(changes))
-        tab = self._session.current_tab
-        if tab.cdp is None and wanted.needs_cdp:
-            raise NotActionable(
-                f"Only Chromium can change {', '.join(wanted.needs_cdp)} of a running browser.",
-                hint="Start this one with --device-scale, --user-agent, --locale or --timezone.",
-            )
         try:
             await self._set(before, wanted)
         except (PlaywrightError, ActionError) as error:
@@ -167,8 +154,7 @@ class Emulation(SessionPlugin):
             )
         )
         await self._set_metrics(tab, before, wanted)
-        if tab.cdp is not None:
-            await self._set_over_cdp(tab, before, wanted)
+        await self._set_over_cdp(tab, before, wanted)
 
     async def _set_metrics(self, tab: "Tab", before: Overrides, wanted: Overrides) -> None:
         def metrics(overrides: Overrides) -> tuple[object, ...]:
@@ -179,8 +165,6 @@ class Emulation(SessionPlugin):
         own = self._session.context_settings
         size = wanted.viewport or Size(**own["viewport"])
         await tab.guarded(tab.page.set_viewport_size({"width": size.width, "height": size.height}))
-        if tab.cdp is None:
-            return
         mobile = bool(wanted.mobile)
         tab.own_metrics = mobile or wanted.scale is not None
         upright = size.height >= size.width
@@ -221,7 +205,6 @@ class Emulation(SessionPlugin):
             latency, down, up = NETWORKS.get(wanted.network or "full", (0, -1, -1))
             throttle = {"latency": latency, "downloadThroughput": down, "uploadThroughput": up}
             commands.append(("Network.emulateNetworkConditions", {"offline": False, **throttle}))
-        assert tab.cdp is not None
         for method, parameters in commands:
             await tab.guarded(send(tab.cdp, method, **parameters))
 

@@ -46,7 +46,9 @@ class TypingRule(Protocol):
 
 class _Tab(Protocol):
     dom: DomService
-    cdp: CDPSession | None
+
+    @property
+    def cdp(self) -> CDPSession: ...
 
     @property
     def held(self) -> bool: ...
@@ -206,7 +208,7 @@ class HeldTyping:
     async def _enter(self, hold: KeyHold, key: Literal["Enter", "NumpadEnter"]) -> None:
         """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
         cdp, place = self._tab.cdp, hold.place
-        if cdp is None or self._gate() is None:
+        if self._gate() is None:
             await self._act(self._keys().press(key))
             return
         if place is not None and place.watched and not hold.first:

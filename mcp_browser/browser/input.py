@@ -28,7 +28,10 @@ _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
 class _InputTab(Protocol):
     page: Page
     dom: DomService
-    cdp: CDPSession | None
+
+    @property
+    def cdp(self) -> CDPSession: ...
+
     cursor: tuple[float, float] | None
 
     @property

@@ -44,9 +44,11 @@ class _NavigatingTab(Protocol):
 
     id: int
     page: Page
-    cdp: CDPSession | None
     activity: Activity
     block: PageBlock
+
+    @property
+    def cdp(self) -> CDPSession: ...
 
     @property
     def url(self) -> str: ...
@@ -190,7 +192,7 @@ class Navigation:
 
     async def _free(self) -> None:
         """Break off a script that keeps the page from being left: later, Chromium passes nothing on."""
-        if self._tab.cdp is None or self._tab.held or self._tab.activity.navigating_for() is not None:
+        if self._tab.held or self._tab.activity.navigating_for() is not None:
             return
         try:
             async with asyncio.timeout(FREE_SECONDS):
@@ -216,7 +218,7 @@ class Navigation:
         if isinstance(error, PlaywrightTimeout):
             stopped = await self._tab.control("Page.stopLoading")
             self._tab.activity.forget_navigation()
-            if stopped is None and self._tab.cdp is not None and not self._tab.held:
+            if stopped is None and not self._tab.held:
                 # The answer is there, but the page that is left does not let go: only another tab helps.
                 self._tab.block.crash()
             limit = self._settings.limits.navigation_timeout

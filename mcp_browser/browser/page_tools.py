@@ -9,6 +9,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.cdp import send
+from mcp_browser.errors import ActionError
 from mcp_browser.text import counted, cut, one_line, quoted
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ class PageTools(SessionPlugin):
 
     async def tab_opened(self, tab: "Tab") -> None:
         """Listen to a tab; a browser without WebMCP offers nothing."""
-        if tab.cdp is None:
-            return
         self._offered[tab.id] = {}
         listeners = {
             "WebMCP.toolsAdded": self._added,
@@ -42,9 +41,9 @@ class PageTools(SessionPlugin):
             "Page.frameNavigated": self._navigated,
             "Page.frameDetached": self._detached,
         }
-        for event, listener in listeners.items():
-            tab.cdp.on(cast("Any", event), partial(listener, tab.id))
-        with contextlib.suppress(PlaywrightError):
+        with contextlib.suppress(PlaywrightError, ActionError):
+            for event, listener in listeners.items():
+                tab.cdp.on(cast("Any", event), partial(listener, tab.id))
             await send(tab.cdp, "Page.enable")
             await send(tab.cdp, "WebMCP.enable")
 

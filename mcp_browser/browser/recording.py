@@ -3,9 +3,8 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import anyio.to_thread
@@ -16,14 +15,10 @@ from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, Arti
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.process.raw_traces import RawTraces
-from mcp_browser.browser.process.temporary import TemporaryFolder
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.video import VideoWriter, can_be_written
+from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
-from mcp_browser.privacy.hiding import Hidden
-from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.privacy.trace_scrubbing import scrub_trace
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,7 +28,9 @@ if TYPE_CHECKING:
 Kind = Literal["video", "trace"]
 
 FRAMES_A_SECOND = 10
+ASKING_SECONDS = 2.0  # How long a page may take to report what its secret fields hold
 FIRST_PICTURE_SECONDS = 5.0  # How long a video waits for its first picture when it is to end already
+INSTEAD = "Record a video, which covers secrets, or trace a session without secrets."
 NO_ENCODER = "The package that encodes videos is not installed."
 HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
 
@@ -41,9 +38,7 @@ HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mc
 class _Recorded(Protocol):
     """What a recording needs of its session."""
 
-    hidden: Hidden
     artifacts: Artifacts
-    raw_traces: RawTraces | None
     tab_switched: Wakeup
 
     @property
@@ -52,7 +47,8 @@ class _Recorded(Protocol):
     @property
     def tab_in_use(self) -> "Tab | None": ...
 
-    def redactor(self) -> Redactor: ...
+    @property
+    def tabs(self) -> "Mapping[int, Tab]": ...
 
 
 class _Recording:
@@ -71,9 +67,6 @@ class _Recording:
             OSError: it cannot be written.
         """
         raise NotImplementedError
-
-    async def lost(self) -> None:
-        """There will be no file: leave nothing behind."""
 
 
 class _Video(_Recording):
@@ -131,51 +124,48 @@ class _Video(_Recording):
 
 
 class _Trace(_Recording):
-    """Playwright's trace of a context."""
+    """Playwright's trace of a context: pages, requests and input as they are."""
 
     def __init__(self, session: _Recorded, file: PendingArtifact, context: BrowserContext) -> None:
         super().__init__(session, file)
         self.context = context
-        self._traces = session.raw_traces
-        self._name = self._traces.begin() if self._traces is not None else None
 
     async def begin(self) -> None:
-        """Start it. Pictures are left out: nothing can be painted over on those that Playwright takes."""
-        await self.context.tracing.start(name=self._name, snapshots=True, screenshots=False, sources=False)
+        """Start it, unless a secret field holds something. Pictures are left out: they cannot be redacted."""
+        await self._refuse_filled_fields()
+        await self.context.tracing.start(snapshots=True, screenshots=False, sources=False)
 
     async def finish(self) -> None:
-        """Write the trace without the secrets in it."""
-        folder = TemporaryFolder()
-        raw = folder.path / "whole.zip"
+        """Write the trace, unless a secret field holds something, or the file is too large."""
         try:
-            await self.context.tracing.stop(path=raw)
-            await anyio.to_thread.run_sync(self._scrub, raw)
-            await anyio.to_thread.run_sync(self._clear, raw, self.file.path)
-        except BaseException as error:
-            await self.lost()
-            if isinstance(error, PlaywrightError):
-                raise as_action_error(error, doing="writing the trace") from error
+            await self._refuse_filled_fields()
+            await self.context.tracing.stop(path=self.file.path)
+        except PlaywrightError as error:
+            raise as_action_error(error, doing="writing the trace") from error
+        except ActionError:
+            await self.discard()
             raise
-        finally:
-            await anyio.to_thread.run_sync(folder.remove)
+        if self.file.path.stat().st_size > self._bounds.record_size * BYTES_A_MEGABYTE:
+            raise NotActionable(
+                f"The trace is larger than {self._bounds.record_size} MB and was discarded.",
+                hint="Record a shorter one, or raise --record-size.",
+            )
 
-    async def lost(self) -> None:
-        """Leave nothing of it as Playwright has written it."""
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._clear)
+    async def discard(self) -> None:
+        """Stop it without a file."""
+        with contextlib.suppress(PlaywrightError):
+            await self.context.tracing.stop()
 
-    def _clear(self, raw: Path | None = None, scrubbed: Path | None = None) -> None:
-        if self._traces is not None and self._name is not None:
-            self._traces.clear(self._name, raw, scrubbed)
-            self._name = None
-
-    def _scrub(self, raw: Path) -> None:
-        scrub_trace(
-            raw,
-            self.file.path,
-            redactor=self._session.redactor(),
-            hidden=self._session.hidden.values(),
-            largest=self._bounds.record_size * BYTES_A_MEGABYTE,
+    async def _refuse_filled_fields(self) -> None:
+        for tab in self._session.tabs.values():
+            with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+                if not tab.held and await tab.ask(tab.dom.secret_values(), limit=ASKING_SECONDS):
+                    break
+        else:
+            return
+        raise NotActionable(
+            f"A trace would show what a secret field of tab {tab.id} holds.",
+            hint="Empty or submit it before the trace begins, or record a video, which covers it.",
         )
 
 
@@ -196,7 +186,6 @@ class Recordings(SessionPlugin):
         if isinstance(trace, _Trace) and trace.context is not context:
             self._drop("trace")
             self._session.artifacts.abandon(trace.file)
-            await trace.lost()
             self._notices.append("The trace was lost with the browser.")
         wanted = self._settings.record
         if wanted != "none" and wanted not in self._under_way:
@@ -204,6 +193,31 @@ class Recordings(SessionPlugin):
                 await self.start(wanted, context=context)
             except OSError as error:
                 raise self._session.artifacts.not_written(error) from error
+
+    async def tab_opened(self, tab: "Tab") -> None:
+        """Look where input goes, as long as a trace is recorded."""
+        tab.before_input = self._before_input
+
+    def holds_secret(self) -> None:
+        """Discard a trace: the session holds a secret from now on."""
+        if "trace" in self._under_way:
+            begin(self._discard("The session holds a secret"))
+
+    async def _before_input(self, tab: "Tab") -> None:
+        """Discard a trace before there is input while a secret field has the focus."""
+        if "trace" in self._under_way:
+            with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
+                place = await tab.ask(tab.dom.typed_at(), limit=ASKING_SECONDS)
+                if place.password:
+                    await self._discard("Input may go to a secret field")
+
+    async def _discard(self, why: str) -> None:
+        trace = self._under_way.get("trace")
+        if isinstance(trace, _Trace):
+            self._drop("trace")
+            self._session.artifacts.abandon(trace.file)
+            self._notices.append(f"{why}, which a trace would show: the trace was discarded. {INSTEAD}")
+            await trace.discard()
 
     async def start(
         self,
@@ -217,11 +231,14 @@ class Recordings(SessionPlugin):
         """Begin a recording; the file that it will be.
 
         Raises:
-            NotActionable: one is under way, what encodes videos is missing, or the settings want no pictures.
+            NotActionable: one is under way, what encodes videos is missing, the settings want no pictures, or
+                a trace would show a secret.
             OSError: the file cannot be written.
         """
         if running := self._under_way.get(kind):
             raise NotActionable(f"A {kind} is being recorded as {running.file.name}.", hint="Stop it first.")
+        if kind == "trace" and self._session.hidden:
+            raise NotActionable("The session holds secrets, which a trace would show.", hint=INSTEAD)
         files = self._session.artifacts
         name = name or f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
         if kind == "trace":
@@ -285,7 +302,6 @@ class Recordings(SessionPlugin):
             except BaseException:
                 self._drop(kind)
                 self._session.artifacts.abandon(recording.file)
-                await recording.lost()
                 raise
         self._limits[kind] = limit = begin(self._keep_within_limits(kind, recorded))
         limit.add_done_callback(self._ending.discard)
@@ -337,12 +353,14 @@ def check(settings: Settings) -> None:
     """Whether the sessions can be recorded that the settings want recorded.
 
     Raises:
-        SettingsError: what encodes videos is missing, there are to be no pictures, or the files would go
-            with their sessions.
+        SettingsError: what encodes videos is missing, there are to be no pictures, there are secrets that a
+            trace would show, or the files would go with their sessions.
     """
     if settings.recording.record == "video" and not can_be_written:
         raise SettingsError(f"record: {NO_ENCODER} {HOW_TO_INSTALL}")
     if settings.recording.record == "video" and settings.screenshots.screenshots == "never":
         raise SettingsError("record: a video needs pictures, which --screenshots never switches off.")
+    if settings.recording.record == "trace" and any(one.agent.secrets for one in settings.variants):
+        raise SettingsError("record: a trace would show the secrets of --secrets. Record a video.")
     if settings.files.output_dir is None:
         raise SettingsError("record: the recordings need a folder: --output-dir FOLDER.")

@@ -56,9 +56,11 @@ class _Look:
 class _ShownTab(Protocol):
     """What a screencast needs of its tab."""
 
-    cdp: CDPSession | None
     dom: DomService
     block: PageBlock
+
+    @property
+    def cdp(self) -> CDPSession: ...
 
     @property
     def url(self) -> str: ...
@@ -124,12 +126,10 @@ class Screencast:
         """The frames of the tab from now on, the one that it shows now first.
 
         Raises:
-            NotActionable: the settings want no pictures, or the browser sends none.
+            NotActionable: the settings want no pictures.
         """
         if self._settings.screenshots.screenshots == "never":
             raise NotActionable("Screenshots are switched off (screenshots=never).")
-        if self._tab.cdp is None:
-            raise NotActionable("This browser sends no frames; Chromium does.")
         first = self._last[0] if self._last is not None and self._last[1] == self._values() else None
         watching = Watching(first)
         self._watching.add(watching)

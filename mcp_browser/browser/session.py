@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
     from mcp_browser.browser.held_typing import TypingRule
     from mcp_browser.browser.input import Gate
-    from mcp_browser.browser.process.raw_traces import RawTraces
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name of an action that begins and its arguments without what may be secret.
@@ -82,8 +81,6 @@ class BrowserSession:
 
     watcher: CallWatcher | None = None
     """Who is told of each call."""
-    raw_traces: "RawTraces | None" = None
-    """Where traces of its context are written, as they are."""
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
         self,
@@ -323,7 +320,10 @@ class BrowserSession:
 
     def hide(self, values: Mapping[str, str]) -> None:
         """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
+        before = len(self.hidden)
         self.hidden.add(values)
+        for plugin in self._plugins if len(self.hidden) > before else ():
+            plugin.holds_secret()
 
     async def __aenter__(self) -> Self:
         """Open the session; raises as `ensure_open` does."""
@@ -419,7 +419,6 @@ class BrowserSession:
                 )
                 lease = await stack.enter_async_context(lent)
                 context = self._context = lease.context
-                self.raw_traces = lease.traces
                 if lease.joined and self.limits.clipboard is None:
                     # The browser's own one is that of whoever was there first.
                     self.limits = replace(self.limits, clipboard=Clipboard())
@@ -689,19 +688,6 @@ class BrowserSession:
             snapshot = await self._settler.read_page(region=region, part=part)
         self._lost_tabs.moved = None
         return await self._observations.observation(self.current_tab, snapshot)
-
-    async def glance(self, *, part: int = 1) -> Observation:
-        """The page as `full_observation` has it, of which nothing counts as told.
-
-        Raises: as `full_observation`; to be called within an action.
-        """
-        tab = self.current_tab
-        snapshot = None
-        if tab.dialog is None:
-            snapshot = await self._settler.ask(tab, lambda: tab.dom.glance(part=part))
-            snapshot = snapshot.model_copy(update={"status": tab.status})
-        title = snapshot.title if snapshot is not None else tab.title
-        return Observation(url=tab.url, title=title, snapshot=snapshot, dialog=tab.dialog)
 
     async def wait_for_download(self, *, limit: float) -> list[DownloadInfo]:
         """The downloads that end within `limit` seconds: those under way, else the next one to begin.

@@ -70,6 +70,9 @@ class SessionPlugin(Protocol):
         """Secrets that it has seen under their names, to be left out wherever else they are told."""
         return ()
 
+    def holds_secret(self) -> None:
+        """The session holds another value from now on that nothing may show."""
+
     async def leaving(self) -> None:
         """The context, which is still there, is given back; the session may have another one later."""
 

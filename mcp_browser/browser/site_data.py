@@ -73,10 +73,10 @@ async def open_storage(tab: Tab, area: Area, origin: str | None) -> OpenStorage:
 
     Raises:
         NotFound: nothing of that origin is open in the tab.
-        NotActionable: the page has no storage, or the browser is not a Chromium.
+        NotActionable: the page has no storage.
     """
     wanted = origin_of(origin or tab.url) if origin or tab.url.startswith(("http", "file")) else None
-    if tab.cdp is None or wanted is None:
+    if wanted is None:
         raise NotActionable(
             f"The page {cut_address(tab.url)} has no storage.", hint="Open a site with go_to_url."
         )
@@ -112,12 +112,10 @@ async def clear_site(session: "BrowserSession", origin: str | None) -> None:
     """Delete all that one origin has stored, cookies of its host included, or all that any site has.
 
     Raises:
-        NotActionable: the browser is not a Chromium, or one of the user's own.
+        NotActionable: the browser is one of the user's own.
     """
     _spare_own_chrome(session)
     tab = session.current_tab
-    if tab.cdp is None:
-        raise NotActionable("Only Chromium can clear what sites have stored.")
     await send(tab.cdp, "Storage.clearDataForOrigin", origin=origin or "*", storageTypes="all")
     if origin is None:
         await session.context.clear_cookies()

@@ -98,7 +98,7 @@ class SourceMaps(SessionPlugin):
             BlockedUrl: the address is not allowed.
         """
         cdp, frame = tab.cdp, tab.main_frame_id
-        if cdp is None or frame is None or not url.startswith(("http://", "https://")):
+        if frame is None or not url.startswith(("http://", "https://")):
             return None
         check_url(url, self._session.settings)
         options = {"disableCache": False, "includeCredentials": True}

@@ -92,9 +92,9 @@ class Tab:
         self.page = page
         self.opener = opener
         self.title = ""
+        self.before_input: Callable[[Tab], Awaitable[None]] | None = None
         self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
         self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
-        self.cdp: CDPSession | None = None
         self.activity = Activity(page)
         self.console = Console(page, tell=settings.console_told, redactor=redactor, flooded=self._on_flood)
         self.dom = DomService(
@@ -118,6 +118,7 @@ class Tab:
         self._notice = notice
         self._on_held = held
         self._hidden = hidden
+        self._cdp: CDPSession | None = None
         self._workers: Workers | None = None
         self._main_frame: str | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
@@ -144,6 +145,22 @@ class Tab:
     def is_remote(self) -> bool:
         """Whether the browser may run where it cannot read the files of this machine."""
         return not self._settings.browser.starts_browser
+
+    @property
+    def cdp(self) -> CDPSession:
+        """The connection to the browser.
+
+        Raises:
+            BrowserUnavailable: there is none: the tab is gone, or has just been opened.
+            DialogOpen: there is none, since a dialog has been open from its start.
+        """
+        if self._cdp is None:
+            raise (
+                self.why_held()
+                if self.held
+                else BrowserUnavailable(f"Tab {self.id} does not answer yet.", hint="Try again.")
+            )
+        return self._cdp
 
     @property
     def main_frame_id(self) -> str | None:
@@ -177,7 +194,7 @@ class Tab:
         return self.block.why()
 
     async def attach(self) -> None:
-        """Connect to what the browser tells about the tab over CDP; other engines go without."""
+        """Connect to what the browser tells about the tab over CDP."""
 
         def follow(take: Callable[[dict[str, Any], str | None], None]) -> Callable[[dict[str, Any]], None]:
             return lambda event: take(event, self._main_frame)
@@ -191,21 +208,21 @@ class Tab:
             cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
             cdp.on("Page.windowOpen", self._on_window_open)
             cdp.on("Page.javascriptDialogClosed", self.block.dialog_closed)
-            self.cdp = cdp
+            self._cdp = cdp
             await self.refresh_title()
             self._workers = Workers(cdp)
             await asyncio.gather(send(cdp, "Page.enable"), self._workers.follow())
         except PlaywrightError:
-            # Not Chromium, or gone already.
+            # Gone already.
             return
 
     async def refresh_title(self) -> bool:
         """Ask the browser for the title; it answers even while the page is held. False where it is gone."""
-        if self.cdp is None:
+        if self._cdp is None:
             return not self.closed
         try:
             async with asyncio.timeout(CONTROL_SECONDS):
-                info = (await send(self.cdp, "Target.getTargetInfo"))["targetInfo"]
+                info = (await send(self._cdp, "Target.getTargetInfo"))["targetInfo"]
         except TimeoutError:
             return True
         except PlaywrightError:
@@ -224,6 +241,8 @@ class Tab:
             DeadlineExceeded: the page does not answer to it.
             BrowserUnavailable: the page has crashed.
         """
+        if self.before_input is not None:
+            await self.before_input(self)
         limit = self._settings.limits.action_timeout
         try:
             await within(self.guarded(work), lambda: limit + self._patience)
@@ -387,7 +406,7 @@ class Tab:
         if kind is None:
             kind = "jpeg" if self._settings.screenshots.screenshot_format == "jpeg" else "png"
         quality = 95 if kind == "jpeg" else None
-        if self.own_metrics and self.cdp is not None:
+        if self.own_metrics:
             # Playwright's own pictures undo metrics that it does not know of.
             taking = capture(self.cdp, kind, quality=quality, full_page=full_page, clip=clip)
         else:
@@ -427,11 +446,11 @@ class Tab:
 
     async def control(self, method: str) -> dict[str, Any] | None:
         """Ask the browser something about the tab; None where it gives no answer."""
-        if self.cdp is None:
+        if self._cdp is None:
             return None
         try:
             async with asyncio.timeout(CONTROL_SECONDS):
-                return await send(self.cdp, method)
+                return await send(self._cdp, method)
         except (PlaywrightError, TimeoutError):
             return None
 

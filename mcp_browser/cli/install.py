@@ -40,7 +40,7 @@ def install(settings: Settings, *, with_deps: bool) -> int:
         choice = installer.install_browser(settings.browser)
         problem = start_problem(choice, settings.browser)
         lacks = problem is not None and choice.origin == "playwright" and "shared libraries" in problem
-        if lacks and installer.install_libraries(settings.browser):
+        if lacks and installer.install_libraries():
             problem = start_problem(choice, settings.browser)
         if problem is not None:
             hint = "Its libraries can be installed with: mcp-browser install --with-deps."
@@ -65,7 +65,7 @@ def start_problem(choice: BrowserChoice, settings: BrowserSettings) -> str | Non
 
 async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None:
     async with async_playwright() as playwright:
-        browser = await playwright[choice.engine].launch(
+        browser = await playwright.chromium.launch(
             **launch_options(choice, settings=settings, headless=True), timeout=_START_SECONDS * 1000
         )
         await browser.new_page()

@@ -210,16 +210,6 @@ def _shown(value: Any) -> str:
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     browser, server = settings.browser, settings.server
-    if browser.cdp_endpoint is not None and browser.browser in {"firefox", "webkit"}:
-        raise SettingsError(
-            f"cdp-endpoint (from {origins['cdp_endpoint']}) drives Chromium only; "
-            f"browser is {browser.browser} (from {origins['browser']})."
-        )
-    if browser.selenium_grid is not None and browser.browser in {"firefox", "webkit"}:
-        raise SettingsError(
-            f"Of a Selenium Grid (browser-endpoint, from {origins['browser_endpoint']}) only Chromium can be "
-            f"driven; browser is {browser.browser} (from {origins['browser']})."
-        )
     if browser.cdp_endpoint is not None and browser.browser_endpoint is not None:
         raise SettingsError(
             f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
@@ -227,7 +217,7 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         )
     _check_connect(settings, origins)
     named = [name for one in settings.variants for name in one.egress.named]
-    if named and not browser.starts_chromium:
+    if named and not browser.starts_browser:
         name = named[0]
         origin = origins[name] if origins[name] != DEFAULT else PRINCIPALS
         raise SettingsError(

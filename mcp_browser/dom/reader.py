@@ -4,7 +4,6 @@ import asyncio
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
@@ -73,38 +72,6 @@ class PageReader:
         reading = await self._read(await self._frames.main(), wish, settle, 0)
         self.may_show = bool(reading.answer.get("unshown"))
         return reading
-
-    async def glance(self, *, room: int) -> Reading:
-        """Read all frames without a trace: the next changes are told against what was told before."""
-        wish = {"budget": room * CHARACTERS_A_TOKEN}
-        return await self._glance(await self._frames.main(), wish, 0)
-
-    async def _glance(self, frame: FrameState, wish: dict[str, Any], deep: int) -> Reading:
-        answer = await self._ask_frame(frame, wish, 0.0, deep, method="glance")
-        if answer["doc"] != frame.read.document:
-            frame.children = {}
-        state = FrameState(world=frame.world, read=known(answer))
-        reading = Reading(state, answer)
-        if not state.read.stands or deep >= MOST_NESTED_FRAMES:
-            return reading
-        await self._frames.meet(frame, list(state.read.stands))
-        for owner in state.read.stands:
-            if (child := frame.children.get(owner)) is None:
-                continue
-            state.children[owner] = child
-            # What is seen of it now may be another part than it was read for.
-            seen = answer["seen"].get(str(owner))
-            inner = await self._try_glance(replace(child, seen=seen), wish, deep + 1)
-            if inner is not None:
-                reading.within[owner] = inner
-                state.children[owner] = inner.state
-        return reading
-
-    async def _try_glance(self, frame: FrameState, wish: dict[str, Any], deep: int) -> Reading | None:
-        try:
-            return await within(self._glance(frame, wish, deep), lambda: frame.patience_within)
-        except (FrameGone, TimeoutError):
-            return None
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
@@ -178,7 +145,7 @@ class PageReader:
         return reading
 
     async def _ask_frame(
-        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int, method: str = "observe"
+        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
     ) -> dict[str, Any]:
         wish = {
             **wish,
@@ -190,10 +157,10 @@ class PageReader:
         if settle > 0:
             answer = await frame.world.run("settleAndObserve", settle * 1000, wish)
         else:
-            answer = await frame.world.run(method, wish)
+            answer = await frame.world.run("observe", wish)
         hosts = answer.get("hosts")
         if hosts and await frame.world.open_hosts(hosts):
-            return {**await frame.world.run(method, wish), "state": answer.get("state", QUIET)}
+            return {**await frame.world.run("observe", wish), "state": answer.get("state", QUIET)}
         return answer
 
     def confirm(self) -> None:
@@ -213,9 +180,7 @@ class PageReader:
                 if owner in frame.told.stands
             }
 
-    def as_snapshot(
-        self, reading: Reading, budget: int, part: int, *, familiar: bool = False, counts: bool = True
-    ) -> DomSnapshot:
+    def as_snapshot(self, reading: Reading, budget: int, part: int, *, familiar: bool = False) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
         With `familiar`, what is as on the page told before this one is told in short. Where it does not
@@ -237,8 +202,7 @@ class PageReader:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
         same = self._familiar(reading, shown) if familiar else Familiar()
         nodes = [self._node(item) for item in shown]
-        if counts:
-            self._seen_next = self._seen_parts(reading, shown, nodes)
+        self._seen_next = self._seen_parts(reading, shown, nodes)
         rest = Gaps(reading, self._references)
         gaps: list[Gap] = []
         told: list[DomNode] = []

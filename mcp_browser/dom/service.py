@@ -128,15 +128,6 @@ class DomService:
         self._reader.confirm()
         return self._reader.as_snapshot(reading, budget, part)
 
-    async def glance(self, *, part: int = 1) -> DomSnapshot:
-        """The page cut to the budget; what the next changes are told against stays what it was.
-
-        Raises:
-            InvalidArguments: there is no such part.
-        """
-        reading = await self._reader.glance(room=self._budget * part)
-        return self._reader.as_snapshot(reading, self._budget, part, counts=False)
-
     async def changes(self) -> DomChanges | DomSnapshot:
         """What became of the page since it was last told; the snapshot where it is new or that is shorter."""
         _, told = await self.settle_and_changes(limit=0)

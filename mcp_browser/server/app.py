@@ -15,7 +15,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource
 from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.principals import principal_of_request
-from mcp_browser.server.prompts.catalog import Prompts, has_prompts
+from mcp_browser.server.prompts.catalog import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.tasks.extension import TaskExtension
 from mcp_browser.server.tasks.long_calls import LongCalls
@@ -72,7 +72,6 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
     *,
-    prompts: Prompts | None = None,
     observer: CallObserver | None = None,
     long_calls: LongCalls | None = None,
 ) -> BrowserServer:
@@ -112,8 +111,8 @@ def create_server(  # noqa: PLR0913 - the parts of a server, most of them by key
     )
     # Not by the constructor, which knows no handles of long calls.
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    if prompts is not None:
-        prompts.install(server, offered.names, has_prompts=has_prompts(offered.all_names))
+    if NEEDED in offered.all_names:
+        Prompts(offered.names, has_sessions=sessions.has_handles).install(server)
     if offered.has_apps:
         # Imported late: most servers have none.
         from mcp.server.apps import EXTENSION_ID  # noqa: PLC0415

@@ -110,24 +110,6 @@ class SessionSource(Protocol):
         """Whether the caller may read a file of the session whose address, a secret, it knows."""
         ...
 
-    def named(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, /
-    ) -> Mapping[str, BrowserSession | None]:
-        """The sessions that this client is known to have, by what names them in addresses.
-
-        `CURRENT` is that of calls which name none, where there can be one, and None until there is; the
-        others have their handles.
-        """
-        ...
-
-    def handle_of(self, session: BrowserSession, /) -> str | None:
-        """The handle of a session; None where it has none."""
-        ...
-
-
-CURRENT = "current"
-"""What names the session of calls that name none, in addresses."""
-
 
 class OneSession:
     """The source for a server with one client: its one session."""
@@ -191,16 +173,6 @@ class OneSession:
     def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
         """The one client owns all there is."""
         return True
-
-    def named(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal
-    ) -> Mapping[str, BrowserSession | None]:
-        """The one session."""
-        return {CURRENT: self._manager.default}
-
-    def handle_of(self, _session: BrowserSession) -> str | None:
-        """No client has handles."""
-        return None
 
 
 async def logins_of(session: BrowserSession) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.prompts.catalog import Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider
-from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
@@ -104,7 +102,6 @@ async def serve_stdio(
         controller = Controller(registry, settings)
         person = PersonTools(lambda _: controller, view_link)
         stack.push_async_callback(person.close)
-        pages = SessionPages(manager, source, lambda _: controller)
         server = create_server(
             controller,
             source,
@@ -113,10 +110,9 @@ async def serve_stdio(
                 *(view.app.tools(settings) if view is not None else ()),
             ],
             resources=[
-                *(SessionFiles(manager, source), agent.files, pages),
+                *(SessionFiles(manager, source), agent.files),
                 *([view.app] if view is not None else []),
             ],
-            prompts=Prompts(source, pages, agent.task_ids),
             long_calls=agent,
         )
         file = cast("anyio.AsyncFile[str] | None", wire)

@@ -66,7 +66,6 @@ async def test_the_second_of_two_dialogs_is_told_with_the_answer_to_the_first(ha
 async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Site) -> None:
     await hand.open(site.page(button("alert('Hello'); out.textContent = 'went on'")))
     await hand.click("Go")
-    assert hand.tab.cdp is not None
     await send(hand.tab.cdp, "Page.handleJavaScriptDialog", accept=True)
     async with asyncio.timeout(30):
         while hand.tab.dialog is not None:

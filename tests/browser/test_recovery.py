@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process import launch
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
@@ -151,7 +152,6 @@ async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: S
 async def crash(hand: Hand, *, tab: int | None = None) -> None:
     """Let the process of a tab's page crash."""
     crashing = hand.tab if tab is None else hand.session.tabs[tab]
-    assert crashing.cdp is not None
     sending = asyncio.create_task(send(crashing.cdp, "Page.crash"))
     await until(lambda: crashing.crashed)
     sending.cancel()
@@ -178,11 +178,13 @@ async def test_a_warmed_browser_is_there_for_the_first_call(own_manager: Browser
 
 
 async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager = BrowserManager(Settings(browser=BrowserSettings(browser="firefox", isolated=True)))
+    manager = BrowserManager(Settings(browser=BrowserSettings(isolated=True)))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
+    for places in ("_NAMES", "_LINUX_PLACES"):
+        monkeypatch.setattr(launch, places, dict.fromkeys(getattr(launch, places), ()))
     await manager.warm()
     session = await manager.default_session()
-    with pytest.raises(BrowserNotFound, match="mcp-browser install --browser firefox"):
+    with pytest.raises(BrowserNotFound, match="Get one with: mcp-browser install"):
         await session.ensure_open()
     with pytest.raises(BrowserNotFound):
         await manager.start()

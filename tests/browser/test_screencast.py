@@ -119,7 +119,6 @@ async def test_the_browser_sends_once_for_all_and_nothing_for_nobody(
     session: BrowserSession, site: Site
 ) -> None:
     tab = await opened(session, site, MOVING)
-    assert tab.cdp is not None
     sent: list[float] = []
 
     def on_frame(event: dict[str, Any]) -> None:

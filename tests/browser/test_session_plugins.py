@@ -42,7 +42,6 @@ class Diary(SessionPlugin):
         context.on("request", lambda request: self.requests.append(request.url))
 
     async def tab_opened(self, tab: Tab) -> None:
-        assert tab.cdp is not None
         self.tabs.append(tab.id)
         await send(tab.cdp, "Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
 

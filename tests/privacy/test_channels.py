@@ -23,7 +23,6 @@ from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.settings import AgentSettings
 from tests.privacy.forms import FORMS, VALUE, trace_of
@@ -108,7 +107,6 @@ async def told(  # noqa: PLR0915 - every channel
         resources=[
             agent.files,
             SessionFiles(manager, source),
-            SessionPages(manager, source, lambda _: controller),
         ],
         long_calls=agent,
     )
@@ -189,9 +187,6 @@ async def told(  # noqa: PLR0915 - every channel
         await call("files' links", "list_files")
         for resource in (await client.list_resources()).resources:
             had.setdefault("resources", []).append(resource.model_dump_json())
-        for view in ("page", "snapshot", "tabs", "console", "downloads"):
-            contents = (await client.read_resource(f"browser://current/{view}")).contents
-            had["resources"] += [each.model_dump_json() for each in contents]
         desk.follow(
             output({"find_elements": {"text": f"button {VALUE}"}}, goal=f"look for {ALL}"),
             output({"input_text": {"index": index, "text": ALL}}, goal="type"),

@@ -1,6 +1,6 @@
 """A server whose agent follows a script, in this process: for what is the same over every transport."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import CURRENT, Lease, OneSession
+from mcp_browser.server.calls import Lease, OneSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk
@@ -49,14 +49,6 @@ class Lending:
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession
     ) -> bool:
         return self.owned
-
-    def named(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal
-    ) -> Mapping[str, BrowserSession | None]:
-        return {CURRENT: self._session}
-
-    def handle_of(self, _session: BrowserSession) -> str | None:
-        return None
 
     def may_read(self, _principal: Principal, _session: BrowserSession) -> bool:
         return self.owned

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -170,7 +170,7 @@ class Fuzzed:
 
 
 @asynccontextmanager
-async def fuzzing(site: Site, folder: Path) -> AsyncIterator[Fuzzed]:
+async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
     """A server with every tool, whose calls are short."""
     given_settings = Settings(
         browser=BrowserSettings(headless=True, isolated=True),
@@ -191,7 +191,7 @@ async def fuzzing(site: Site, folder: Path) -> AsyncIterator[Fuzzed]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fuzzed]:
+async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Fuzzed]:
     async with fuzzing(site, tmp_path_factory.mktemp("fuzz")) as server:
         yield server
 

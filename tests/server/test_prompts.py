@@ -12,9 +12,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer, create_server
 from mcp_browser.server.calls import OneSession
-from mcp_browser.server.prompts.catalog import ENOUGH, Prompts
+from mcp_browser.server.prompts.catalog import NEEDED
 from mcp_browser.server.prompts.texts import PROMPTS
-from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.settings import Settings, ToolSettings
 
 
@@ -23,8 +22,7 @@ def server_of(**tools: Any) -> BrowserServer:
     manager = BrowserManager(settings)
     source = OneSession(manager)
     controller = Controller(load_registry(settings.tools), settings)
-    prompts = Prompts(source, SessionPages(manager, source, lambda _: controller), lambda _: ())
-    return create_server(controller, source, prompts=prompts)
+    return create_server(controller, source)
 
 
 async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
@@ -37,10 +35,6 @@ async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
         assert "click_element" not in message.content.text
         with pytest.raises(MCPError, match="There are: test_page, extract_table"):
             await client.get_prompt("fill_form", {"values": "x"})
-        with pytest.raises(MCPError, match="Nothing of the template"):
-            await client.complete(
-                types.ResourceTemplateReference(uri="browser://{x}"), {"name": "x", "value": ""}
-            )
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -54,5 +48,5 @@ async def test_a_server_without_prompts_declares_none(era: Any) -> None:
 
 
 def test_whether_there_are_prompts_is_known_without_what_they_say() -> None:
-    assert all(any(enough <= {*prompt.needs} for enough in ENOUGH) for prompt in PROMPTS.values())
-    assert all(any({*prompt.needs} == enough for prompt in PROMPTS.values()) for enough in ENOUGH)
+    assert all(NEEDED in prompt.needs for prompt in PROMPTS.values())
+    assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS.values())

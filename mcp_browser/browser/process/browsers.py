@@ -57,10 +57,10 @@ class Browsers:
 
 
 def _egress_proxy(settings: Settings) -> "EgressProxy | None":
-    if not settings.browser.starts_chromium:
+    if not settings.browser.starts_browser:
         # Asked for on purpose, it is refused at the start.
         logger.warning(
-            "Where the browser connects to is not restricted: it is not started here, or is no Chromium. "
+            "Where the browser connects to is not restricted: it is not started here. "
             "Its pages can reach the network that it runs in."
         )
         return None

@@ -101,8 +101,6 @@ class Installer:
         build = settings.browser
         tried: list[str] = []
         hint = "Install Chrome, Chromium or Edge by hand, or name one with --executable PATH."
-        if build in ("firefox", "webkit"):
-            hint = "Try again with a network: only Playwright has the build that it can drive."
         if build in ("chrome", "msedge") and not self._allowed(f"{build}, a package of the system"):
             raise BrowserNotFound(
                 f"There is no {build}, which is a package of the system.", hint=f"To get it, {WITH_DEPS}."
@@ -121,12 +119,11 @@ class Installer:
         self._progress.tell(f"Installed {found}.")
         return found
 
-    def install_libraries(self, settings: BrowserSettings) -> bool:
+    def install_libraries(self) -> bool:
         """Get the libraries that a browser of Playwright's needs, if allowed; whether that was done."""
-        build = settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
         if sys.platform != "linux" or not self._allowed("the libraries that the browser needs"):
             return False
-        command = [sys.executable, "-m", "playwright", "install-deps", build]
+        command = [sys.executable, "-m", "playwright", "install-deps", "chromium"]
         return self._run(command, "Installing libraries") is None
 
     def _install_from_playwright(self, build: str, tried: list[str]) -> bool:

@@ -16,7 +16,6 @@ from urllib.parse import unquote, urlsplit
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.settings import BrowserSettings, Settings
 
-Engine = Literal["chromium", "firefox", "webkit"]
 Origin = Literal["setting", "playwright", "system"]
 
 NO_SELECTION_PASTE = "--blink-settings=editingBehaviorType=1"
@@ -110,8 +109,6 @@ _WINDOWS_PLACES = {
 _PLAYWRIGHT_FOLDERS = {
     "chromium": "chromium",
     "chromium-headless-shell": "chromium_headless_shell",
-    "firefox": "firefox",
-    "webkit": "webkit",
 }
 _PLAYWRIGHT_EXECUTABLES = {
     "chromium": ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*", "chrome-win*/chrome.exe"),
@@ -120,8 +117,6 @@ _PLAYWRIGHT_EXECUTABLES = {
         "chrome-*/headless_shell",
         "chrome-*/*shell.exe",
     ),
-    "firefox": ("firefox/firefox", "firefox/*.app/Contents/MacOS/firefox", "firefox/firefox.exe"),
-    "webkit": ("pw_run.sh", "Playwright.exe"),
 }
 
 
@@ -133,7 +128,6 @@ class BrowserChoice:
     setting, Playwright's own builds, or the system. `headless_only` is true of a build without windows.
     """
 
-    engine: Engine
     label: str
     origin: Origin
     executable: Path | None = None
@@ -142,11 +136,6 @@ class BrowserChoice:
 
     def __str__(self) -> str:
         return f"{self.label} ({self.executable or self.channel})"
-
-
-def engine_of(settings: BrowserSettings) -> Engine:
-    """The engine of the browser that the settings ask for."""
-    return settings.browser if settings.browser in ("firefox", "webkit") else "chromium"
 
 
 def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> BrowserChoice:
@@ -163,7 +152,6 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
     Raises:
         BrowserNotFound: there is none; the message names the command that gets one.
     """
-    engine = engine_of(settings)
     if settings.executable is not None:
         executable = settings.executable.expanduser()
         if not _is_executable(executable):
@@ -171,11 +159,9 @@ def find_browser(settings: BrowserSettings, *, isolated: bool = False) -> Browse
                 f"There is no browser at {executable}.",
                 hint="Give the path of an executable file, or leave the setting `executable` out.",
             )
-        return BrowserChoice(engine=engine, label=executable.name, origin="setting", executable=executable)
+        return BrowserChoice(label=executable.name, origin="setting", executable=executable)
     if settings.channel is not None:
-        return BrowserChoice(
-            engine=engine, label=settings.channel, origin="setting", channel=settings.channel
-        )
+        return BrowserChoice(label=settings.channel, origin="setting", channel=settings.channel)
     candidates = _candidates(settings.browser)
     if prefers_headless_shell(settings, isolated=isolated):
         candidates = chain(headless_shells(), candidates)
@@ -205,36 +191,26 @@ def headless_shells() -> Iterator[BrowserChoice]:
     """The headless shells on this machine: Playwright's own build, then the system's."""
     if executable := _playwright_build("chromium-headless-shell"):
         label = "Playwright's headless shell"
-        yield BrowserChoice(
-            engine="chromium", label=label, origin="playwright", executable=executable, headless_only=True
-        )
+        yield BrowserChoice(label=label, origin="playwright", executable=executable, headless_only=True)
     for choice in _on_the_system("headless-shell"):
         yield replace(choice, headless_only=True)
 
 
 def _candidates(browser: str) -> Iterator[BrowserChoice]:
-    match browser:
-        case "firefox" | "webkit":
-            if executable := _playwright_build(browser):
-                label = f"Playwright's {browser.title()}"
-                yield BrowserChoice(engine=browser, label=label, origin="playwright", executable=executable)
-        case "chrome" | "msedge":
-            yield from _on_the_system(browser)
-        case _:
-            if executable := _playwright_build("chromium"):
-                label = "Playwright's Chromium"
-                yield BrowserChoice(
-                    engine="chromium", label=label, origin="playwright", executable=executable
-                )
-            for kind in ("chrome", "chromium", "msedge"):
-                yield from _on_the_system(kind)
-            yield from headless_shells()
+    if browser != "chromium":
+        yield from _on_the_system(browser)
+        return
+    if executable := _playwright_build("chromium"):
+        yield BrowserChoice(label="Playwright's Chromium", origin="playwright", executable=executable)
+    for kind in ("chrome", "chromium", "msedge"):
+        yield from _on_the_system(kind)
+    yield from headless_shells()
 
 
 def _on_the_system(kind: str) -> Iterator[BrowserChoice]:
     for place in _places(kind):
         if _is_executable(place):
-            yield BrowserChoice(engine="chromium", label=_LABELS[kind], origin="system", executable=place)
+            yield BrowserChoice(label=_LABELS[kind], origin="system", executable=place)
 
 
 def _places(kind: str) -> Iterator[Path]:
@@ -342,11 +318,15 @@ def launch_options(
     """
     settings = settings or BrowserSettings()
     headless = runs_headless(settings) if headless is None else headless
+    sandbox = uses_sandbox(settings)
     options: dict[str, Any] = {
         "headless": headless or choice.headless_only,
         # The server ends the browser in its own order when it is interrupted.
         "handle_sigint": False,
-        "args": list(settings.browser_args),
+        "chromium_sandbox": sandbox,
+        "args": chromium_args(settings),
+        # Else Playwright lifts Chromium's limit on how often a page may change its address.
+        "ignore_default_args": ["--disable-ipc-flooding-protection"],
     }
     if choice.executable is not None:
         options["executable_path"] = choice.executable
@@ -354,17 +334,11 @@ def launch_options(
         options["channel"] = choice.channel
     if settings.proxy is not None:
         options["proxy"] = proxy_options(settings.proxy)
-    if choice.engine == "chromium":
-        sandbox = uses_sandbox(settings)
-        options["chromium_sandbox"] = sandbox
-        options["args"] = chromium_args(settings)
-        # Else Playwright lifts Chromium's limit on how often a page may change its address.
-        options["ignore_default_args"] = ["--disable-ipc-flooding-protection"]
-        if isolated and not options["headless"] and sys.platform == "linux":
-            options["args"].insert(0, NO_SELECTION_PASTE)
-        if not sandbox and not options["headless"]:
-            # Without it a bar at the top of each window warns of --no-sandbox.
-            options["args"].insert(0, "--test-type")
+    if isolated and not options["headless"] and sys.platform == "linux":
+        options["args"].insert(0, NO_SELECTION_PASTE)
+    if not sandbox and not options["headless"]:
+        # Without it a bar at the top of each window warns of --no-sandbox.
+        options["args"].insert(0, "--test-type")
     return options
 
 

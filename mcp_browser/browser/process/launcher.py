@@ -12,27 +12,21 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 
-from mcp_browser.browser.own_task import JoinedStart, begin, within
+from mcp_browser.browser.own_task import JoinedStart, within
 from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
-from mcp_browser.browser.process.launch import (
-    BrowserChoice,
-    engine_of,
-    find_browser,
-    launch_options,
-)
+from mcp_browser.browser.process.launch import BrowserChoice, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
-from mcp_browser.browser.process.raw_traces import RawTraces
 from mcp_browser.browser.process.sharing import can_share, sharing_options, why_not_shared
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
-    from playwright.async_api import Browser, BrowserContext, BrowserType, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.egress.proxy import EgressProxy
@@ -62,7 +56,6 @@ class Launcher:
         self._driver: Playwright | None = None
         self._start = JoinedStart(self._start_driver)
         self._closed = False
-        self._traces: dict[Browser, RawTraces] = {}
 
     async def driver(self) -> "Playwright":
         """Playwright's driver, started where it does not run.
@@ -76,20 +69,15 @@ class Launcher:
         """Start a browser for contexts of its own, or get one of a grid or an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
         if settings.selenium_grid is not None:
-            name, options = "chromium", grid_launch_options(settings)
+            options = grid_launch_options(settings)
         elif settings.browser_endpoint is not None:
-            engine: BrowserType = getattr(await self.driver(), engine_of(settings))
-            return await engine.connect(settings.browser_endpoint, timeout=seconds)
+            return await (await self.driver()).chromium.connect(settings.browser_endpoint, timeout=seconds)
         else:
-            choice = find_browser(settings, isolated=True)
-            name, options = choice.engine, await self._launch_options(choice, isolated=True)
-        engine = getattr(await self.driver(), name)
+            options = await self._launch_options(find_browser(settings, isolated=True), isolated=True)
+        chromium = (await self.driver()).chromium
         # A driver that is stuck keeps no time.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
-            with self._traced() as traces:
-                browser = await engine.launch(**options, traces_dir=traces.path, timeout=seconds)
-                self._keep_traces(browser, traces)
-        return browser
+            return await chromium.launch(**options, timeout=seconds)
 
     @property
     def shares_profile(self) -> bool:
@@ -113,14 +101,8 @@ class Launcher:
         options = await self._launch_options(choice) | dict(options)
         if self.shares_profile:
             options |= sharing_options(self._settings, choice, folder)
-        engine: BrowserType = getattr(await self.driver(), choice.engine)
-        seconds = LAUNCH_SECONDS * 1000
-        with self._traced() as traces:
-            context = await engine.launch_persistent_context(
-                folder, **options, traces_dir=traces.path, timeout=seconds
-            )
-            self._keep_traces(context.browser, traces)
-        return context
+        chromium = (await self.driver()).chromium
+        return await chromium.launch_persistent_context(folder, **options, timeout=LAUNCH_SECONDS * 1000)
 
     async def _launch_options(self, choice: BrowserChoice, *, isolated: bool = False) -> dict[str, Any]:
         options = launch_options(choice, settings=self._settings, isolated=isolated)
@@ -133,12 +115,9 @@ class Launcher:
     async def connect(self) -> "Browser":
         """Connect to the browser at `cdp_endpoint`."""
         chromium = (await self.driver()).chromium
-        with self._traced() as traces:
-            browser = await chromium.connect_over_cdp(
-                self._settings.cdp_endpoint or "", artifacts_dir=traces.path, timeout=LAUNCH_SECONDS * 1000
-            )
-            self._keep_traces(browser, traces)
-        return browser
+        return await chromium.connect_over_cdp(
+            self._settings.cdp_endpoint or "", timeout=LAUNCH_SECONDS * 1000
+        )
 
     @functools.cached_property
     def own_chrome(self) -> "Relay":
@@ -156,37 +135,7 @@ class Launcher:
         """
         address = await self.own_chrome.address()
         chromium = (await self.driver()).chromium
-        with self._traced() as traces:
-            browser = await chromium.connect_over_cdp(
-                address, is_local=True, artifacts_dir=traces.path, timeout=LAUNCH_SECONDS * 1000
-            )
-            self._keep_traces(browser, traces)
-        return browser
-
-    def traces_of(self, context: "BrowserContext") -> RawTraces | None:
-        """Where the traces of a context's browser are written; None where that is elsewhere."""
-        return self._traces.get(context.browser) if context.browser is not None else None
-
-    @contextlib.contextmanager
-    def _traced(self) -> "Generator[RawTraces]":
-        """A folder for the traces of a browser that is being started, or none if it is not."""
-        traces = RawTraces()
-        try:
-            yield traces
-        except BaseException:
-            traces.remove()
-            raise
-
-    def _keep_traces(self, browser: "Browser | None", traces: RawTraces) -> None:
-        """Keep a folder of traces until the browser ends, in whatever way."""
-        if browser is None:
-            raise BrowserUnavailable("The browser ended as it began.", hint="Try again.")
-        self._traces[browser] = traces
-        browser.on("disconnected", self._remove_traces)
-
-    def _remove_traces(self, browser: "Browser") -> None:
-        if (traces := self._traces.pop(browser, None)) is not None:
-            begin(anyio.to_thread.run_sync(traces.remove))
+        return await chromium.connect_over_cdp(address, is_local=True, timeout=LAUNCH_SECONDS * 1000)
 
     async def try_again(self, work: "Callable[[], Awaitable[T]]") -> T:
         """Start something; again where the browser or the driver turns out to be dead or stuck."""
@@ -217,9 +166,6 @@ class Launcher:
         driver, self._driver = self._driver, None
         if driver is not None:
             await within(CLOSE_SECONDS, driver.stop())
-        while self._traces:
-            _, traces = self._traces.popitem()
-            await anyio.to_thread.run_sync(traces.remove)
 
     async def _start_driver(self) -> "Playwright":
         if self._closed:
@@ -259,8 +205,6 @@ class Launcher:
         if driver is not self._driver:
             return False
         self._driver = None
-        for browser in list(self._traces):
-            self._remove_traces(browser)
         self.on_driver_end()
         return True
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
 
     from mcp_browser.browser.egress.proxy import EgressPass
-    from mcp_browser.browser.process.raw_traces import RawTraces
 
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
@@ -57,7 +56,7 @@ class Lease:
     """A context that is lent. `notice` is a sentence to report about it, or nothing.
 
     `joined`: it is in a browser that others worked with already when it came. `lent`: the ids of the targets
-    in it that are tabs of a user's. `traces`: where traces of it are written, if that is a folder of ours.
+    in it that are tabs of a user's.
     """
 
     context: "BrowserContext"
@@ -65,7 +64,6 @@ class Lease:
     notice: str = ""
     joined: bool = False
     lent: Collection[str] = ()
-    traces: "RawTraces | None" = None
 
 
 class ContextPool:
@@ -134,8 +132,7 @@ class ContextPool:
                     await log_in(context, egress)
                 connects = self._settings.browser.connect is not None
                 lent_tabs = self._launcher.own_chrome.lent if connects else ()
-                traces = self._launcher.traces_of(context)
-                lease = Lease(context, on_end, notice, joined, lent_tabs, traces)
+                lease = Lease(context, on_end, notice, joined, lent_tabs)
                 context.on("close", lambda _: on_end(context, "browser"))
                 self._leases.add(lease)
                 lent.callback(self._leases.discard, lease)

@@ -36,7 +36,7 @@ _LONGEST_ADDRESS = 100
 
 
 def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
-    """Whether the browser of the profile can be one for several servers: a Chromium at a known place.
+    """Whether the browser of the profile can be one for several servers: it is at a known place.
 
     On Windows there is no keeper yet. What a folder mounted with `noexec` holds cannot be started, and what
     anybody may write, or another user owns, not be trusted.
@@ -50,7 +50,7 @@ def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
         return False
     if os.statvfs(place).f_flag & getattr(os, "ST_NOEXEC", 0):
         return False
-    return choice.engine == "chromium" and choice.executable is not None
+    return choice.executable is not None
 
 
 def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Path) -> dict[str, Any]:

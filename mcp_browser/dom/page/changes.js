@@ -209,19 +209,6 @@ function observe(wish) {
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
 }
 
-/**
- * The document as a snapshot, without a trace: what was told last stays what the next changes are told against.
- * @param {Wish} wish
- */
-function glance(wish) {
-  seenPart = wish.seen;
-  const lines = read(null);
-  markCovered(lines);
-  const folding = fold(lines, groupsRead, null, null);
-  release(lines);
-  return { ...answerOf(lines, 0), ...snapshotOf(lines, folding, null, wish.budget, false) };
-}
-
 /** What is told of each reading. @param {Line[]} lines @param {number} number */
 function answerOf(lines, number) {
   return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };

@@ -6,7 +6,6 @@ let heardEvents = [];
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const methods = {
   observe,
-  glance,
   settle,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);

@@ -87,16 +87,6 @@ class SavedRuns:
             with contextlib.suppress(NotFound):
                 yield TaskFolder.read(folder).history()
 
-    def identifiers(self, principal: Principal) -> list[str]:
-        """The identifiers of this caller's runs, the one that was written last first."""
-        owner, found = owner_of(principal), list[str]()
-        for folder in sorted(self._ended(), key=lambda one: -one.changed):
-            with contextlib.suppress(OSError, ValidationError):
-                record = RunRecord.model_validate_json((folder.path / RECORD_FILE).read_bytes())
-                if record.owner == owner:
-                    found.append(folder.path.name)
-        return found
-
     def named(self, name: str) -> Path:
         """The folder of a run, by its path, its identifier, or the beginning of that.
 

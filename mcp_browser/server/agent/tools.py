@@ -13,7 +13,7 @@ from mcp_browser.server.agent.files import TaskFiles
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
 from mcp_browser.server.handover import ViewLink, no_view
-from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import LongCall
 from mcp_browser.settings import Settings
 
@@ -156,16 +156,6 @@ class AgentTools:
     async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
         """Do a recorded task again, without a model."""
         return await self._agent(call.principal).replay_task(call, params)
-
-    def task_ids(self, principal: Principal) -> Sequence[str]:
-        """The tasks of a caller, the newest first; none where callers cannot be told apart."""
-        if self._sessions.is_remote and principal == ANONYMOUS:
-            return ()
-        # Imported late: it knows how the agent keeps its runs.
-        from mcp_browser.server.agent.saved import SavedRuns  # noqa: PLC0415
-
-        settings, _ = self._choose(principal) if self._choose is not None else self._everybodys
-        return SavedRuns.of(settings.agent).identifiers(principal)
 
     async def close(self) -> None:
         """End what still runs."""

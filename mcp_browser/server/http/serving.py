@@ -32,8 +32,6 @@ from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.prompts.catalog import Prompts
-from mcp_browser.server.resources.pages import SessionPages
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.store import Sessions
 from mcp_browser.server.sessions.tools import session_tools
@@ -131,7 +129,6 @@ class HttpServer:
             ]
             return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
 
-        pages = SessionPages(manager, self.sessions, lambda principal: controllers.of(settings_of(principal)))
         try:
             offered = ToolsOf(tools, settings_of)
             for one in settings.variants[1:]:
@@ -141,10 +138,9 @@ class HttpServer:
                 offered,
                 self.sessions,
                 resources=[
-                    *(SessionFiles(manager, self.sessions), self._agent.files, pages),
+                    *(SessionFiles(manager, self.sessions), self._agent.files),
                     *([view.app] if view is not None else []),
                 ],
-                prompts=Prompts(self.sessions, pages, self._agent.task_ids),
                 long_calls=self._agent,
             )
         except ValueError as error:

@@ -3,13 +3,9 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import clean_text
-
-Completed = Literal["tabs", "forms", "tables", "elements", "sessions", "tasks", ""]
-"""What the values of an argument are completed from."""
 
 LONGEST_ARGUMENT = 4_000  # Characters
 
@@ -21,7 +17,6 @@ class Argument:
     name: str
     description: str
     required: bool = False
-    completed: Completed = ""
     choices: tuple[str, ...] = ()
 
 
@@ -94,8 +89,8 @@ class Told:
         return text.format(f"{', '.join(others)} and {last}" if others else last) if last else ""
 
 
-SESSION = Argument("session", "Handle of the browser session to work in.", completed="sessions")
-_URL = Argument("url", "Address of the page; by default the one that is open.", completed="tabs")
+SESSION = Argument("session", "Handle of the browser session to work in.")
+_URL = Argument("url", "Address of the page; by default the one that is open.")
 
 
 def _said(text: str) -> str:
@@ -206,24 +201,6 @@ def _extract_table(told: Told) -> list[str]:
     ]
 
 
-def _run_task(told: Told) -> list[str]:
-    task_id, start = told.given.get("task_id"), told.given.get("start_url")
-    more = [f"`task_id`: {_said(task_id)}"] if task_id else []
-    more += [f"`start_url`: {_said(start)}"] if start else []
-    return [
-        "Let the browser's own agent do a task, and watch over it.",
-        f"Call `run_task` with `task`: {_said(told.given['task'])}"
-        + "".join(f", {one}" for one in more)
-        + ". "
-        "Say in `task` what has to be reported, too; it knows nothing of our conversation.",
-        told.line("While it works, {} tells how it stands.", "get_task"),
-        told.line("If it asks something, ask me, and answer it with {}.", "add_instructions"),
-        told.line("If it goes astray, end it with {}.", "stop_task"),
-        "At the end tell its status as it is: only `succeeded` was confirmed, `unconfirmed` was not. "
-        "Then its result.",
-    ]
-
-
 PROMPTS: Mapping[str, PromptText] = MappingProxyType(
     {
         prompt.name: prompt
@@ -239,7 +216,7 @@ PROMPTS: Mapping[str, PromptText] = MappingProxyType(
                         "What to fill in, such as “name Ann Lee, size M, newsletter no”.",
                         required=True,
                     ),
-                    Argument("form", "Which form, where the page has several.", completed="forms"),
+                    Argument("form", "Which form, where the page has several."),
                     _URL,
                     Argument(
                         "submit", "Whether to submit it: yes, no, or ask first.", choices=("yes", "no", "ask")
@@ -254,9 +231,7 @@ PROMPTS: Mapping[str, PromptText] = MappingProxyType(
                 ("get_state",),
                 (
                     _URL,
-                    Argument(
-                        "focus", "What to test above all: a part, an element, a story.", completed="elements"
-                    ),
+                    Argument("focus", "What to test above all: a part, an element, a story."),
                 ),
                 _test_page,
             ),
@@ -266,24 +241,12 @@ PROMPTS: Mapping[str, PromptText] = MappingProxyType(
                 "Get a table of a page whole, as Markdown, CSV or JSON.",
                 ("get_state",),
                 (
-                    Argument("table", "Which table: its name or some of its columns.", completed="tables"),
+                    Argument("table", "Which table: its name or some of its columns."),
                     Argument("columns", "Which columns; by default all."),
                     Argument("format", "markdown, csv or json.", choices=("markdown", "csv", "json")),
                     _URL,
                 ),
                 _extract_table,
-            ),
-            PromptText(
-                "run_task",
-                "Run a task",
-                "Let the built-in agent do a whole task, and report.",
-                ("run_task", "get_task"),
-                (
-                    Argument("task", "What is to be done, and what to report.", required=True),
-                    Argument("start_url", "Address to open first.", completed="tabs"),
-                    Argument("task_id", "A task to go on with.", completed="tasks"),
-                ),
-                _run_task,
             ),
         )
     }

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
-from mcp_browser.server.calls import CURRENT, Call, Lease, ServerTool, logins_of, server_tool
+from mcp_browser.server.calls import Call, Lease, ServerTool, logins_of, server_tool
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.sessions.store import HeldSession
 from mcp_browser.server.sessions.tools import (
@@ -78,16 +78,6 @@ class LocalSessions:
     def may_read(self, _principal: Principal, _session: BrowserSession, /) -> bool:
         """The one client owns all there is."""
         return True
-
-    def named(
-        self, _request: ServerRequestContext[Any, Any], _principal: Principal, /
-    ) -> Mapping[str, BrowserSession | None]:
-        """All of them; the default one also by that name, once it was asked for."""
-        return {CURRENT: self._manager.default} | {held.handle: held.session for held in self.all()}
-
-    def handle_of(self, session: BrowserSession, /) -> str | None:
-        """Its handle."""
-        return next((held.handle for held in self.all() if held.session is session), None)
 
     async def find(self, handle: str | None) -> HeldSession:
         """The session of that handle, by default the default one.

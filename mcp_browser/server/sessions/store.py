@@ -25,7 +25,7 @@ from mcp_browser.browser.own_task import finish
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
-from mcp_browser.server.calls import CURRENT, Lease, NeedInput, logins_of
+from mcp_browser.server.calls import Lease, NeedInput, logins_of
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
 from mcp_browser.settings import SessionSettings
@@ -164,21 +164,6 @@ class Sessions:
         """Whether the session is the caller's. Anonymous callers read what they know the address of."""
         held = self._holder_of(session)
         return held is not None and held.owner.id == principal.id
-
-    def named(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, /
-    ) -> Mapping[str, BrowserSession | None]:
-        """Those of the caller; in the modern protocol over HTTP there is no current one."""
-        connection = connection_of(request)
-        found: dict[str, BrowserSession | None] = {}
-        if connection is not None:
-            own = self._defaults.get(connection)
-            found[CURRENT] = own.session if own is not None and own.owner.id == principal.id else None
-        return found | {held.handle: held.session for held in self.of(principal, connection)}
-
-    def handle_of(self, session: BrowserSession, /) -> str | None:
-        """Its handle, which lets whoever knows it in where nobody has to say who they are."""
-        return next((held.handle for held in self._held.values() if held.session is session), None)
 
     def how_to_use(self, held: HeldSession) -> str:
         """A sentence that tells the handle of a new session."""

@@ -153,7 +153,6 @@ async def attack(manager: BrowserManager, site: Site, counter: Counter) -> set[s
     ways = await hand.tab.page.evaluate(
         "([hosts, ...more]) => run(hosts, ...more)", [HOSTS, *counter.addresses]
     )
-    assert hand.tab.cdp is not None
     await send(hand.tab.cdp, "Page.getAppManifest")
     return {*ways, *PORTS}
 
