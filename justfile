@@ -104,10 +104,6 @@ pictures:
 fresh-machine *folder:
     scripts/fresh_machine.sh {{ folder }}
 
-# The steps of the Dockerfile in a Debian of its own; what comes of it serves clients with its sandbox on. Needs root, debootstrap, crun.
-container-chroot *arguments:
-    python scripts/container_chroot.py {{ arguments }}
-
 # Measure, side by side with other servers; see benchmarks/README.md.
 bench *arguments:
     python -m benchmarks {{ arguments }}

@@ -27,7 +27,7 @@ OWN_SITE = "https://github.com/mcp-browser/mcp-browser/blob/main/"
 OF_OTHERS = {
     *("--mcp", "--remote-debugging-port", "--session-timeout", "--user-data-dir"),
     *("--disable-features", "--max-semi-space-size"),
-    *("--cap-drop", "--security-opt", "--shm-size", "--target", "--tmpfs"),
+    *("--build-arg", "--cap-drop", "--format", "--security-opt", "--shm-size", "--target", "--tmpfs"),
 }
 """Flags of other programs that the documents name."""
 

@@ -105,6 +105,21 @@ def debian_package(name: str) -> Path:
     return _installed(f"debian-{name}", (name,), install) / "files"
 
 
+def debian_system(release: str, *packages: str) -> Path:
+    """The files of a minimal Debian with these packages, made by debootstrap, which needs root.
+
+    Raises:
+        RuntimeError: debootstrap failed; the message carries its last words.
+    """
+
+    def install(folder: Path) -> None:
+        mirror = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
+        included = f"--include={','.join(packages)}"
+        _run(["debootstrap", "--variant=minbase", included, release, str(folder / "files"), mirror])
+
+    return _installed(f"debian-{release}", (release, *packages), install) / "files"
+
+
 def _download(name: str, folder: Path, options: list[str]) -> None:
     """Put the archive of a Debian package, or of the one that it stands for, into a folder."""
     command = ["apt-cache", *options, "depends", "--important", "--no-recommends", name]

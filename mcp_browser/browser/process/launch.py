@@ -240,7 +240,8 @@ def _playwright_build(build: str) -> Path | None:
         return None
     revision = _wanted_revision(package, build)
     folder = _playwright_browsers(package) / f"{_PLAYWRIGHT_FOLDERS[build]}-{revision}"
-    if not (folder / "INSTALLATION_COMPLETE").exists():
+    # False, too, where the folder may not be looked into.
+    if not os.access(folder / "INSTALLATION_COMPLETE", os.F_OK):
         return None
     for pattern in _PLAYWRIGHT_EXECUTABLES[build]:
         for path in sorted(folder.glob(pattern)):
