@@ -121,9 +121,9 @@ class SessionAddresses:
                 self.keep(address.rstrip(_AFTER))
         return redacted
 
-    def keep(self, address: str) -> None:
-        """Keep the original of an address that is shown redacted."""
-        redacted, origin = redact_addresses(address), _origin(address)
+    def keep(self, address: str, shown: str | None = None) -> None:
+        """Keep the original of an address that is shown redacted: as `shown`, or as in texts."""
+        redacted, origin = shown or redact_addresses(address), _origin(address)
         if redacted == address or len(address) > LONGEST_KEPT:
             return
         if origin is None or origin != _origin(redacted):

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -170,7 +170,7 @@ class Fuzzed:
 
 
 @asynccontextmanager
-async def fuzzing(site: Site, folder: Path) -> AsyncIterator[Fuzzed]:
+async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
     """A server with every tool, whose calls are short."""
     given_settings = Settings(
         browser=BrowserSettings(headless=True, isolated=True),

@@ -9,6 +9,7 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, TypeAdapter, ValidationError
 
+from mcp_browser.address_secrets import redact_addresses
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.next_event import Wakeup
@@ -333,11 +334,12 @@ def _holder(session: BrowserSession) -> str | None:
 
 
 def _dialog(dialog: DialogInfo) -> dict[str, Any]:
-    return {"text": str(dialog), "prompt": dialog.kind == "prompt", "default": dialog.default_value}
+    default = redact_addresses(dialog.default_value)
+    return {"text": redact_addresses(str(dialog)), "prompt": dialog.kind == "prompt", "default": default}
 
 
 def _title(tab: Tab) -> str:
-    return cut(tab.title, LONGEST_TITLE)
+    return cut(redact_addresses(tab.title), LONGEST_TITLE)
 
 
 def _address(tab: Tab, session: BrowserSession) -> str:
