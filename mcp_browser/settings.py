@@ -450,7 +450,7 @@ class ObservationSettings(SettingsGroup):
     )
     show_secrets: bool = Field(
         default=False,
-        description="Show cookies, tokens and passwords in what is told of network, console and storage.",
+        description="Show cookies, tokens and passwords in addresses, network, console and storage.",
     )
 
 

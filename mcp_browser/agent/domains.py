@@ -12,6 +12,7 @@ from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BlockedUrl
 from mcp_browser.privacy.addresses import MARK
 from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
 
 MOST_LEFT = 5  # How many pages in a row are left before it is given up
 
@@ -42,7 +43,8 @@ class Domains:
     def outside(self, url: str) -> BlockedUrl:
         """The error for an address outside."""
         return BlockedUrl(
-            f"{url[:200]} is outside the domains of this task.", hint=f"Stay on {', '.join(self._patterns)}."
+            f"{cut_address(url)} is outside the domains of this task.",
+            hint=f"Stay on {', '.join(self._patterns)}.",
         )
 
     async def leave(self, session: BrowserSession, *, tabs: Collection[int]) -> str | None:

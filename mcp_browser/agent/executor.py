@@ -28,7 +28,9 @@ from mcp_browser.controller import Controller, Prepare
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.errors import ActionError, TakenOver
 from mcp_browser.llm.messages import ImageBlock
+from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+from mcp_browser.text import in_texts
 
 if TYPE_CHECKING:
     from mcp_browser.dom.identities import ElementRecord
@@ -190,7 +192,7 @@ class Executor:
                 secrets=self._secrets,
                 rule=rule,
             )
-            shown = ActionCall(name=call.name, arguments=kept)
+            shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
             self._check_address(call)
             arguments = await self._filled(call, rule)
             session.typing_rule = rule or None

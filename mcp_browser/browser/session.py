@@ -267,7 +267,7 @@ class BrowserSession:
         What one request has sent under its name is taken out wherever it stands.
         """
         show = self._settings.observation.show_secrets
-        return Redactor(show=show, known=() if show else self._plugins.secrets())
+        return Redactor(show=show, known=() if show else self._plugins.secrets(), keep=self.addresses.keep)
 
     @property
     def context_settings(self) -> Mapping[str, Any]:

@@ -38,7 +38,6 @@ _NAME = re.compile(
 )
 _VALUE = re.compile(r"(?:(?!%(?:25){0,3}(?:26|23))[^\s&#\"'<>\\])+", re.IGNORECASE)
 _AFTER = ").,;:!…"  # What a sentence puts after an address
-_MAY_HOLD = re.compile(r"[=@]|%3D|%40|://[^\s/]*…", re.IGNORECASE)
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>\\…]++(?!…)", re.IGNORECASE)
 
 
@@ -76,7 +75,7 @@ def redact_addresses(
 
     `is_secret` decides by a parameter's name; `take` gives what stands in the place of a value, by its name.
     """
-    if not _MAY_HOLD.search(text):
+    if not ("=" in text or "@" in text or "%" in text or "…" in text):
         return text
 
     def user(found: re.Match[str]) -> str:
@@ -121,9 +120,9 @@ class SessionAddresses:
                 self.keep(address.rstrip(_AFTER))
         return redacted
 
-    def keep(self, address: str) -> None:
-        """Keep the original of an address that is shown redacted."""
-        redacted, origin = redact_addresses(address), _origin(address)
+    def keep(self, address: str, shown: str | None = None) -> None:
+        """Keep the original of an address that is shown redacted: as `shown`, or as in texts."""
+        redacted, origin = shown or redact_addresses(address), _origin(address)
         if redacted == address or len(address) > LONGEST_KEPT:
             return
         if origin is None or origin != _origin(redacted):

@@ -83,9 +83,19 @@ class Redactor:
     stands. Go through the parts twice where an earlier one may repeat what a later one gives away.
     """
 
-    def __init__(self, *, show: bool = False, known: Iterable[str] = ()) -> None:
-        """With `show`, everything stays as it is; `known` secrets are taken out wherever they stand."""
+    def __init__(
+        self,
+        *,
+        show: bool = False,
+        known: Iterable[str] = (),
+        keep: Callable[[str, str], None] = lambda _address, _shown: None,
+    ) -> None:
+        """With `show`, everything stays as it is; `known` secrets are taken out wherever they stand.
+
+        `keep` is called with an address and with what is told of it where that is less.
+        """
         self._show = show
+        self._keep = keep
         self._known: set[str] = set(known)
 
     @property
@@ -97,7 +107,10 @@ class Redactor:
         """An address without passwords, tokens in its query, and the like."""
         if self._show:
             return url
-        return self._forget(self._formed(url, _is_secret_in_query))
+        shown = self._forget(self._formed(url, _is_secret_in_query))
+        if shown != url:
+            self._keep(url, shown)
+        return shown
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Headers as pairs of name and value."""

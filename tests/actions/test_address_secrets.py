@@ -168,6 +168,20 @@ async def test_a_redacted_address_opens_the_original(hand: Hand, site: Site, act
     assert asked.pop() == {"token": [TOKEN], "page": ["2"]}
 
 
+async def test_an_address_of_the_request_list_opens_the_original(hand: Hand, site: Site) -> None:
+    asked: list[dict[str, list[str]]] = []
+    site.route("/called", lambda request: (asked.append(request.query), Reply(b"<h1>Came"))[1])
+    await hand.do("get_network_requests")
+    await hand.open(f"<script>fetch('/called?session_key={TOKEN}&code=12345678&x=1')</script>")
+    await hand.do("wait_for_response", url="/called")
+    listed = await hand.do("get_network_requests", url="/called")
+    shown = "/called?session_key=[redacted]&code=[redacted]&x=1"
+    assert shown in listed
+    await hand.do("go_to_url", url=shown)
+    assert asked == [{"session_key": [TOKEN], "code": ["12345678"], "x": ["1"]}] * 2
+    assert TOKEN not in hand.told
+
+
 async def test_a_redacted_address_is_opened_at_no_other_origin(hand: Hand, site: Site) -> None:
     asked: list[dict[str, list[str]]] = []
     site.route("/next", lambda request: (asked.append(request.query), Reply(b"<h1>Came"))[1])

@@ -75,3 +75,28 @@ async def test_a_password_that_the_model_writes_itself_is_in_no_file(
     for name in ("history.json", "report.html", "script.py"):
         assert PASSWORD not in (tmp_path / name).read_text(), name
     assert 'secret("typed_1")' in (tmp_path / "script.py").read_text()
+
+
+async def test_a_token_in_an_address_is_in_no_file_and_no_prompt(
+    session: BrowserSession, site: Site, tmp_path: Path
+) -> None:
+    token = "tok3n-of-ann"
+    site.page("<title>There</title>Arrived", path="/there")
+    start = site.page(f'<a href="/there?access_token={token}">There</a>')
+    steps = [
+        output({"go_to_url": {"url": "/there?access_token=[redacted]"}}),
+        output({"go_to_url": {"url": f"{site.url}/there?access_token={token}&again=1"}}),
+        done("Arrived"),
+    ]
+    agent = make_agent(Task(text="Go there.", start_url=start), steps, session, folder=tmp_path)
+    outcome = await agent.run()
+    await agent.write_up()
+    assert outcome.succeeded, outcome
+    assert session.current_tab.url.endswith(f"/there?access_token={token}&again=1")
+    assert token not in outcome.model_dump_json()
+    history = (tmp_path / "history.json").read_text()
+    assert "/there?access_token=[redacted]" in history
+    told = [message for request in script(agent).requests for message in request if message.role == "user"]
+    assert token not in repr(told)
+    for name in ("history.json", "report.html", "script.py"):
+        assert token not in (tmp_path / name).read_text(), name

@@ -12,6 +12,8 @@ from tests.server.test_app import text_of
 from tests.server.test_fuzz import Fuzzed, fuzzing
 from tests.support.site import Site
 
+pytestmark = pytest.mark.slow
+
 NAMES = frozenset({"file", "history", "logins_of", "name", "paths", "profile", "session", "task_id"})
 VALUES = {
     "long": "a" * 5000,

@@ -17,6 +17,7 @@ from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
+from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.view.hands import (
@@ -333,11 +334,12 @@ def _holder(session: BrowserSession) -> str | None:
 
 
 def _dialog(dialog: DialogInfo) -> dict[str, Any]:
-    return {"text": str(dialog), "prompt": dialog.kind == "prompt", "default": dialog.default_value}
+    default = redact_addresses(dialog.default_value)
+    return {"text": redact_addresses(str(dialog)), "prompt": dialog.kind == "prompt", "default": default}
 
 
 def _title(tab: Tab) -> str:
-    return cut(tab.title, LONGEST_TITLE)
+    return cut(redact_addresses(tab.title), LONGEST_TITLE)
 
 
 def _address(tab: Tab, session: BrowserSession) -> str:
