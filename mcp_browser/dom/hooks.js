@@ -35,7 +35,7 @@
   /** How often it is looked whether what has no time of its own has come, milliseconds. */
   const GLANCE = 10;
 
-  const { apply } = Reflect;
+  const { apply, construct } = Reflect;
   const { stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
@@ -139,51 +139,48 @@
     }
   }
 
-  /** @param {unknown} target */
-  function note(target) {
-    if (!(target instanceof Element) || known.has(target) || NATIVE.has(target.localName)) return;
-    if (target.localName === "a" && target.hasAttribute("href")) return;
-    known.add(target);
-    listening.add(new Ref(target));
+  /** @param {unknown} target @param {WeakSet<Element>} met @param {Set<WeakRef<Element>>} noted */
+  function note(target, met, noted) {
+    if (!(target instanceof Element) || met.has(target) || NATIVE.has(target.localName)) return;
+    if (noted === listening && target.localName === "a" && target.hasAttribute("href")) return;
+    met.add(target);
+    noted.add(new Ref(target));
   }
 
-  /** @param {unknown} target */
-  function noteDrop(target) {
-    if (!(target instanceof Element) || knownDrops.has(target) || NATIVE.has(target.localName)) return;
-    knownDrops.add(target);
-    dropping.add(new Ref(target));
-  }
-
-  /**
-   * @param {any} owner
-   * @param {string} name
-   * @param {(native: Function, self: any, args: any[]) => unknown} instead
-   */
+  /** @param {any} owner @param {string} name @param {(native: Function, self: any, args: any[]) => unknown} instead */
   function wrap(owner, name, instead) {
     const native = owner && owner[name];
     if (typeof native !== "function") return;
     owner[name] = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
   }
 
+  /** Put a trap before the getter or the setter of a property. @param {any} owner @param {string} name @param {"get" | "set"} kind @param {(native: Function, self: any, args: any[]) => unknown} instead */
+  function wrapAccessor(owner, name, kind, instead) {
+    const own = owner && getOwnPropertyDescriptor(owner, name);
+    const native = own?.[kind];
+    if (native) defineProperty(owner, name, { ...own, [kind]: new Proxy(native, { apply: (target, self, args) => instead(target, self, args) }) });
+  }
+  /** Put a trap before the construction of a class. @param {string} name @param {(native: Function, args: any[], made: Function) => object} instead */
+  function wrapClass(name, instead) {
+    const native = /** @type {any} */ (globalThis)[name];
+    if (!native) return;
+    const wrapped = new Proxy(native, { construct: instead });
+    native.prototype.constructor = wrapped;
+    /** @type {any} */ (globalThis)[name] = wrapped;
+  }
+
   wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
-    if (CLICK_LIKE.has(args[0])) note(self);
-    if (DROPS.has(args[0])) noteDrop(self);
+    if (CLICK_LIKE.has(args[0])) note(self, known, listening);
+    if (DROPS.has(args[0])) note(self, knownDrops, dropping);
     if (args[0] === "load" && (self === globalThis || self === undefined)) expectLoad();
     return apply(native, self, args);
   });
 
   for (const name of ["onclick", "onmousedown", "onpointerdown", "onmouseup", "onpointerup", "ondrop", "ondragover"]) {
-    const own = getOwnPropertyDescriptor(HTMLElement.prototype, name);
-    const set = own && own.set;
-    if (!own || !set) continue;
-    defineProperty(HTMLElement.prototype, name, {
-      ...own,
-      set: new Proxy(set, {
-        apply(target, self, args) {
-          if (args[0]) (name.startsWith("ondr") ? noteDrop : note)(self);
-          return apply(target, self, args);
-        },
-      }),
+    wrapAccessor(HTMLElement.prototype, name, "set", (native, self, args) => {
+      if (args[0] && name[2] === "d" && name[3] === "r") note(self, knownDrops, dropping);
+      else if (args[0]) note(self, known, listening);
+      return apply(native, self, args);
     });
   }
 
@@ -207,18 +204,13 @@
     const { get, set } = own;
     if (!get || !set || !(name === "role" || name === labelling || (name.startsWith("aria") && !name.includes("Element")))) continue;
     sayings.push([name === "role" || name === labelling ? name : `aria-${name.slice(4).toLowerCase()}`, get]);
-    defineProperty(ElementInternals.prototype, name, {
-      ...own,
-      set: new Proxy(set, {
-        apply(target, self, args) {
-          const given = apply(target, self, args);
-          if (!unheard.has(self)) {
-            unheard.add(self);
-            saying.add(new Ref(self));
-          }
-          return given;
-        },
-      }),
+    wrapAccessor(ElementInternals.prototype, name, "set", (native, self, args) => {
+      const given = apply(native, self, args);
+      if (!unheard.has(self)) {
+        unheard.add(self);
+        saying.add(new Ref(self));
+      }
+      return given;
     });
   }
 
@@ -238,25 +230,13 @@
     if (watched) due.set(id, now() + wait);
     return id;
   });
-  wrap(globalThis, "setInterval", (native, self, args) => {
-    const callback = args[0];
-    if (typeof callback === "function") {
-      args[0] = function (/** @type {any[]} */ ...given) {
-        return at(BACKGROUND, () => apply(callback, this, given));
-      };
-    }
-    return apply(native, self, args);
-  });
   wrap(globalThis, "clearTimeout", (native, self, args) => {
     due.delete(args[0]);
     return apply(native, self, args);
   });
   /**
-   * Wait for callbacks whose time the browser chooses.
-   * @param {any} owner
-   * @param {string} name of a function whose first argument is the callback
-   * @param {number} step how much deeper than its caller the callback is
-   * @param {string} [cancel] name of the function that takes back what `name` gave
+   * Wait for callbacks whose time the browser chooses: the first argument of `name`, so much deeper than its caller.
+   * @param {any} owner @param {string} name @param {number} step @param {string} [cancel] what takes back what it gave
    */
   function expectCallbacks(owner, name, step, cancel) {
     if (!owner) return;
@@ -282,15 +262,13 @@
       return apply(native, self, args);
     });
   }
+  expectCallbacks(globalThis, "setInterval", BACKGROUND);
   expectCallbacks(globalThis, "requestAnimationFrame", 1 / 2, "cancelAnimationFrame");
   expectCallbacks(globalThis, "requestIdleCallback", 1, "cancelIdleCallback");
   expectCallbacks(Document.prototype, "startViewTransition", 1);
   expectCallbacks(/** @type {any} */ (globalThis).Scheduler?.prototype, "postTask", 1);
 
-  /**
-   * Wait for what an observer tells of a thing at first; two frames later it has been told, or there was nothing to tell.
-   * @param {string} name of the class
-   */
+  /** Wait for what an observer reports at first; two frames later it has, or there was nothing. @param {string} name of the class */
   function expectFirstLook(name) {
     const native = /** @type {any} */ (globalThis)[name];
     if (!native) return;
@@ -303,19 +281,15 @@
       expected.delete(self);
       return depth;
     };
-    const observer = new Proxy(native, {
-      construct(target, args, made) {
-        const callback = args[0];
-        if (typeof callback === "function") {
-          args[0] = function (/** @type {any[]} */ ...given) {
-            return at(end(this) ?? BACKGROUND, () => apply(callback, this, given));
-          };
-        }
-        return Reflect.construct(target, args, made);
-      },
+    wrapClass(name, (target, args, made) => {
+      const callback = args[0];
+      if (typeof callback === "function") {
+        args[0] = function (/** @type {any[]} */ ...given) {
+          return at(end(this) ?? BACKGROUND, () => apply(callback, this, given));
+        };
+      }
+      return construct(target, args, made);
     });
-    native.prototype.constructor = observer;
-    /** @type {any} */ (globalThis)[name] = observer;
     wrap(native.prototype, "observe", (method, self, args) => {
       const given = apply(method, self, args);
       const own = level + 1;
@@ -331,11 +305,8 @@
   expectFirstLook("ResizeObserver");
 
   /**
-   * Wait for the event that answers a call.
-   * @param {any} owner
-   * @param {string[]} names of the functions that ask
-   * @param {string[]} answers types of the events
-   * @param {(self: any, given: any) => any} answering what the events come from
+   * Wait for the event that answers a call: of one of these types, from what `answering` gives.
+   * @param {any} owner @param {string[]} names @param {string[]} answers @param {(self: any, given: any) => any} answering
    */
   function expectAnswers(owner, names, answers, answering) {
     if (!owner) return;
@@ -416,16 +387,11 @@
 
   /** @param {any} owner @param {string} name @param {(self: any) => void} seen */
   function watchGetter(owner, name, seen) {
-    const own = owner && getOwnPropertyDescriptor(owner.prototype, name);
-    if (!own || !own.get) return;
-    const get = new Proxy(own.get, {
-      apply(target, self, args) {
-        const given = apply(target, self, args);
-        seen(self);
-        return given;
-      },
+    wrapAccessor(owner?.prototype, name, "get", (native, self, args) => {
+      const given = apply(native, self, args);
+      seen(self);
+      return given;
     });
-    defineProperty(owner.prototype, name, { ...own, get });
   }
 
   /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere"} how */
@@ -507,40 +473,24 @@
     });
   }
 
-  const sharedWorker = globalThis.SharedWorker;
-  if (sharedWorker) {
-    const worker = new Proxy(sharedWorker, {
-      construct(target, args, made) {
-        const given = Reflect.construct(target, args, made);
-        noteReading(new URL(String(args[0]), document.baseURI), "elsewhere");
-        return given;
-      },
-    });
-    sharedWorker.prototype.constructor = worker;
-    globalThis.SharedWorker = worker;
-  }
+  wrapClass("SharedWorker", (target, args, made) => {
+    const given = construct(target, args, made);
+    noteReading(new URL(String(args[0]), document.baseURI), "elsewhere");
+    return given;
+  });
 
-  /**
-   * Wait for a connection, and for what comes with it: two frames later that is there.
-   * @param {string} name of the class
-   */
+  /** Wait for a connection, and for what comes with it: two frames later that is there. @param {string} name of the class */
   function expectOpening(name) {
-    const native = /** @type {any} */ (globalThis)[name];
-    if (!native) return;
-    const opening = new Proxy(native, {
-      construct(target, args, made) {
-        const connection = Reflect.construct(target, args, made);
-        if (level + 1 <= DEEPEST_TIMER) {
-          const end = () => expected.delete(connection);
-          expected.add(connection);
-          apply(add, connection, ["open", () => frame(() => frame(end)), { once: true }]);
-          apply(add, connection, ["error", end, { once: true }]);
-        }
-        return connection;
-      },
+    wrapClass(name, (target, args, made) => {
+      const connection = construct(target, args, made);
+      if (level + 1 <= DEEPEST_TIMER) {
+        const end = () => expected.delete(connection);
+        expected.add(connection);
+        apply(add, connection, ["open", () => frame(() => frame(end)), { once: true }]);
+        apply(add, connection, ["error", end, { once: true }]);
+      }
+      return connection;
     });
-    native.prototype.constructor = opening;
-    /** @type {any} */ (globalThis)[name] = opening;
   }
   expectOpening("EventSource");
   expectOpening("WebSocket");

@@ -153,12 +153,16 @@ const methods = {
   },
   /** Run a method about an element, if this is still its document. */
   ofDocument(/** @type {string} */ document_, /** @type {string} */ method, /** @type {unknown[]} */ args) {
-    if (document_ !== documentKey) return { problem: "stale", lasting: true };
-    const function_ = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (!function_) throw new TypeError(`the page script has no method ${method}`);
-    return function_(...args);
+    return document_ === documentKey ? methodOf(method)(...args) : { problem: "stale", lasting: true };
   },
 };
+
+/** @param {string} name */
+function methodOf(name) {
+  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (!method) throw new TypeError(`the page script has no method ${name}`);
+  return method;
+}
 
 const door = {
   doc: documentKey,
@@ -168,10 +172,8 @@ const door = {
    * @returns {string | Promise<string>}
    */
   run(method, args) {
-    const function_ = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (!function_) throw new TypeError(`the page script has no method ${method}`);
     typed = traced = treeNow = null;
-    const result = function_(...args);
+    const result = methodOf(method)(...args);
     return result instanceof Promise ? result.then(encode) : encode(result);
   },
   /** @param {Element} element */

@@ -97,9 +97,6 @@ const helpers = {
     if (deepActive() !== control) _focus.call(control, { preventScroll: true });
     return deepActive() === control;
   },
-  blur(element) {
-    /** @type {HTMLElement} */ (controlOf(element)).blur();
-  },
   /** Replace the text of a field as typing would, in a way that frameworks notice. */
   setValue(element, /** @type {string} */ value) {
     const field = controlOf(element);
@@ -163,19 +160,7 @@ const helpers = {
   text: (element) => (element instanceof HTMLElement ? _innerText.call(element) : textContent(element)),
   checked: (element) => checkedState(controlOf(element)),
   attribute: (element, /** @type {string} */ name) => attribute(element, name),
-  href: (element) => /** @type {HTMLAnchorElement} */ (closest(element, "a[href],area[href]") || element).href || null,
-  box(element) {
-    const box = boxOf(element);
-    return { x: box.left, y: box.top, width: box.width, height: box.height };
-  },
-  scrollIntoView(element) {
-    bringIntoView(element);
-  },
-  /** Click without a mouse, for what no point reaches. */
-  press(element) {
-    ask("input");
-    /** @type {HTMLElement} */ (element).click();
-  },
+  scrollIntoView: (element) => void bringIntoView(element),
 };
 
 /**
