@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from base64 import b64encode
 
@@ -87,5 +88,7 @@ def test_logs_hide_what_a_session_hides_in_tracebacks_too() -> None:
         record = logging.LogRecord("x", logging.ERROR, "", 0, "at %s", (FORMS["plus-encoded"](VALUE),), None)
         record.exc_info = (type(error), error, None)
     told = LogFormatter().format(record)
-    assert told.count("<secret>login</secret>") == 2
+    # Other tests of the process may have hidden the same value by another name.
+    assert len(re.findall("<secret>[^<]+</secret>", told)) == 2
+    assert VALUE not in told
     assert trace_of(told) is None
