@@ -8,11 +8,14 @@ let secretMet = false;
 
 /** Whether a field shows signs in the place of what it holds, or once did. @param {Element} element */
 function isMasked(element) {
-  if ((localName(element) === "input" && inputType(element) === "password") || !/^(?:none)?$/.test(styleOf(element).getPropertyValue("-webkit-text-security"))) {
-    secrets.add(element);
-    secretMet = true;
+  if (secrets.has(element)) return true;
+  const type = localName(element) === "input" ? inputType(element) : "";
+  if (type !== "password") {
+    if (type && !TEXT_TYPES.has(type)) return false;
+    if (/^(?:none)?$/.test(styleOf(element).getPropertyValue("-webkit-text-security"))) return false;
   }
-  return secrets.has(element);
+  secrets.add(element);
+  return (secretMet = true);
 }
 
 /** @param {Element} element */
@@ -215,10 +218,9 @@ function inputStates(input, role, states) {
     return;
   }
   if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
-  const secret = isSecret(input);
-  if (type === "password") states.push("type=password");
+  if (type === "password" && isSecret(input)) states.push("type=password");
   const value = input.value;
-  if (value) states.push(`value=${secret ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
+  if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);
   if (type === "range" || type === "number") {
     for (const bound of ["min", "max", "step"]) {
       const given = attribute(input, bound);
