@@ -71,7 +71,7 @@ class Activity:
     @property
     def has_socket(self) -> bool:
         """Whether a web socket is open, as the browser says."""
-        return bool(self._sockets)
+        return any(not socket.is_closed() for socket in self._sockets)
 
     def mark(self) -> int:
         """A number between what has begun so far and what begins from now on."""
@@ -94,8 +94,7 @@ class Activity:
         return any(self._endless.is_doubtful(request) for request in self.in_flight(since))
 
     def _on_socket(self, socket: WebSocket) -> None:
-        self._sockets.add(socket)
-        socket.on("close", self._sockets.discard)
+        self._sockets = {known for known in self._sockets if not known.is_closed()} | {socket}
 
     def learn(self, readings: Mapping[str, AnswerReading]) -> None:
         """How the page reads the answers of which URLs, without their queries."""

@@ -179,10 +179,8 @@ async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_wor
     assert not hand.session.lock.locked()
     await hand.session.close()
     assert contexts(own_manager) == own_manager.pool.contexts == 0
-    # One stays as long as the browser: that of its raw traces.
-    await until(lambda: len(list(folders.glob("mcp-browser*"))) == 1)
-    await own_manager.close()
     await until(lambda: not list(folders.glob("mcp-browser*")))
+    await own_manager.close()
 
 
 async def test_an_end_cancelled_at_waits_comes_about_all_the_same(own_manager: BrowserManager) -> None:

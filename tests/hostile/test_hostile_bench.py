@@ -164,7 +164,7 @@ def pages(site: Site) -> list[Step]:
         ("audit_accessibility", {}),
         ("list_page_tools", {}),
         ("call_page_tool", {"name": "nothing", "timeout": 1}),
-        ("start_recording", {"kind": "trace"}),
+        ("start_recording", {"kind": "video"}),
         ("stop_recording", {}),
         ("handle_dialog", {"accept": True}),
         ("measure_performance", {}),
