@@ -125,7 +125,8 @@ const methods = {
       };
       _addEventListener.call(window, name + number, take, { once: true, capture: true });
     }
-    return { doc: documentKey, frames: frameElements() };
+    // Only in frames that are shown.
+    return methodOf("stands")();
   },
   heard() {
     const found = heardEvents.map(([number, element]) => [number, wire(describe(element), false)]);
