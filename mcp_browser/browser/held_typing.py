@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
+import anyio
 from playwright.async_api import CDPSession, Keyboard
 
 from mcp_browser.dom.cdp import send
@@ -188,7 +189,8 @@ class HeldTyping:
             if strayed and not self._is_confidential(text):
                 raise _moved(done)
         except BaseException:
-            await self._tab.ask(keys.release(hold))
+            with anyio.CancelScope(shield=True):
+                await self._tab.ask(keys.release(hold))
             raise
         return hold, place
 
@@ -237,7 +239,9 @@ class HeldTyping:
         finally:
             held = HeldKeys(gone=True)
             if not self._tab.held:
-                held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
+                # Also where the call is cancelled: a person may type next.
+                with anyio.CancelScope(shield=True):
+                    held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
         return held
 
 

@@ -23,7 +23,7 @@ class KeyPlace:
     """What has the keyboard: an element of a document, or the document itself (`element` 0).
 
     `password` says that it is a field whose content nobody is to read; `origin` is the document's, as the
-    browser has it: `null` where it is opaque. `watched` says that the document began under our eyes.
+    browser has it: `null` where it is opaque. `watched` says that the hook has run there from the beginning.
     """
 
     world: World

@@ -1,5 +1,7 @@
 """Keys sent to the page."""
 
+import anyio
+
 from mcp_browser.errors import InvalidArguments, NotFound
 from tests.actions.hand import Hand
 
@@ -70,3 +72,17 @@ async def test_keys_for_an_unknown_index_are_not_sent(hand: Hand) -> None:
     await hand.open(KEYS)
     await hand.fails("send_keys", NotFound, keys="Enter", index=99_999)
     assert await hand.js("seen") == []
+
+
+async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand: Hand) -> None:
+    # Each key takes the page so long that the call is cancelled in the middle.
+    busy = "f.onkeydown = () => { for (let end = Date.now() + 30; Date.now() < end;); }"
+    await hand.open(f"{KEYS}<script>{busy}</script>")
+    index = hand.index("Field")
+    with anyio.move_on_after(0.3) as scope:
+        await hand.do("send_keys", keys="word " * 40, index=index)
+    assert scope.cancelled_caught
+
+    await hand.js("g.focus()")
+    await hand.session.current_tab.page.keyboard.type("typed by a person")
+    assert await hand.js("g.value") == "typed by a person"

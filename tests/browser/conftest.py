@@ -1,6 +1,8 @@
 """Sessions of a real browser, and a hand that acts in them as the controller does."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -112,3 +114,12 @@ async def own_manager() -> AsyncIterator[BrowserManager]:
     manager = BrowserManager(Settings(browser=HEADLESS, limits=LIMITS))
     yield manager
     await manager.close()
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary folder for this test alone; with a long path, Chromium could not make its socket in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from pathlib import Path
 from typing import Any
@@ -72,16 +71,6 @@ def contexts(manager: BrowserManager) -> int:
     return sum(len(browser.contexts) for browser in manager.pool.browsers)
 
 
-@pytest.fixture
-def folders(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """Where this process, the driver and the browser make their temporary folders meanwhile."""
-    # Short: the browser has a socket there.
-    with tempfile.TemporaryDirectory() as place:
-        monkeypatch.setenv("TMPDIR", place)
-        monkeypatch.setattr(tempfile, "tempdir", place)
-        yield Path(place)
-
-
 def at_opening(
     monkeypatch: pytest.MonkeyPatch, number: int, then: Callable[[BrowserSession], Coroutine[Any, Any, Any]]
 ) -> list[Stepped]:
@@ -130,7 +119,7 @@ async def test_a_session_closed_at_each_wait_of_its_opening_leaves_no_context(
 
 
 async def test_a_profile_closed_at_each_wait_of_its_opening_is_free_again(
-    monkeypatch: pytest.MonkeyPatch, folders: Path, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, temporary: Path, tmp_path: Path
 ) -> None:
     settings = BrowserSettings(headless=True, profile=tmp_path / "profile")
     before = len(drivers())
@@ -143,7 +132,7 @@ async def test_a_profile_closed_at_each_wait_of_its_opening_is_free_again(
         await manager.close()
     assert manager.pool.contexts == 0
     await until(lambda: len(drivers()) == before)
-    await until(lambda: not list(folders.glob("mcp-browser*")))
+    await until(lambda: not list(temporary.glob("mcp-browser*")))
 
 
 async def cancel_at(work: Coroutine[Any, Any, Any], number: int) -> bool:
@@ -161,7 +150,7 @@ async def cancel_at(work: Coroutine[Any, Any, Any], number: int) -> bool:
 
 
 async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_works(
-    own_manager: BrowserManager, site: Site, folders: Path
+    own_manager: BrowserManager, site: Site, temporary: Path
 ) -> None:
     hand = Hand(await own_manager.open_session())
     there = site.page("<a target=_blank href='about:blank' style='position:fixed;inset:0'>Open</a>")
@@ -179,7 +168,7 @@ async def test_a_call_cancelled_at_waits_of_its_action_leaves_a_session_that_wor
     assert not hand.session.lock.locked()
     await hand.session.close()
     assert contexts(own_manager) == own_manager.pool.contexts == 0
-    await until(lambda: not list(folders.glob("mcp-browser*")))
+    await until(lambda: not list(temporary.glob("mcp-browser*")))
     await own_manager.close()
 
 
@@ -346,7 +335,7 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def busy_manager(folders: Path) -> AsyncIterator[BrowserManager]:
+async def busy_manager(temporary: Path) -> AsyncIterator[BrowserManager]:
     manager = BrowserManager(
         Settings(browser=HEADLESS, limits=LIMITS, sessions=SessionSettings(sessions_per_browser=8))
     )
@@ -355,7 +344,7 @@ async def busy_manager(folders: Path) -> AsyncIterator[BrowserManager]:
 
 
 async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
-    busy_manager: BrowserManager, folders: Path
+    busy_manager: BrowserManager, temporary: Path
 ) -> None:
     before = len(drivers())
     chance = random.Random(7)
@@ -381,4 +370,4 @@ async def test_many_sessions_a_third_of_them_broken_off_leave_nothing(
     assert busy_manager.sessions == ()
     await busy_manager.close()
     await until(lambda: len(drivers()) <= before)
-    await until(lambda: not list(folders.iterdir()))
+    await until(lambda: not list(temporary.iterdir()))

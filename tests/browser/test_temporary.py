@@ -3,9 +3,7 @@
 import os
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +13,6 @@ from tests.support.process import RawServer
 from tests.support.site import Site
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and owners of files")
-
-
-@pytest.fixture
-def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary folder for this test alone; with a long path, Chromium could not make its socket in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setenv("TMPDIR", folder)
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        yield Path(folder)
 
 
 def left(temporary: Path, name: str = "left") -> Path:

@@ -3,9 +3,7 @@
 import io
 import re
 import sys
-import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,15 +23,6 @@ PAGE = """<style>p { color: #123456 }</style><p>Hello</p>
   pw.onchange = () => history.pushState(0, "", `?${pw.value}`);
   send.onclick = () => fetch("?", { method: "POST", body: JSON.stringify({ saw: pw.value }) });
 </script>"""
-
-
-@pytest.fixture
-def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary folder for this test alone; with a long path, Chromium could not make its socket in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setenv("TMPDIR", folder)
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        yield Path(folder)
 
 
 def telling(folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Page
@@ -213,6 +214,28 @@ async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page)
     for name in ("Closed", "Vector", "In frame"):
         index = index_of(snapshot, name)
         assert await in_page(dom, index, "element => element.localName") in ("button", "a")
+
+
+@pytest.mark.parametrize("by_content", [False, True])
+async def test_a_file_input_gets_files_by_their_paths_or_their_content(
+    show: Show, page: Page, tmp_path: Path, by_content: bool
+) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.bin"]
+    for path, content in zip(paths, (b"words \xc3\xbc", bytes(range(256))), strict=True):
+        path.write_bytes(content)
+    dom = await show(
+        "<label>Files <input type=file id=f multiple></label>"
+        "<script>seen = []; f.oninput = f.onchange = event => seen.push(event.type)</script>"
+    )
+
+    await dom.set_files(index_of(await dom.snapshot(), "Files"), paths, by_content=by_content)
+
+    read = "async file => [file.name, file.type, [...new Uint8Array(await file.arrayBuffer())]]"
+    given = await page.evaluate(f"Promise.all([...f.files].map({read}))")
+    assert [name for name, _, _ in given] == ["a.txt", "b.bin"]
+    assert [bytes(content) for _, _, content in given] == [path.read_bytes() for path in paths]
+    assert given[0][1] == "text/plain"
+    assert await page.evaluate("seen") == ["input", "change"]
 
 
 async def test_an_element_that_playwright_has_found_gets_an_index(show: Show, page: Page) -> None:
