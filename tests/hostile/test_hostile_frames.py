@@ -45,12 +45,18 @@ def bank(site: Site, heard: Heard) -> str:
 
 
 async def type_secret(
-    session: BrowserSession, start: str, name: str, arguments: dict[str, Any], *, domain: str = "localhost"
+    session: BrowserSession,
+    start: str | None,
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    domain: str = "localhost",
 ) -> ActionRecord:
-    """What an agent records of typing the secret on a page that has just been opened; indexes are names."""
+    """What an agent records of typing the secret on a page that it opens first, if any; indexes are names."""
     secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": [domain]})})
     agent = make_agent("Log in.", [done()], session, secrets=secrets)
-    await agent.executor.open(start)
+    if start is not None:
+        await agent.executor.open(start)
     with anyio.fail_after(10):
         while "textbox" not in (await agent.executor.look(picture=False)).text:  # noqa: ASYNC110
             await anyio.sleep(0.05)
