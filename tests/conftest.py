@@ -1,7 +1,11 @@
 """Fixtures for every test: a local site and a real Chromium."""
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+import functools
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,11 +20,35 @@ from tests.support.site import Site
 hypothesis_settings.register_profile("no deadline", deadline=None)
 hypothesis_settings.load_profile("no deadline")
 
+LONGEST_TEST = 180.0
+"""After which a test that waits fails, and shows where, seconds; the nightly run has longer ones."""
+
+
+class TookTooLong(Exception):
+    """A test has not ended; CI does not run it again."""
+
+
+def limited(test: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """The same test with a limit of time."""
+
+    @functools.wraps(test)
+    async def run(*arguments: Any, **keywords: Any) -> None:
+        limit = asyncio.timeout(LONGEST_TEST)
+        try:
+            async with limit:
+                await test(*arguments, **keywords)
+        except TimeoutError as error:
+            if limit.expired():
+                raise TookTooLong(f"It has not ended after {LONGEST_TEST:g} s") from error
+            raise
+
+    return run
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow the end-to-end tests that neither are the smoke run's nor drive applications.
 
-    Those in nightly.txt are marked as nightly, too.
+    Those in nightly.txt are marked as nightly, too. The others have a limit of time.
     """
     nightly = set(Path(__file__).with_name("nightly.txt").read_text("utf-8").splitlines())
     for item in items:
@@ -28,6 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if {item.nodeid, item.nodeid.partition("[")[0]} & nightly:
             item.add_marker(pytest.mark.nightly)
+        elif isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+            item.obj = limited(item.obj)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,13 @@ from tests.support.site import Site
 LIMITS = LimitSettings(action_timeout=3, navigation_timeout=6, settle_timeout=2, call_timeout=12)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the nightly run the cases that are slow by two of their parameters."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and len(list(item.iter_markers("slow"))) > 1:
+            item.add_marker(pytest.mark.nightly)
+
+
 @pytest.fixture(scope="session")
 def shop() -> Iterator[Site]:
     """Another origin of the same site: a browser shows it in the same process."""
