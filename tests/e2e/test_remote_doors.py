@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -86,7 +87,7 @@ async def test_a_client_with_a_token_works(server: RemoteServer, path: str, era:
 
 
 async def test_a_change_is_told_before_the_answer_to_what_made_it(http: httpx2.AsyncClient) -> None:
-    call = {"name": "save_pdf", "arguments": {}}
+    call: dict[str, Any] = {"name": "save_pdf", "arguments": {}}
     messages = (
         INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
