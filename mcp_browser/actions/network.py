@@ -1,5 +1,6 @@
 """What the browser asks the network for: listed, looked at, awaited, exported."""
 
+import asyncio
 import json
 import re
 import time
@@ -14,7 +15,7 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
-from mcp_browser.browser.network.exchange import ToldExchange, tell
+from mcp_browser.browser.network.exchange import tell
 from mcp_browser.browser.network.log import Exchange, NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.errors import DeadlineExceeded
@@ -185,13 +186,12 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
 
     log = await ctx.session.plugin(NetworkLog)
     matches = params.matcher()
-    told: list[tuple[Exchange, ToldExchange]] = []
-    for exchange in filter(matches, log.exchanges()):
-        await log.complete(exchange)
-        told.append((exchange, tell(exchange, exchange.response_body, ctx.session.redactor())))
+    exchanges = [*filter(matches, log.exchanges())]
+    await asyncio.gather(*map(log.complete, exchanges))
+    redactor = ctx.session.redactor()
+    told = [(exchange, tell(exchange, exchange.response_body, redactor)) for exchange in exchanges]
     browser = ctx.session.context.browser
     version = f"chromium/{browser.version}" if browser else "chromium/unknown"
-    redactor = ctx.session.redactor()
     titles = {tab.id: redactor.text(tab.title) for tab in ctx.session.tabs.values() if tab.title}
     archive = hide_in(make_har(told, browser=version, titles=titles), ctx.session.hidden)
     content = json.dumps(archive, ensure_ascii=False, indent=1).encode()
