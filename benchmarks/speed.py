@@ -18,7 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import egress, report, servers
+from benchmarks import egress, path, report, servers
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
@@ -226,6 +226,7 @@ def main() -> None:
     document += "\n" + (_tasks_before() if asked.no_tasks else _tasks(names))
     if kept := egress.section_of(egress.DOCUMENT.read_text(encoding="utf-8")):
         document = egress.replaced(document, kept)
+    document = egress.replaced(document, path.section(path.rows_of(), path.rows_before()), path.HEADING)
     Console().print(document, markup=False, highlight=False, soft_wrap=True)
     if not asked.no_write:
         Path(__file__).parent.parent.joinpath("docs", "performance.md").write_text(document, encoding="utf-8")
