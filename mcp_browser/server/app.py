@@ -12,11 +12,12 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from mcp_browser import __version__
 from mcp_browser.controller import Controller
-from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource
+from mcp_browser.server.calls import Answer, Call, ServerTool
 from mcp_browser.server.observer import CallObserver
 from mcp_browser.server.principals import principal_of_request
 from mcp_browser.server.prompts.catalog import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks.extension import TaskExtension
 from mcp_browser.server.tasks.long_calls import LongCalls
 from mcp_browser.server.tools import Tools, ToolsOf
@@ -68,7 +69,7 @@ class BrowserServer(Server[Any]):
 
 def create_server(  # noqa: PLR0913 - the parts of a server, most of them by keyword
     controller: Controller | ToolsOf,
-    sessions: SessionSource,
+    sessions: Sessions,
     tools: Iterable[ServerTool] = (),
     resources: Iterable[ResourceProvider] = (),
     *,

@@ -45,10 +45,11 @@ from mcp_browser.server.ask import (
     shows_apps,
     takes_forms,
 )
-from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool, SessionSource
+from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
 from mcp_browser.server.principals import Principal, SettingsOf
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks.long_calls import TaskHandle
 from mcp_browser.settings import Settings
 from mcp_browser.text import in_texts
@@ -74,7 +75,7 @@ class Tools:
     def __init__(
         self,
         controller: Controller,
-        sessions: SessionSource,
+        sessions: Sessions,
         own: Iterable[ServerTool] = (),
         *,
         observer: CallObserver | None = None,

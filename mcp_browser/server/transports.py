@@ -1,5 +1,6 @@
 """How clients reach the server."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
@@ -19,11 +20,12 @@ from mcp_browser.policy import load_policy
 from mcp_browser.server.agent.secret_forms import OpenForm
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession, ServerTool, SessionSource
+from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire
 from mcp_browser.settings import Settings
 
@@ -52,7 +54,7 @@ class View(Protocol):
     def link_to(self) -> ViewLink: ...
 
 
-OpenView = Callable[[Settings, BrowserManager, SessionSource], AbstractAsyncContextManager[View]]
+OpenView = Callable[[Settings, BrowserManager, Sessions], AbstractAsyncContextManager[View]]
 
 
 def registry_of(settings: Settings) -> Registry:
@@ -115,22 +117,24 @@ async def serve_stdio(
             ],
             long_calls=agent,
         )
+        watching = asyncio.create_task(source.watch())
+        stack.callback(watching.cancel)
         file = cast("anyio.AsyncFile[str] | None", wire)
         requests, answers = await stack.enter_async_context(stdio_server(file, file))
         await server.run(requests, answers, server.create_initialization_options())
 
 
-def _sessions(settings: Settings, manager: BrowserManager) -> tuple[SessionSource, tuple[ServerTool, ...]]:
-    """Where the session of a call comes from, and the tools that go with it."""
+def _sessions(settings: Settings, manager: BrowserManager) -> tuple[Sessions, tuple[ServerTool, ...]]:
+    """The sessions of calls, and the tools for them."""
     if SESSIONS not in settings.tools.tools:
         # Clients that drive the browser by the one tool know it as one that ends by itself.
         idles = "browser_action" in settings.tools.tools
-        return OneSession(manager, idle_seconds=settings.sessions.idle_timeout if idles else None), ()
+        return Sessions(manager, idle_seconds=settings.sessions.idle_timeout if idles else None), ()
     # Imported late: few clients over stdio want several.
-    from mcp_browser.server.sessions.local import LocalSessions, local_session_tools  # noqa: PLC0415
+    from mcp_browser.server.sessions.tools import local_session_tools  # noqa: PLC0415
 
-    several = LocalSessions(manager)
-    return several, local_session_tools(several)
+    sessions = Sessions(manager, has_handles=True)
+    return sessions, local_session_tools(sessions)
 
 
 async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
@@ -139,4 +143,4 @@ async def _offer_profiles(manager: BrowserManager, folder: Path) -> None:
     from mcp_browser.server.sessions.profiles import Profiles  # noqa: PLC0415
 
     session = await manager.default_session()
-    session.limits = replace(session.limits, logins=Profiles(folder).of(ANONYMOUS))
+    session.limits = replace(session.limits, logins=Profiles(folder, ANONYMOUS))

@@ -30,7 +30,7 @@ from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_doors, listen
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
-from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tasks.extension import require_tasks, takes_tasks
 from mcp_browser.server.tasks.long_calls import CallState, LongCall, handle_of
@@ -757,7 +757,7 @@ def refused(_reason: str) -> None:
 async def main() -> None:
     settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
     manager = BrowserManager(settings, remote=True)
-    sessions = Sessions(manager, SettingsOf(settings))
+    sessions = RemoteSessions(manager, SettingsOf(settings))
     server = create_server(
         Controller(registry_of(settings), settings),
         sessions,

@@ -13,8 +13,8 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.person import PersonTools
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.remote import RemoteBrowser, client_of, serving
@@ -139,7 +139,7 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
     manager = BrowserManager(settings)
     controller = Controller(default_registry().only({"core"}), settings)
     person = PersonTools(lambda _: controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
-    server = create_server(controller, OneSession(manager), person.tools(settings))
+    server = create_server(controller, Sessions(manager), person.tools(settings))
     try:
         async with Client(server, mode=era, elicitation_callback=elicit) as client:
             page = site.page("<button onclick=\"document.body.append(' Thank you')\">Pay</button>")

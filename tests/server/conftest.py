@@ -12,8 +12,8 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
 
 custom = Registry()
@@ -52,7 +52,7 @@ async def server(registry: Registry, browser_manager: BrowserManager) -> AsyncIt
     """A server with a clean browser session."""
     manager = browser_manager
     session = manager._default = await manager.open_session(isolated=True)
-    source = OneSession(manager)
+    source = Sessions(manager)
     controller = Controller(registry, manager.settings)
     yield create_server(controller, source, resources=[SessionFiles(manager, source)])
     await session.close()

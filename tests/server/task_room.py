@@ -1,7 +1,6 @@
 """A server whose agent follows a script, in this process: for what is the same over every transport."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +13,20 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import Lease, OneSession
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.sessions.sessions import DEFAULT, HeldSession, Sessions
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk
 
 
-class Lending:
+class Lending(Sessions):
     """Lends one session, to everybody; owned by nobody where `owned` is false."""
-
-    has_handles = False
-    is_remote = False
 
     def __init__(self, session: BrowserSession, manager: BrowserManager | None = None) -> None:
         """A session beside it is opened by `manager`."""
-        self._session = session
-        self._one = OneSession(manager or BrowserManager(session.settings))
+        super().__init__(manager or BrowserManager(session.settings))
+        self._hold(HeldSession(handle=DEFAULT, session=session))
         self.owned = True
-
-    @asynccontextmanager
-    async def lease(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None
-    ) -> AsyncGenerator[Lease]:
-        if handle is None:
-            yield Lease(session=self._session)
-            return
-        async with self._one.lease(request, principal, handle) as lease:
-            yield lease
-
-    async def beside(self, principal: Principal, session: BrowserSession) -> Lease:
-        return await self._one.beside(principal, session)
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession

@@ -22,7 +22,8 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import NotFound
 from mcp_browser.server import tools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import Call, OneSession, server_tool
+from mcp_browser.server.calls import Call, server_tool
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.server.test_app import text_of
@@ -84,7 +85,7 @@ def server(manager: BrowserManager) -> Server[Any]:
         server_tool(greet, param_model=GreetParams, read_only=True),
         server_tool(outside, param_model=GreetParams, in_session=False),
     ]
-    return create_server(Controller(registry, SETTINGS), OneSession(manager), own)
+    return create_server(Controller(registry, SETTINGS), Sessions(manager), own)
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -207,16 +208,18 @@ async def test_two_tools_of_one_name_are_refused() -> None:
     controller = Controller(counting, SETTINGS)
     tool = server_tool(greet, param_model=GreetParams)
     counting_too = server_tool(count, param_model=GreetParams)  # pyright: ignore[reportArgumentType]
-    assert create_server(controller, OneSession(manager), [tool])
+    assert create_server(controller, Sessions(manager), [tool])
     with pytest.raises(ValueError, match="two tools are named count"):
-        create_server(controller, OneSession(manager), [counting_too])
+        create_server(controller, Sessions(manager), [counting_too])
 
 
 @pytest.mark.slow
 async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Site) -> None:
     manager = BrowserManager(SETTINGS)
     controller = Controller(default_registry(), SETTINGS)
-    server = create_server(controller, OneSession(manager, idle_seconds=0.8))
+    sessions = Sessions(manager, idle_seconds=0.8)
+    server = create_server(controller, sessions)
+    watching = asyncio.create_task(sessions.watch())
     async with Client(server) as client:
 
         async def act(**arguments: str) -> str:
@@ -234,4 +237,5 @@ async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Si
         assert "closed after 0.8 s without a call" in told
         assert "launch" in told
         assert "Opened" in await act(action="launch", url=site.page("<p>Again"))
+    watching.cancel()
     await manager.close()

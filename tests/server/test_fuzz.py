@@ -20,7 +20,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     AgentSettings,
     BrowserSettings,
@@ -180,7 +180,7 @@ async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
         agent=AgentSettings(tasks_dir=folder / "tasks"),
     )
     manager = BrowserManager(given_settings)
-    source, registry = OneSession(manager), default_registry()
+    source, registry = Sessions(manager), default_registry()
     agent = AgentTools(given_settings, source, registry)
     server = create_server(
         Controller(registry, given_settings), source, tools=agent.tools(), long_calls=agent

@@ -23,9 +23,9 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.limits import LONGEST_RESULT, fit
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     BrowserSettings,
     FileSettings,
@@ -203,7 +203,7 @@ async def monsters() -> AsyncIterator[Monsters]:
     registry.include(gallery)
     session = await manager.open_session(context_options={"device_scale_factor": 3})
     manager._default = session
-    source = OneSession(manager)
+    source = Sessions(manager)
     server = create_server(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
     yield Monsters(server, session)
     await manager.close()

@@ -11,16 +11,16 @@ from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer, create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.prompts.catalog import NEEDED
 from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings, ToolSettings
 
 
 def server_of(**tools: Any) -> BrowserServer:
     settings = Settings(tools=ToolSettings(**tools))
     manager = BrowserManager(settings)
-    source = OneSession(manager)
+    source = Sessions(manager)
     controller = Controller(load_registry(settings.tools), settings)
     return create_server(controller, source)
 

@@ -21,17 +21,17 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
 
 both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
 Era = Literal["auto", "legacy"]
 
 
-class OwnSession(OneSession):
+class OwnSession(Sessions):
     """The source as one of several clients has it: it sees one session."""
 
     def __init__(self, manager: BrowserManager, own: BrowserSession) -> None:
@@ -59,7 +59,7 @@ class Room:
     def __post_init__(self) -> None:
         files = SessionFiles(self.manager, OwnSession(self.manager, self.mine))
         controller = Controller(Registry(), self.manager.settings)
-        self.server = create_server(controller, OneSession(self.manager), resources=[files])
+        self.server = create_server(controller, Sessions(self.manager), resources=[files])
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -105,9 +105,9 @@ async def test_a_long_list_comes_in_pages(room: Room) -> None:
         await room.mine.artifacts.add(b"x", f"{number}.txt")
     for number in range(101):
         await room.theirs.artifacts.add(b"x", f"{number}.txt")
-    both = SessionFiles(room.manager, OneSession(room.manager))
+    both = SessionFiles(room.manager, Sessions(room.manager))
     server = create_server(
-        Controller(Registry(), room.manager.settings), OneSession(room.manager), resources=[both]
+        Controller(Registry(), room.manager.settings), Sessions(room.manager), resources=[both]
     )
     async with Client(server) as client:
         first = await client.list_resources()

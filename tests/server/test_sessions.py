@@ -10,24 +10,24 @@ from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller
 from mcp_browser.server.resources.sessions import SessionFiles
-from mcp_browser.server.sessions import store
-from mcp_browser.server.sessions.store import UNUSED_KEPT, Sessions
+from mcp_browser.server.sessions import remote
+from mcp_browser.server.sessions.remote import UNUSED_KEPT, RemoteSessions
 from mcp_browser.settings import SessionSettings, Settings
 
 REQUEST: Any = SimpleNamespace(request=None)  # Of the modern protocol, which has no sessions of its own
 ALICE, BOB, CAROL = (Principal(name=name, id=name) for name in ("alice", "bob", "carol"))
 
 
-async def call(sessions: Sessions, principal: Principal, handle: str | None = None) -> str:
+async def call(sessions: RemoteSessions, principal: Principal, handle: str | None = None) -> str:
     """Call once, in the session of that handle or in a new one; the session's handle."""
     async with sessions.lease(REQUEST, principal, handle) as lease:
         return str(lease.handle)
 
 
 async def test_few_sessions_stay_that_no_call_has_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "UNUSED_SECONDS", 0)
+    monkeypatch.setattr(remote, "UNUSED_SECONDS", 0)
     manager = BrowserManager(Settings())
-    sessions = Sessions(manager, SettingsOf(manager.settings))
+    sessions = RemoteSessions(manager, SettingsOf(manager.settings))
     named = await call(sessions, ALICE)
     await call(sessions, ALICE, named)
     bobs = await call(sessions, BOB)
@@ -45,7 +45,7 @@ async def test_few_sessions_stay_that_no_call_has_named(monkeypatch: pytest.Monk
 async def test_room_is_made_of_sessions_that_no_call_has_named(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = SessionSettings(max_sessions=3, max_sessions_per_client=2)
     manager = BrowserManager(Settings(sessions=limits))
-    sessions = Sessions(manager, SettingsOf(manager.settings))
+    sessions = RemoteSessions(manager, SettingsOf(manager.settings))
     named = await call(sessions, ALICE)
     await call(sessions, ALICE, named)
     unnamed, newer = await call(sessions, ALICE), await call(sessions, ALICE)
@@ -54,7 +54,7 @@ async def test_room_is_made_of_sessions_that_no_call_has_named(monkeypatch: pyte
     await call(sessions, BOB)
     with pytest.raises(LimitReached, match="as many as this server allows"):
         await call(sessions, CAROL)
-    monkeypatch.setattr(store, "UNUSED_SECONDS", 0)
+    monkeypatch.setattr(remote, "UNUSED_SECONDS", 0)
     await call(sessions, CAROL)
     with pytest.raises(UnknownSession, match="closed to make room"):
         sessions.find(newer, ALICE)
@@ -65,7 +65,7 @@ async def test_room_is_made_of_sessions_that_no_call_has_named(monkeypatch: pyte
 
 async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
     manager = BrowserManager(Settings(), remote=True)
-    sessions = Sessions(manager, SettingsOf(manager.settings))
+    sessions = RemoteSessions(manager, SettingsOf(manager.settings))
     files = SessionFiles(manager, sessions)
     heard: list[tuple[str, str, bool]] = []
 

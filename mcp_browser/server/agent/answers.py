@@ -30,7 +30,7 @@ async def answer(run: Run) -> types.CallToolResult:
     if result.structured_content is not None:
         # A client may give its model nothing else.
         result.structured_content["notes"] = list(run.told)
-        if run.handle is not None and not run.passing:
+        if run.handle is not None and not run.ephemeral:
             result.structured_content["session"] = run.handle
     return await fit(result, run.agent.session.artifacts)
 

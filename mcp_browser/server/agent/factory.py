@@ -229,7 +229,7 @@ class RunMaker:
             claim=Claim(path),
             asks_client=model.is_clients,
             handle=lease.handle,
-            passing=lease.passing,
+            ephemeral=lease.ephemeral,
             told=lease.told,
         )
         return run

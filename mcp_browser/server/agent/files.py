@@ -12,10 +12,10 @@ import mcp_types as types
 
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.calls import SessionSource
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
 from mcp_browser.server.resources.contents import contents_of, resource_of
+from mcp_browser.server.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
     from mcp_browser.server.agent.running import Run
@@ -55,7 +55,7 @@ class TaskFiles:
 
     def __init__(
         self,
-        sessions: SessionSource,
+        sessions: Sessions,
         *,
         runs: Callable[[], "list[Run]"],
         folder_of: Callable[[str, Principal], Path],

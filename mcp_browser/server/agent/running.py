@@ -32,7 +32,7 @@ class Run:
 
     `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
     calls attend, which `attended` counts. `claim` keeps other servers from the run's folder. `handle` is the
-    name of its session, which is `passing` where it is
+    name of its session, which is `ephemeral` where it is
     there for the run only; `told` goes with results. `turn` is how often it has begun, or gone on.
     """
 
@@ -42,7 +42,7 @@ class Run:
     claim: Claim
     asks_client: bool = False
     handle: str | None = None
-    passing: bool = False
+    ephemeral: bool = False
     told: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -105,7 +105,7 @@ class Run:
 
     def _let_go(self) -> None:
         """Close the tabs that were there for the run only; should it go on, it opens its page again."""
-        if self.passing and self.status.is_final:
+        if self.ephemeral and self.status.is_final:
             begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
 
     def _write_up(self) -> asyncio.Task[None]:

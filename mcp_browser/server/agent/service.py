@@ -35,9 +35,10 @@ from mcp_browser.server.agent.tools import (
 )
 from mcp_browser.server.agent.turns import Turns
 from mcp_browser.server.ask import is_modern
-from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, SessionSource
+from mcp_browser.server.calls import Answer, Call, Lease, NeedInput
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks.extension import takes_tasks
 from mcp_browser.server.tasks.long_calls import handle_of
 from mcp_browser.settings import Settings
@@ -51,7 +52,7 @@ class AgentRuns:
     def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
         self,
         settings: Settings,
-        sessions: SessionSource,
+        sessions: Sessions,
         registry: Registry,
         *,
         wrote: Callable[[Run, str], None],
@@ -181,8 +182,8 @@ class AgentRuns:
         """Where a new run works: in the session of the call, or beside it where that is wanted."""
         if params.if_busy != "own_tabs" or not self._turns.is_busy(lease.session):
             return lease
-        beside = await self._sessions.beside(call.principal, lease.session)
-        return replace(beside, told=(IN_OWN_TABS, *beside.told))
+        fork = await self._sessions.fork(call.principal, lease.session)
+        return replace(fork, told=(IN_OWN_TABS, *fork.told))
 
     async def _take_up(
         self,
@@ -262,7 +263,12 @@ class AgentRuns:
             self._turns.take(run),
         ):
             session = run.agent.session
-            if run.passing and run.turn > 1 and session.open_context is None and isinstance(run.agent, Agent):
+            if (
+                run.ephemeral
+                and run.turn > 1
+                and session.open_context is None
+                and isinstance(run.agent, Agent)
+            ):
                 run.agent.taken_up = True
             yield
 

@@ -11,9 +11,10 @@ from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.server.agent.files import TaskFiles
 from mcp_browser.server.agent.secret_forms import OpenForm
-from mcp_browser.server.calls import Answer, Call, ServerTool, SessionSource, server_tool
+from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks.long_calls import LongCall
 from mcp_browser.settings import Settings
 
@@ -88,7 +89,7 @@ class AgentTools:
     def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
         self,
         settings: Settings,
-        sessions: SessionSource,
+        sessions: Sessions,
         registry: Registry,
         *,
         open_form: OpenForm | None = None,

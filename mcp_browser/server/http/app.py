@@ -20,7 +20,7 @@ from mcp_browser.server.http.events import ResumableSessions
 from mcp_browser.server.http.files import files_route
 from mcp_browser.server.http.middleware.stack import MIB
 from mcp_browser.server.resources.sessions import SessionFiles
-from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     settings: Settings,
     *,
     server: Server[Any],
-    sessions: Sessions,
+    sessions: RemoteSessions,
     manager: BrowserManager,
     middleware: Sequence[Middleware] = (),
     routes: Sequence[BaseRoute] = (),

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_browser.server.http.events import ResumableSessions
-from mcp_browser.server.sessions.store import CONNECTION, Sessions
+from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
 _SESSION_HEADER = b"mcp-session-id"
 _VERSION_HEADER = b"mcp-protocol-version"
@@ -28,7 +28,7 @@ class StreamableHttp:
     on them as on the handles of sessions.
     """
 
-    def __init__(self, manager: ResumableSessions, sessions: Sessions) -> None:
+    def __init__(self, manager: ResumableSessions, sessions: RemoteSessions) -> None:
         self._manager = manager
         self._sessions = sessions
         self._prefix = sessions.replica.encode()
@@ -86,7 +86,7 @@ class ServerSentEvents:
     def __init__(
         self,
         server: Server[Any],
-        sessions: Sessions,
+        sessions: RemoteSessions,
         *,
         path: str,
         longest_body: int,

@@ -33,7 +33,7 @@ from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.sessions import SessionFiles
-from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tools import Tools, ToolsOf
 from mcp_browser.server.transports import registry_of
@@ -89,7 +89,7 @@ class HttpServer:
         self._settings = settings
         self._listener = listener
         settings_of = SettingsOf(settings)
-        self.sessions = Sessions(manager, settings_of)
+        self.sessions = RemoteSessions(manager, settings_of)
         access = settings.access
         numbers = Numbers(
             sessions=lambda: len(self.sessions),

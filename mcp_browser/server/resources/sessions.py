@@ -8,9 +8,9 @@ from mcp_browser.browser.files.artifacts import URI, Artifact
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.calls import SessionSource
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
 from mcp_browser.server.resources.contents import LARGEST_PART, contents_of, resource_of
+from mcp_browser.server.sessions.sessions import Sessions
 
 
 class SessionFiles:
@@ -28,7 +28,7 @@ class SessionFiles:
         ),
     )
 
-    def __init__(self, manager: BrowserManager, sessions: SessionSource) -> None:
+    def __init__(self, manager: BrowserManager, sessions: Sessions) -> None:
         self._manager = manager
         self._sessions = sessions
 

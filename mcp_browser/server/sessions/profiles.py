@@ -30,23 +30,24 @@ StorageState = dict[str, Any]
 
 
 class Profiles:
-    """The folder of profiles: in it one folder for each caller, in that one for each profile."""
+    """The profiles of one caller: in its part of `folder` there is a folder for each."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, principal: Principal) -> None:
+        # Names of callers may hold anything, and ids may be long.
+        self._folder = folder / hashlib.sha256(principal.id.encode()).hexdigest()[:32]
 
-    def names(self, principal: Principal) -> list[str]:
-        """The caller's profiles in which something was kept."""
-        return sorted(path.parent.name for path in self._folder_of(principal).glob(f"*/{_FILE}"))
+    def names(self) -> list[str]:
+        """The profiles in which something was kept."""
+        return sorted(path.parent.name for path in self._folder.glob(f"*/{_FILE}"))
 
-    async def acquire(self, principal: Principal, name: str) -> "NamedProfile":
+    async def acquire(self, name: str) -> "NamedProfile":
         """Take a profile for one session; a name that there is not yet is a new one.
 
         Raises:
             InvalidArguments: this cannot be a name.
             ProfileInUse: another session has it.
         """
-        folder = self._folder_of(principal) / _checked(name)
+        folder = self._folder / _checked(name)
         lock = ProfileLock(folder)
         try:
             await lock.acquire()
@@ -62,45 +63,25 @@ class Profiles:
             lock.release()
             raise
 
-    def state_of(self, principal: Principal, name: str) -> StorageState:
+    def load(self, name: str) -> StorageState:
         """A copy of what is kept in a profile.
 
         Raises:
             InvalidArguments: this cannot be a name.
             NotFound: nothing was kept under it.
         """
-        state = _read(self._folder_of(principal) / _checked(name) / _FILE)
+        state = _read(self._folder / _checked(name) / _FILE)
         if state is None:
-            names = self.names(principal)
+            names = self.names()
             raise NotFound(
                 f"Nothing is kept in a profile {name!r}.",
                 hint=f"Profiles: {', '.join(names)}." if names else "There are no profiles yet.",
             )
         return state
 
-    def of(self, principal: Principal) -> "CallersProfiles":
-        """The caller's profiles, for a session to save to and load from."""
-        return CallersProfiles(self, principal)
-
-    def _folder_of(self, principal: Principal) -> Path:
-        # Names of callers may hold anything, and ids may be long.
-        return self._folder / hashlib.sha256(principal.id.encode()).hexdigest()[:32]
-
-
-class CallersProfiles:
-    """The profiles of one caller, as a session's terms name them."""
-
-    def __init__(self, profiles: Profiles, principal: Principal) -> None:
-        self._profiles = profiles
-        self._principal = principal
-
-    def load(self, name: str) -> StorageState:
-        """A copy of what is kept in a profile. Raises as `Profiles.state_of` does."""
-        return self._profiles.state_of(self._principal, name)
-
     async def save(self, name: str, state: StorageState) -> None:
-        """Keep a state in a profile that no session holds. Raises as `Profiles.hold` does, and OSError."""
-        profile = await self._profiles.acquire(self._principal, name)
+        """Keep a state in a profile that no session holds. Raises as `acquire` does, and OSError."""
+        profile = await self.acquire(name)
         try:
             await profile.put(state)
         finally:

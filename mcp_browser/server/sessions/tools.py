@@ -1,6 +1,7 @@
-"""The tools by which a remote client opens, lists and closes browser sessions."""
+"""The tools by which a client opens, lists and closes browser sessions."""
 
 import time
+from functools import partial
 from typing import Any, Literal
 
 import mcp_types as types
@@ -8,10 +9,11 @@ from pydantic import Field
 
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.errors import InvalidArguments, NotFound
-from mcp_browser.server.calls import Call, ServerTool, server_tool
+from mcp_browser.server.calls import Call, Handler, ServerTool, server_tool
 from mcp_browser.server.principals import ANONYMOUS
-from mcp_browser.server.sessions.profiles import NamedProfile, StorageState
-from mcp_browser.server.sessions.store import HeldSession, Sessions, connection_of, in_words
+from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
+from mcp_browser.server.sessions.remote import RemoteSessions, connection_of
+from mcp_browser.server.sessions.sessions import HeldSession, Sessions, in_words
 from mcp_browser.settings import Viewport, known_locale, known_timezone
 
 
@@ -26,7 +28,7 @@ class ContextParams(ActionParams):
 
 
 class NewSessionParams(ContextParams):
-    """How the browser of the session shall be."""
+    """How the browser of a remote client's session shall be."""
 
     profile: str | None = Field(
         default=None, description="Name of a profile: start with its logins, and keep them there."
@@ -34,8 +36,14 @@ class NewSessionParams(ContextParams):
     logins_of: str | None = Field(default=None, description="Start with a copy of this profile's logins.")
 
 
+class NewLocalSessionParams(ContextParams):
+    """How the browser of a local client's session shall be."""
+
+    isolated: bool = Field(default=False, description="Start clean, without the logins of the profile.")
+
+
 class ListSessionsParams(ActionParams):
-    """Of which to tell."""
+    """Which sessions to list."""
 
     session: str | None = Field(
         default=None,
@@ -54,24 +62,27 @@ class CloseSessionParams(ActionParams):
     )
 
 
+_CLOSED = "The session was closed by close_session."
 _ONLY_BY_HANDLE = (
     "This server does not ask who calls, so it cannot tell which sessions are yours: give the handle of one "
     "as `session`, here or to close_session. Those that nobody names end by themselves."
 )
 
 
-def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
-    """The tools for these sessions."""
+def session_tools(sessions: RemoteSessions) -> tuple[ServerTool, ...]:
+    """The tools for sessions of many clients."""
 
     async def new_session(call: Call, params: NewSessionParams) -> types.CallToolResult:
         """Start another isolated browser session; its handle goes into `session` of later calls."""
         options = context_options(params)
         profile: NamedProfile | None = None
         if params.profile is not None:
-            profile = await _profiles(sessions).acquire(call.principal, params.profile)
+            profile = await _profiles(sessions, call).acquire(params.profile)
         try:
             if params.logins_of is not None:
-                options["storage_state"] = _logins(sessions, call, params)
+                if params.profile is not None:
+                    raise InvalidArguments("Give either 'profile' or 'logins_of'.")
+                options["storage_state"] = _profiles(sessions, call).load(params.logins_of)
             held = await sessions.open(
                 call.principal,
                 connection=connection_of(call.request),
@@ -86,7 +97,7 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         if profile is not None:
             known = "starts with the logins kept there" if profile.state else "is new"
             text += f' The profile "{profile.name}" {known}.'
-        return tool_result(text, {"session": held.handle, "message": text})
+        return _result(text, {"session": held.handle, "message": text})
 
     async def list_sessions(call: Call, params: ListSessionsParams) -> types.CallToolResult:
         """List your browser sessions, and the profiles there are."""
@@ -95,17 +106,16 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
             held = [sessions.find(params.session, call.principal)]
         else:
             held = sessions.of(call.principal, connection)
-        lines = [line_of(one) for one in held] or ["You have no sessions."]
-        told: dict[str, Any] = {}
+        lines = [_line(one) for one in held] or ["You have no sessions."]
+        data: dict[str, Any] = {}
         if call.principal == ANONYMOUS and connection is None and params.session is None:
             # Whoever asks may be anybody, and a handle lets its holder in.
-            lines, told = [_ONLY_BY_HANDLE], {"message": _ONLY_BY_HANDLE}
-        names = sessions.profiles.names(call.principal) if sessions.profiles is not None else []
+            lines, data = [_ONLY_BY_HANDLE], {"message": _ONLY_BY_HANDLE}
+        profiles = sessions.profiles_of(call.principal)
+        names = profiles.names() if profiles is not None else []
         if names:
             lines.append(f"Profiles: {', '.join(names)}.")
-        return tool_result(
-            "\n".join(lines), told | {"sessions": [data_of(one) for one in held], "profiles": names}
-        )
+        return _result("\n".join(lines), data | {"sessions": [_data(one) for one in held], "profiles": names})
 
     async def close_session(call: Call, params: CloseSessionParams) -> types.CallToolResult:
         """Close a browser session; a profile keeps its logins."""
@@ -119,38 +129,57 @@ def session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
         else:
             held = default
         await held.session.takeover.let_pass()
-        await sessions.end(held, "The session was closed by close_session.")
-        return tool_result("Closed the session.", None)
+        await sessions.end(held, _CLOSED)
+        return _result("Closed the session.", None)
 
+    return _tools(new_session, list_sessions, close_session, NewSessionParams)
+
+
+def local_session_tools(sessions: Sessions) -> tuple[ServerTool, ...]:
+    """The tools for several sessions of the one client of a server over stdio."""
+
+    async def new_session(call: Call, params: NewLocalSessionParams) -> types.CallToolResult:
+        """Start another browser session with its own tabs; its handle goes into `session` of later calls."""
+        options = context_options(params)
+        held = await sessions.open(call.principal, isolated=params.isolated, context_options=options)
+        state = "clean" if held.session.isolated else "with the profile's logins"
+        text = f'New browser session "{held.handle}", {state}: give it as `session` with each call for it.'
+        return _result(text, {"session": held.handle, "message": text})
+
+    async def list_sessions(_call: Call, params: ListSessionsParams) -> types.CallToolResult:
+        """List your browser sessions."""
+        held = [await sessions.named(params.session)] if params.session is not None else sessions.all()
+        lines = [_line(one) for one in held] or [
+            "There are no sessions yet: any call starts the default one."
+        ]
+        return _result("\n".join(lines), {"sessions": [_data(one) for one in held]})
+
+    async def close_session(_call: Call, params: CloseSessionParams) -> types.CallToolResult:
+        """Close a browser session with its tabs; the profile keeps its logins."""
+        held = await sessions.named(params.session)
+        await held.session.takeover.let_pass()
+        await sessions.end(held, _CLOSED)
+        return _result(f'Closed the session "{held.handle}".', None)
+
+    return _tools(new_session, list_sessions, close_session, NewLocalSessionParams)
+
+
+def _tools(
+    new: Handler[Any], list_: Handler[Any], close: Handler[Any], new_params: type[ContextParams]
+) -> tuple[ServerTool, ...]:
+    tool = partial(server_tool, in_session=False, open_world=False)
     return (
-        server_tool(new_session, param_model=NewSessionParams, in_session=False, open_world=False),
-        server_tool(
-            list_sessions,
-            param_model=ListSessionsParams,
-            in_session=False,
-            read_only=True,
-            open_world=False,
-        ),
-        server_tool(
-            close_session,
-            param_model=CloseSessionParams,
-            in_session=False,
-            destructive=True,
-            open_world=False,
-        ),
+        tool(new, param_model=new_params),
+        tool(list_, param_model=ListSessionsParams, read_only=True),
+        tool(close, param_model=CloseSessionParams, destructive=True),
     )
 
 
-def _profiles(sessions: Sessions) -> Any:
-    if sessions.profiles is None:
+def _profiles(sessions: RemoteSessions, call: Call) -> Profiles:
+    profiles = sessions.profiles_of(call.principal)
+    if profiles is None:
         raise NotFound("This server keeps no profiles.", hint="It would with --profiles FOLDER.")
-    return sessions.profiles
-
-
-def _logins(sessions: Sessions, call: Call, params: NewSessionParams) -> StorageState:
-    if params.profile is not None:
-        raise InvalidArguments("Give either 'profile' or 'logins_of'.")
-    return _profiles(sessions).state_of(call.principal, params.logins_of)
+    return profiles
 
 
 def context_options(params: ContextParams) -> dict[str, Any]:
@@ -159,12 +188,11 @@ def context_options(params: ContextParams) -> dict[str, Any]:
     Raises:
         InvalidArguments: one of them cannot be.
     """
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = params.model_dump(include={"user_agent", "color_scheme"}, exclude_none=True)
     try:
         if params.viewport is not None:
             size = Viewport.model_validate(params.viewport)
-            options["viewport"] = {"width": size.width, "height": size.height}
-            options["screen"] = options["viewport"]
+            options["viewport"] = options["screen"] = {"width": size.width, "height": size.height}
         if params.timezone is not None:
             options["timezone_id"] = known_timezone(params.timezone)
         if params.locale is not None:
@@ -174,33 +202,26 @@ def context_options(params: ContextParams) -> dict[str, Any]:
             "'viewport' must be WIDTHxHEIGHT (1280x720), 'timezone' an IANA name (Europe/Berlin), 'locale' a "
             "language and region (de-DE)."
         ) from None
-    for name in ("user_agent", "color_scheme"):
-        value = getattr(params, name)
-        if value is not None:
-            options[name] = value
     return options
 
 
-def data_of(held: HeldSession) -> dict[str, Any]:
-    """What is told of a session, for programs."""
+def _data(held: HeldSession) -> dict[str, Any]:
     tab = held.session.tab_in_use
     return {
         "session": held.handle,
         "profile": held.profile.name if held.profile is not None else None,
         "url": held.session.addresses.redact(tab.url) if tab is not None else None,
         "tabs": len(held.session.tabs),
-        "idle_seconds": 0 if held.calls else round(time.monotonic() - held.used),
+        "idle_seconds": 0 if held.running else round(time.monotonic() - held.used),
     }
 
 
-def line_of(held: HeldSession) -> str:
-    """What is told of a session, in one line."""
-    data = data_of(held)
+def _line(held: HeldSession) -> str:
+    data = _data(held)
     profile = f', profile "{data["profile"]}"' if data["profile"] else ""
-    state = "working" if held.calls else f"idle for {in_words(data['idle_seconds'])}"
+    state = "working" if held.running else f"idle for {in_words(data['idle_seconds'])}"
     return f'"{held.handle}"{profile}: {data["url"] or "not opened yet"}, tabs: {data["tabs"]}, {state}'
 
 
-def tool_result(text: str, data: dict[str, Any] | None) -> types.CallToolResult:
-    """A tool's result, as text and as data."""
+def _result(text: str, data: dict[str, Any] | None) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)

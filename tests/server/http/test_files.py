@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.http.files import files_route
 from mcp_browser.server.principals import Principal, set_principal
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
 
 
@@ -23,7 +23,7 @@ class Room:
 
     def __init__(self, manager: BrowserManager, session: BrowserSession) -> None:
         self.session = session
-        files = SessionFiles(manager, OneSession(manager))
+        files = SessionFiles(manager, Sessions(manager))
         route = files_route(files, lambda caller, _session: caller.id == "alice", prefix="/browser")
         self.app = Starlette(routes=[route])
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(self), base_url="http://test")

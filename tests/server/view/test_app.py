@@ -14,7 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
 from mcp_browser.server.principals import SettingsOf
-from mcp_browser.server.sessions.store import Sessions
+from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.view import app
 from mcp_browser.server.view.app import KEY_META, ViewApp
 from mcp_browser.server.view.hands import Hands
@@ -33,7 +33,7 @@ async def called(client: Client, name: str, **arguments: Any) -> types.CallToolR
 async def watched(manager: BrowserManager) -> AsyncGenerator[Client]:
     """A client whose server has sessions of many clients, and the view."""
     settings = Settings(server=ServerSettings(view=True))
-    sessions = Sessions(manager, SettingsOf(settings))
+    sessions = RemoteSessions(manager, SettingsOf(settings))
     view = ViewApp(SettingsOf(settings), Journal(manager), Hands())
     server = create_server(Controller(Registry(), settings), sessions, view.tools(settings))
     async with Client(server, extensions=[shows_apps()]) as client:

@@ -9,12 +9,12 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.calls import SessionSource
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.http.view.view import LiveView
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 LOOPBACK = "127.0.0.1"
@@ -22,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 
 @asynccontextmanager
 async def viewed_on_loopback(
-    settings: Settings, manager: BrowserManager, source: SessionSource
+    settings: Settings, manager: BrowserManager, source: Sessions
 ) -> AsyncGenerator[LiveView]:
     """The view, served within the block; its link is told on standard error.
 

@@ -2,17 +2,14 @@
 
 import asyncio
 import hashlib
-import logging
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-import anyio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
@@ -21,26 +18,29 @@ from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact
 from mcp_browser.browser.files.disk import ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.own_task import finish
+from mcp_browser.browser.own_task import begin, finish
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
-from mcp_browser.server.calls import Lease, NeedInput, logins_of
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles
+from mcp_browser.server.sessions.sessions import (
+    ANEW,
+    LONGEST_TICK,
+    HeldSession,
+    Sessions,
+    in_words,
+    logged,
+)
 from mcp_browser.settings import SessionSettings
 from mcp_browser.text import counted
-
-logger = logging.getLogger(__name__)
 
 CONNECTION = "mcp_browser.connection"
 """Where a request's ASGI scope names the protocol session, once the transport has found that there is one."""
 
 HANDLE_BYTES = 18  # How much of a handle is chance: 144 bits
-LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
 STATE_SECONDS = 5.0  # How long after a call its session's state is kept: once for quick calls, seconds
 OVER = "The session ended with its connection."
-ANEW = "Start anew: call without `session`, or call new_session."
 
 UNUSED_KEPT = 3  # How many sessions of a client stay that were never called again, the newest
 UNUSED_SECONDS = 60.0  # The others end so long after their one call
@@ -49,68 +49,35 @@ UNUSED = "The session was closed to make room: no call had named it since it was
 REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
-class HeldSession:
-    """A browser session and who holds it, by a `handle` that nobody else can guess.
-
-    `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
-    the latest call, are seconds of a clock of their own. `calls` counts those under way, which `running`
-    breaks off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
-    `unused`: it was started by a call that named none, and no other call has named it yet.
-    """
-
-    handle: str
-    owner: Principal
-    connection: str | None
-    session: BrowserSession
-    profile: NamedProfile | None = None
-    started: float = field(default_factory=time.monotonic)
-    used: float = field(default_factory=time.monotonic)
-    calls: int = 0
-    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
-    over: str = ""
-    unsaved: bool = False
-    unused: bool = False
-
-
-class Sessions:
-    """The source of sessions for a server that has many clients.
+class RemoteSessions(Sessions):
+    """The sessions of a server that has many clients.
 
     A client of the legacy protocol, or of SSE, has a session of its own without naming it: that of its
     protocol session. In the modern protocol, which knows none, a call without a handle starts a session, and
     its result tells the handle.
     """
 
-    has_handles = True
     is_remote = True
 
     def __init__(self, manager: BrowserManager, settings_of: SettingsOf) -> None:
-        self._manager = manager
+        super().__init__(manager, has_handles=True)
         self._settings_of = settings_of
         settings = settings_of.default
         self._settings = settings.sessions
         self.replica = f"{settings.server.replica}." if settings.server.replica else ""
         self.turns = FairSemaphore(self._settings.max_calls, crowds={ANONYMOUS.id})
-        self.profiles = Profiles(self._settings.profiles) if self._settings.profiles else None
-        self._held: dict[str, HeldSession] = {}
         self._closing: set[HeldSession] = set()
         self._defaults: dict[str, HeldSession] = {}
         self._disks: WeakValueDictionary[str, ClientDisk] = WeakValueDictionary()
         self._ended: dict[str, str] = {}
         self._over: dict[str, None] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._calls = 0
-        self._no_calls = asyncio.Event()
-        self._no_calls.set()
         self.stopping = False
 
     # -- for calls
 
-    @asynccontextmanager
-    async def lease(
-        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
-    ) -> AsyncGenerator[Lease]:
-        """The session of a call, for as long as that lasts; see `SessionSource`."""
+    async def _of_call(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None
+    ) -> tuple[HeldSession, tuple[str, ...], bool]:
         if self.stopping:
             raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
         connection = connection_of(request)
@@ -123,35 +90,14 @@ class Sessions:
             held, told = await self._own_of(connection, principal)
         else:
             held = await self.open(principal)
-            held.unused = True
-            is_new, told = True, (self.how_to_use(held),)
-        if held.calls > self._settings_for(principal).max_waiting:
+            held.unused = is_new = True
+            told = (self.how_to_use(held),)
+        if len(held.running) > self._settings_for(principal).max_waiting:
             raise LimitReached(
-                f"{held.calls} calls wait in this session already.", hint="Wait for their results first."
+                f"{len(held.running)} calls wait in this session already.",
+                hint="Wait for their results first.",
             )
-        self._count(held, 1)
-        call = anyio.CancelScope()
-        held.running.add(call)
-        try:
-            with call:
-                yield Lease(session=held.session, handle=held.handle, is_new=is_new, told=told)
-            if call.cancelled_caught:
-                raise UnknownSession(held.over, hint=ANEW)
-        except NeedInput:
-            if is_new:
-                await self.end(held, "The call that started it was not carried out.")
-            raise
-        finally:
-            held.running.discard(call)
-            self._count(held, -1)
-            held.used = time.monotonic()
-            held.unsaved = True
-
-    async def beside(self, principal: Principal, session: BrowserSession, /) -> Lease:
-        """A session with a handle of its own; see `SessionSource`."""
-        held = await self.open(principal, context_options=await logins_of(session))
-        told = f'Its browser session is "{held.handle}"; close_session ends it.'
-        return Lease(session=held.session, handle=held.handle, is_new=True, told=(told,))
+        return held, told, is_new
 
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
@@ -174,6 +120,11 @@ class Sessions:
             "with close_session."
         )
 
+    def profiles_of(self, principal: Principal) -> Profiles | None:
+        """The named profiles of a caller; None where the server keeps none."""
+        folder = self._settings.profiles
+        return Profiles(folder, principal) if folder is not None else None
+
     def default_of(self, connection: str) -> HeldSession | None:
         """The session that a protocol session has without naming it, if there is one now."""
         return self._defaults.get(connection)
@@ -186,7 +137,7 @@ class Sessions:
         """
         held = self._held.get(handle)
         if held is not None and held.owner.id == principal.id and (why := self._why_over(held)):
-            self._start(self.end(held, why))
+            begin(logged(self.end(held, why)))
             raise UnknownSession(why, hint=ANEW)
         if held is None or held.owner.id != principal.id:
             # To all others it is as if it had never been.
@@ -198,8 +149,9 @@ class Sessions:
         self,
         principal: Principal,
         *,
+        isolated: bool = True,
+        context_options: dict[str, Any] | None = None,
         connection: str | None = None,
-        context_options: Mapping[str, Any] | None = None,
         profile: NamedProfile | None = None,
     ) -> HeldSession:
         """A new session; its context opens at its first call, with `context_options` for `new_context`.
@@ -217,13 +169,14 @@ class Sessions:
         if profile is not None and profile.state is not None:
             options["storage_state"] = profile.state
         session = await self._manager.open_session(
+            isolated=isolated,
             settings=self._settings_of(principal),
             context_options=options,
             limits=SessionLimits(
                 lock=SessionLock(self.turns, principal.id),
                 why_no_tab=lambda tabs: self._why_no_tab(principal, tabs),
                 find_file=lambda uri: self._file_of(principal, uri),
-                logins=self.profiles.of(principal) if self.profiles is not None else None,
+                logins=self.profiles_of(principal),
                 output_dir=self._output_dir(principal),
                 disk=self._disk_of(principal),
                 tenant=principal.id,
@@ -231,19 +184,17 @@ class Sessions:
             ),
         )
         handle = f"{self.replica}{secrets.token_urlsafe(HANDLE_BYTES)}"
-        held = HeldSession(
-            handle=handle, owner=principal, connection=connection, session=session, profile=profile
+        return self._hold(
+            HeldSession(
+                handle=handle, owner=principal, connection=connection, session=session, profile=profile
+            )
         )
-        self._held[handle] = held
-        return held
 
     async def end(self, held: HeldSession, why: str) -> None:
         """Close a session, keeping the logins of its profile; its calls are answered with an error."""
         if self._held.pop(held.handle, None) is None:
             return
-        held.over = why
-        for call in held.running:
-            call.cancel()
+        self._break_off(held, why)
         self._ended[f"{held.owner.id} {held.handle}"] = why
         if held.connection is not None and self._defaults.get(held.connection) is held:
             del self._defaults[held.connection]
@@ -268,37 +219,36 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._held)
 
-    @property
-    def calls(self) -> int:
-        return self._calls
-
     # -- for the server
-
-    async def watch(self) -> None:
-        """Close sessions that are over, and keep the state of those that were used; runs until cancelled."""
-        while True:
-            shortest = [self._settings, *(self._settings_for(held.owner) for held in self._held.values())]
-            tick = min(LONGEST_TICK, *(min(one.idle_timeout, one.lifetime) / 4 for one in shortest))
-            await asyncio.sleep(tick)
-            now = time.monotonic()
-            for held in list(self._held.values()):
-                if why := self._why_over(held):
-                    self._start(self.end(held, why))
-                elif held.unsaved and not held.calls and now - held.used >= min(STATE_SECONDS, tick):
-                    held.unsaved = False
-                    self._start(self._keep_state(held))
 
     async def stop(self, seconds: float) -> None:
         """Take no new calls, wait at most `seconds` for those under way, then close every session."""
         self.stopping = True
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._no_calls.wait()
+                while any(held.running for held in self._held.values()):
+                    await self._call_ended.wait()
         await asyncio.gather(
             *(self.end(held, "The server was shut down.") for held in list(self._held.values()))
         )
 
     # -- inside
+
+    def _tick(self) -> float:
+        shortest = [self._settings, *(self._settings_for(held.owner) for held in self._held.values())]
+        return min(LONGEST_TICK, *(min(one.idle_timeout, one.lifetime) / 4 for one in shortest))
+
+    def _look_after(self, held: HeldSession) -> None:
+        """Close a session that is over, and keep the state of one that was used."""
+        if why := self._why_over(held):
+            begin(logged(self.end(held, why)))
+        elif (
+            held.unsaved
+            and not held.running
+            and (time.monotonic() - held.used >= min(STATE_SECONDS, self._tick()))
+        ):
+            held.unsaved = False
+            begin(logged(self._keep_state(held)))
 
     def _holder_of(self, session: BrowserSession) -> HeldSession | None:
         """Who has a session. One that is being closed, too: its files go only now, and that is told."""
@@ -353,14 +303,6 @@ class Sessions:
     def _settings_for(self, principal: Principal) -> SessionSettings:
         return self._settings_of(principal).sessions
 
-    def _count(self, held: HeldSession, change: int) -> None:
-        held.calls += change
-        self._calls += change
-        if self._calls:
-            self._no_calls.clear()
-        else:
-            self._no_calls.set()
-
     def _full_for(self, principal: Principal) -> LimitReached | None:
         settings = self._settings_for(principal)
         if len(self._held) >= settings.max_sessions:
@@ -379,8 +321,7 @@ class Sessions:
 
     def _unused(self, of: Callable[[HeldSession], bool]) -> list[HeldSession]:
         """Those among the sessions that were never called again, the longest idle first."""
-        free = [held for held in self._held.values() if not held.calls and not held.session.takeover.busy]
-        found = [held for held in free if held.unused and of(held)]
+        found = [held for held in self._held.values() if held.unused and not held.is_busy and of(held)]
         return sorted(found, key=lambda held: held.used)
 
     def _reclaimable(self, principal: Principal) -> HeldSession | None:
@@ -413,10 +354,9 @@ class Sessions:
     def _why_over(self, held: HeldSession) -> str:
         """Why a session is over, or nothing; one that has calls under way is not."""
         settings, now = self._settings_for(held.owner), time.monotonic()
-        taken = held.session.takeover
-        if held.calls or taken.busy:
+        if held.is_busy:
             return ""
-        used = max(held.used, taken.ended)
+        used = held.last_used
         if now - held.started >= settings.lifetime:
             return f"The session ended: it was {in_words(settings.lifetime)} old."
         if now - used >= settings.idle_timeout:
@@ -442,17 +382,6 @@ class Sessions:
         if held.profile is not None:
             await held.profile.keep(held.session)
 
-    def _start(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-
-        def done(ended: asyncio.Task[None]) -> None:
-            self._tasks.discard(ended)
-            if not ended.cancelled() and (error := ended.exception()) is not None:
-                logger.error("A session could not be looked after", exc_info=error)
-
-        task.add_done_callback(done)
-
 
 def _is_of(held: HeldSession, principal: Principal, connection: str | None) -> bool:
     """Whether a session is a caller's; one of an anonymous caller is known by its connection."""
@@ -465,12 +394,3 @@ def connection_of(request: ServerRequestContext[Any, Any]) -> str | None:
     """The protocol session that a call came in, None in the modern protocol over HTTP, which has none."""
     scope = getattr(request.request, "scope", None)
     return None if scope is None else scope.get(CONNECTION)
-
-
-def in_words(seconds: float) -> str:
-    """A time in words."""
-    for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds >= size:
-            number = f"{seconds / size:g}"
-            return f"{number} {name}{'' if number == '1' else 's'}"
-    return f"{seconds:g} seconds"

@@ -1,0 +1,268 @@
+"""The browser sessions that calls work in: here those of one client over stdio, in `remote` those of many."""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.context import ServerRequestContext
+
+from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.session_limits import SessionLimits
+from mcp_browser.errors import LimitReached, UnknownSession
+from mcp_browser.server.calls import Lease, NeedInput
+from mcp_browser.server.principals import ANONYMOUS, Principal
+
+if TYPE_CHECKING:
+    from mcp_browser.server.sessions.profiles import NamedProfile
+
+logger = logging.getLogger(__name__)
+
+DEFAULT = "default"
+"""The handle of a local client's session for calls that name none."""
+
+LONGEST_TICK = 5.0  # How often, at least, sessions are looked through for those that are over, seconds
+ANEW = "Start anew: call without `session`, or call new_session."
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HeldSession:
+    """A browser session and who holds it, by a `handle` that nobody else can guess.
+
+    `connection` is the protocol session (legacy HTTP, SSE) it was made in. `started` and `used`, the end of
+    the latest call, are seconds of a clock of their own. `running` are the calls under way, to break them
+    off. `over` is why it has ended. `unsaved`: something may be stored since its state was kept.
+    `unused`: it was started by a call that named none, and no other call has named it yet.
+    """
+
+    handle: str
+    session: BrowserSession
+    owner: Principal = ANONYMOUS
+    connection: str | None = None
+    profile: "NamedProfile | None" = None
+    started: float = field(default_factory=time.monotonic)
+    used: float = field(default_factory=time.monotonic)
+    running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    over: str = ""
+    unsaved: bool = False
+    unused: bool = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call works in it, or a person has it."""
+        return bool(self.running) or self.session.takeover.busy
+
+    @property
+    def last_used(self) -> float:
+        """When the latest call, or the latest person's turn, ended."""
+        return max(self.used, self.session.takeover.ended)
+
+
+class Sessions:
+    """The sessions of a server for one client: one, or several by handles.
+
+    Without `has_handles` there is the default session, and those that tasks have forked from it. A session
+    that was made for a call which ends with `NeedInput` is dropped again.
+    """
+
+    is_remote = False
+    """Whether the clients are on other machines, and have no business with paths of this one."""
+
+    def __init__(
+        self, manager: BrowserManager, *, has_handles: bool = False, idle_seconds: float | None = None
+    ) -> None:
+        """There is the default session only, which opens at its first call.
+
+        Args:
+            manager: where sessions are opened.
+            has_handles: tools take the argument `session`.
+            idle_seconds: `watch` closes the browser of the default session after so long without a call.
+        """
+        self.has_handles = has_handles
+        self._manager = manager
+        self._idle_seconds = idle_seconds
+        self._held: dict[str, HeldSession] = {}
+        self._numbers = itertools.count(1)
+        self._call_ended = Wakeup()
+
+    # -- for calls
+
+    @asynccontextmanager
+    async def lease(
+        self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
+    ) -> AsyncGenerator[Lease]:
+        """Lend a call its session, for as long as the call lasts.
+
+        Args:
+            request: the call's context.
+            principal: who calls.
+            handle: the argument `session`, if the caller gave one.
+
+        Raises:
+            ActionError: there is no such session, or no room for another one; or the session was closed
+                during the call.
+        """
+        held, told, is_new = await self._of_call(request, principal, handle)
+        call = anyio.CancelScope()
+        held.running.add(call)
+        try:
+            with call:
+                yield self._lease(held, told=told, is_new=is_new)
+            if call.cancelled_caught:
+                raise UnknownSession(held.over, hint=ANEW)
+        except NeedInput:
+            if is_new:
+                await self.end(held, "The call that started it was not carried out.")
+            raise
+        finally:
+            held.running.discard(call)
+            held.used = time.monotonic()
+            held.unsaved = True
+            self._call_ended.wake()
+
+    async def fork(self, principal: Principal, session: BrowserSession, /) -> Lease:
+        """Open a session for a task, with a copy of the logins of this one, which goes on.
+
+        Raises:
+            LimitReached: there is no room for another one.
+        """
+        # Imported late: it is seldom needed.
+        from mcp_browser.browser.site_data import read_state  # noqa: PLC0415
+
+        context = session.open_context
+        options = {"storage_state": await read_state(context)} if context is not None else {}
+        held = await self.open(principal, context_options=options)
+        if not self.has_handles:
+            return self._lease(held)
+        told = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return self._lease(held, told=(told,), is_new=True)
+
+    def owns(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /
+    ) -> bool:
+        """Whether a session is this client's own, and no other one's: its files are listed for it."""
+        return True
+
+    def may_read(self, _principal: Principal, _session: BrowserSession, /) -> bool:
+        """Whether the caller may read a file of the session whose address, a secret, it knows."""
+        return True
+
+    async def named(self, handle: str | None) -> HeldSession:
+        """Return the session of that handle, by default the default one.
+
+        Raises:
+            UnknownSession: there is none.
+        """
+        name = handle or DEFAULT
+        held = self._held.get(name)
+        if held is not None and not held.session.closed:
+            return held
+        if name != DEFAULT:
+            raise UnknownSession(
+                f"There is no session {name!r}.",
+                hint=f"There are: {', '.join(one.handle for one in self.all())}. new_session starts another.",
+            )
+        return self._hold(HeldSession(handle=DEFAULT, session=await self._manager.default_session()))
+
+    def all(self) -> list[HeldSession]:
+        """Those that were asked for and not closed, oldest first."""
+        return [held for held in self._held.values() if not held.session.closed]
+
+    async def open(
+        self,
+        principal: Principal,
+        *,
+        isolated: bool = True,
+        context_options: dict[str, Any] | None = None,
+    ) -> HeldSession:
+        """Make a session; its browser, or its tab in the profile's browser, opens at its first call.
+
+        Raises:
+            LimitReached: there are too many.
+        """
+        most = self._manager.settings.sessions.max_sessions
+        if self.has_handles and len(self.all()) >= most:
+            raise LimitReached(f"There are {most} sessions already.", hint="Close one with close_session.")
+        first = await self._manager.default_session()
+        browser = self._manager.settings.browser
+        # In a browser that runs elsewhere a session without a context of its own would have the same tabs.
+        isolated = isolated or first.isolated or browser.cdp_endpoint is not None
+        limits = SessionLimits(clipboard=Clipboard(), logins=first.limits.logins)
+        session = await self._manager.open_session(
+            isolated=isolated, context_options=context_options, limits=limits
+        )
+        return self._hold(HeldSession(handle=f"s{next(self._numbers)}", session=session, owner=principal))
+
+    async def end(self, held: HeldSession, why: str) -> None:
+        """Close a session; its calls are answered with an error."""
+        if self._held.pop(held.handle, None) is not None:
+            self._break_off(held, why)
+            await held.session.close()
+
+    # -- for the server
+
+    async def watch(self) -> None:
+        """Close what is over; runs until cancelled, or returns where nothing ever is."""
+        while tick := self._tick():
+            await asyncio.sleep(tick)
+            for held in list(self._held.values()):
+                self._look_after(held)
+
+    # -- inside; sessions of other clients differ in this
+
+    async def _of_call(
+        self, _request: ServerRequestContext[Any, Any], _principal: Principal, handle: str | None
+    ) -> tuple[HeldSession, tuple[str, ...], bool]:
+        """The session of a call, what its result says of that, and whether it was made for the call."""
+        return await self.named(handle), (), False
+
+    def _tick(self) -> float:
+        return min(LONGEST_TICK, (self._idle_seconds or 0) / 4)
+
+    def _look_after(self, held: HeldSession) -> None:
+        idle = self._idle_seconds
+        if idle is None or held.is_busy or held.session.open_context is None:
+            return
+        if time.monotonic() - held.last_used >= idle:
+            why = f"The browser was closed after {idle:g} s without a call: no page is open."
+            begin(logged(held.session.rest(why)))
+
+    def _lease(self, held: HeldSession, *, told: tuple[str, ...] = (), is_new: bool = False) -> Lease:
+        ephemeral = not self.has_handles and held.handle != DEFAULT
+        handle = held.handle if self.has_handles or ephemeral else None
+        return Lease(session=held.session, handle=handle, is_new=is_new, told=told, ephemeral=ephemeral)
+
+    def _hold(self, held: HeldSession) -> HeldSession:
+        self._held[held.handle] = held
+        return held
+
+    def _break_off(self, held: HeldSession, why: str) -> None:
+        held.over = why
+        for call in held.running:
+            call.cancel()
+
+
+async def logged(work: Coroutine[Any, Any, None]) -> None:
+    """Do work that nobody waits for; an error goes to the log."""
+    try:
+        await work
+    except Exception:
+        logger.exception("A session could not be looked after")
+
+
+def in_words(seconds: float) -> str:
+    """A time in words."""
+    for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            number = f"{seconds / size:g}"
+            return f"{number} {name}{'' if number == '1' else 's'}"
+    return f"{seconds:g} seconds"
