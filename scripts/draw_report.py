@@ -29,7 +29,7 @@ from mcp_browser.agent.record.report import REPORT_FILE
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.cli.progress import TerminalWatcher, tell_outcome
+from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
@@ -111,7 +111,7 @@ async def _run(agent: Agent) -> None:
     with TerminalWatcher(console, agent.history) as agent.watcher:
         outcome = await agent.run()
     await agent.write_up()
-    tell_outcome(console, outcome)
+    show_outcome(console, outcome)
     console.print(outcome.answer)
     picture = console.export_svg(title="mcp-browser run", unique_id="run")
     # Fonts from elsewhere are not wanted: whoever looks at it has one.

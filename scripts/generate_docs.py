@@ -18,13 +18,13 @@ from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
 from mcp_browser.cli.clients import CLIENTS, Client, Launch
 from mcp_browser.cli.config import NAME, entry_as_text
-from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.texts import PROMPTS
 from mcp_browser.server.sessions.tools import session_tools
-from mcp_browser.settings import Settings
+from mcp_browser.settings import Settings, all_options, group_titles
+from mcp_browser.settings.options import Option
 from scripts.counterparts import counterpart_tables
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,9 +13,8 @@ from playwright._impl._driver import compute_driver_executable
 from mcp_browser import __version__
 from mcp_browser.browser.process.installing import Installer
 from mcp_browser.cli import main
-from mcp_browser.cli.options import all_options
 from mcp_browser.errors import BrowserNotFound
-from mcp_browser.settings import BrowserSettings
+from mcp_browser.settings import BrowserSettings, all_options
 from tests.support.process import warnings_aside
 from tests.support.site import Site
 

@@ -6,11 +6,10 @@ import pytest
 
 from mcp_browser.cli import main
 from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.tokens import TokenSource
-from mcp_browser.settings import AccessSettings
+from mcp_browser.settings import AccessSettings, all_options
 
 SECRET = "a-secret-token-0123456789"
 

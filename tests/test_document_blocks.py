@@ -17,7 +17,7 @@ from benchmarks import servers
 from benchmarks.agent import model
 from mcp_browser.cli import arguments
 from mcp_browser.cli.clients import CLIENTS
-from mcp_browser.cli.options import all_options
+from mcp_browser.settings import all_options
 from scripts import counterparts, generate_docs
 from tests.test_docs import PAGES, ROOT
 
@@ -85,7 +85,7 @@ def flags() -> set[str]:
     of_settings = {
         flag for option in all_options().values() for flag in (option.flag, option.off_flag) if flag
     }
-    own = {flag for given in arguments._OWN.values() for flag in given}
+    own = {flag for command in arguments.COMMANDS.values() for flag in command.own}
     return of_settings | own | {"--config", "--help", "--stdio", "--version"}
 
 

@@ -16,8 +16,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import load_settings
+from mcp_browser.settings import all_options
 from tests.support.packages import npm_packages, python_packages
 
 ROOT = Path(__file__).parent.parent

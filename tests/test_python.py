@@ -51,7 +51,7 @@ def test_settings_are_named_without_their_groups() -> None:
         Settings.of(hedless=True)
     with pytest.raises(SettingsError, match=r"^viewport must be WIDTHxHEIGHT"):
         Settings.of(viewport="big")
-    with pytest.raises(SettingsError, match=r"^max_steps: "):
+    with pytest.raises(SettingsError, match=r"^max_steps must be a whole number from 1 to 1000"):
         Settings.of(max_steps=0)
 
 

@@ -11,10 +11,9 @@ from pydantic import ValidationError
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.cli.arguments import parse_arguments
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings, load_settings
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import BrowserSettings, Settings, Viewport
+from mcp_browser.settings import BrowserSettings, Settings, Viewport, all_options
 
 
 def load(*words: str, config: Path | None = None, **environment: str) -> LoadedSettings:

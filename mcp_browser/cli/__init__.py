@@ -49,9 +49,10 @@ def _run(words: Sequence[str]) -> int:  # noqa: PLR0911 - one a command
 
             return config(loaded.settings, arguments.given, flags=arguments.flags, file=arguments.config)
         case "completion":
-            from mcp_browser.cli.completion import completion
+            import shtab
 
-            return completion(whole_parser(), arguments.given["shell"])
+            sys.stdout.write(shtab.complete(whole_parser(), shell=arguments.given["shell"]) + "\n")
+            return 0
         case "doctor":
             from mcp_browser.cli.doctor import doctor
 

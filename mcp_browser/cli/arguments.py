@@ -4,121 +4,127 @@ import argparse
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
 from mcp_browser.cli.clients import CLIENTS
-from mcp_browser.cli.options import CONFIG_VARIABLE, all_options, group_titles
-from mcp_browser.cli.sources import did_you_mean
+from mcp_browser.cli.sources import CONFIG_VARIABLE
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import OWN_BROWSERS
+from mcp_browser.settings import OWN_BROWSERS, all_options, group_titles
+from mcp_browser.settings.options import did_you_mean
 
 CommandName = Literal["serve", "try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
 
-SHELLS = ("bash", "zsh", "fish", "powershell")
 
-_COMMANDS: dict[CommandName, str] = {
-    "try": "open a page, print its snapshot and save a screenshot; needs no MCP client",
-    "run": "let the built-in agent do a task, telling each step; its answer is printed",
-    "tasks": "list the tasks of run and run_task; show, resume, report, export (as a script) or delete them",
-    "install": "find a browser, or get one",
-    "config": "show the entry for an MCP client, or write it into the client's configuration",
-    "doctor": "show what was found on this machine and which settings are in force",
-    "token": "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
-    "completion": "print the script by which a shell completes commands and settings",
-}
+def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[str, Any]:
+    """Return what argparse takes of an argument: a switch where it has no metavar and nothing else."""
+    more |= {} if metavar is None else {"metavar": metavar}
+    return {"help": about, **(more or {"action": "store_true"})}
 
-_POSITIONALS: dict[CommandName, str] = {
-    "try": "[URL] ",
-    "config": "CLIENT ",
-    "token": "[NAME] ",
-    "completion": "SHELL ",
-    "run": "TASK | --replay TASK ",
-    "tasks": "[list | show TASK | resume TASK | report TASK | export TASK | delete TASK…] ",
-}
 
-_WITH_DEPS: Mapping[str, Any] = {
-    "action": "store_true",
-    "help": "let the system's package manager install what is missing; else you are asked at a terminal",
-}
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its help, the settings that its own help shows, and its own arguments for argparse.
 
-_OWN: Mapping[CommandName, Mapping[str, Mapping[str, Any]]] = {
-    "try": {
-        "url": {"nargs": "?", "metavar": "URL", "help": "page to open; without it, a page shipped here"},
-        "--with-deps": _WITH_DEPS,
-    },
-    "install": {"--with-deps": _WITH_DEPS},
-    "config": {
-        "client": {"nargs": "?", "metavar": "CLIENT", "help": f"one of {', '.join(CLIENTS)}"},
-        "--write": {
-            "action": "store_true",
-            "help": "write it into the client's file, which is kept as it was beside it; its other entries "
-            "and comments stay",
-        },
-        "--project": {"action": "store_true", "help": "for the project in the working folder only"},
-        "--url": {
-            "metavar": "ADDRESS",
-            "help": "the server runs there, such as https://host/mcp; a token is "
-            "taken from MCP_BROWSER_TOKEN",
-        },
-        "--transport": {
-            "choices": ("stdio", "http", "sse"),
-            "help": "stdio by default; http or sse with --url",
-        },
-        "--name": {"metavar": "NAME", "help": "what the client calls the server [browser]"},
-        "--file": {"metavar": "FILE", "type": Path, "help": "another file than the client's usual one"},
-    },
-    "completion": {"shell": {"choices": SHELLS, "help": "the shell"}},
-    "token": {"name": {"nargs": "?", "metavar": "NAME", "help": "whose it is; default: default"}},
-    "run": {
-        "task": {"nargs": "?", "metavar": "TASK", "help": "what is to be done, and what to report"},
-        "--start-url": {"metavar": "URL", "help": "page to begin on"},
-        "--output-schema": {"metavar": "FILE", "type": Path, "help": "JSON schema that the answer must fit"},
-        "--json": {"action": "store_true", "help": "print all of the outcome as JSON"},
-        "--max-seconds": {"metavar": "NUMBER", "type": float, "help": "most working time"},
-        "--max-tokens": {"metavar": "NUMBER", "type": int, "help": "most tokens"},
-        "--max-cost": {"metavar": "NUMBER", "type": float, "help": "most US dollars"},
-        "--style": {"choices": ("structured", "gui"), "help": "gui is for vision agents such as UI-TARS"},
-        "--vision": {"action": "store_true", "help": "show the model a picture of each page"},
-        "--secret": {
-            "action": "append",
-            "metavar": "NAME",
-            "help": "one of --secrets for it; repeatable",
-        },
-        "--replay": {
-            "metavar": "TASK",
-            "help": "do this task or folder again, without a model",
-        },
-        "--variable": {
-            "action": "append",
-            "metavar": "NAME=VALUE",
-            "help": "with --replay: a new value for a field or an old value; repeatable",
-        },
-    },
-    "tasks": {
-        "do": {
-            "nargs": "?",
-            "default": "list",
-            "choices": ("list", "show", "resume", "report", "export", "delete"),
-            "help": "list is the default; report prints HTML, export a Playwright script",
-        },
-        "names": {"nargs": "*", "metavar": "TASK", "help": "identifier, its beginning, or the task's folder"},
-        "--tell": {"metavar": "TEXT", "help": "with resume: what the agent is to know, or its answer"},
-        "--json": {"action": "store_true", "help": "with resume: print all of the outcome as JSON"},
-    },
-}
-"""The arguments that are a command's own, as argparse takes them."""
+    Every other setting is taken, too.
+    """
 
-_HELPED: Mapping[CommandName, frozenset[str]] = {
-    "try": frozenset({"headless", "executable", "allow_file_urls", "output_dir", "viewport"}),
-    "run": frozenset({"model", "model_url", "secrets", "headless", "profile", "isolated", "allow_domains"}),
-    "tasks": frozenset({"tasks_dir"}),
-    "install": frozenset({"browser", "executable"}),
-    "config": frozenset({"headless", "isolated", "profile", "tools", "output_dir"}),
-    "token": frozenset({"tokens"}),
+    summary: str
+    helped: str = ""
+    usage: str = ""
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+
+_WITH_DEPS = _argument(
+    "let the system's package manager install what is missing; else you are asked at a terminal"
+)
+
+COMMANDS: Mapping[CommandName, Command] = {
+    "try": Command(
+        "open a page, print its snapshot and save a screenshot; needs no MCP client",
+        "headless executable allow_file_urls output_dir viewport",
+        "[URL] ",
+        {
+            "url": _argument("page to open; without it, a page shipped here", "URL", nargs="?"),
+            "--with-deps": _WITH_DEPS,
+        },
+    ),
+    "run": Command(
+        "let the built-in agent do a task, telling each step; its answer is printed",
+        "model model_url secrets headless profile isolated allow_domains",
+        "TASK | --replay TASK ",
+        {
+            "task": _argument("what is to be done, and what to report", "TASK", nargs="?"),
+            "--start-url": _argument("page to begin on", "URL"),
+            "--output-schema": _argument("JSON schema that the answer must fit", "FILE", type=Path),
+            "--json": _argument("print all of the outcome as JSON"),
+            "--max-seconds": _argument("most working time", "NUMBER", type=float),
+            "--max-tokens": _argument("most tokens", "NUMBER", type=int),
+            "--max-cost": _argument("most US dollars", "NUMBER", type=float),
+            "--style": _argument("gui is for vision agents such as UI-TARS", choices=("structured", "gui")),
+            "--vision": _argument("show the model a picture of each page"),
+            "--secret": _argument("one of --secrets for it; repeatable", "NAME", action="append"),
+            "--replay": _argument("do this task or folder again, without a model", "TASK"),
+            "--variable": _argument(
+                "with --replay: a new value for a field or an old value; repeatable",
+                "NAME=VALUE",
+                action="append",
+            ),
+        },
+    ),
+    "tasks": Command(
+        "list the tasks of run and run_task; show, resume, report, export (as a script) or delete them",
+        "tasks_dir",
+        "[list | show TASK | resume TASK | report TASK | export TASK | delete TASK…] ",
+        {
+            "do": _argument(
+                "list is the default; report prints HTML, export a Playwright script",
+                nargs="?",
+                default="list",
+                choices=("list", "show", "resume", "report", "export", "delete"),
+            ),
+            "names": _argument("identifier, its beginning, or the task's folder", "TASK", nargs="*"),
+            "--tell": _argument("with resume: what the agent is to know, or its answer", "TEXT"),
+            "--json": _argument("with resume: print all of the outcome as JSON"),
+        },
+    ),
+    "install": Command("find a browser, or get one", "browser executable", own={"--with-deps": _WITH_DEPS}),
+    "config": Command(
+        "show the entry for an MCP client, or write it into the client's configuration",
+        "headless isolated profile tools output_dir",
+        "CLIENT ",
+        {
+            "client": _argument(f"one of {', '.join(CLIENTS)}", "CLIENT", nargs="?"),
+            "--write": _argument(
+                "write it into the client's file, which is kept as it was beside it; its other entries and "
+                "comments stay"
+            ),
+            "--project": _argument("for the project in the working folder only"),
+            "--url": _argument(
+                "the server runs there, such as https://host/mcp; a token is taken from MCP_BROWSER_TOKEN",
+                "ADDRESS",
+            ),
+            "--transport": _argument(
+                "stdio by default; http or sse with --url", choices=("stdio", "http", "sse")
+            ),
+            "--name": _argument("what the client calls the server [browser]", "NAME"),
+            "--file": _argument("another file than the client's usual one", "FILE", type=Path),
+        },
+    ),
+    "doctor": Command("show what was found on this machine and which settings are in force"),
+    "token": Command(
+        "make a bearer token for a client over HTTP; with --tokens FILE, add its hash there",
+        "tokens",
+        "[NAME] ",
+        {"name": _argument("whose it is; default: default", "NAME", nargs="?")},
+    ),
+    "completion": Command(
+        "print the script by which a shell completes commands and settings",
+        usage="SHELL ",
+        own={"shell": _argument("the shell", choices=("bash", "zsh", "fish", "powershell"))},
+    ),
 }
-"""The settings that a command's own help shows, by their fields' names; the others are taken, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +164,8 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
         # It wins over a variable or a file, as any flag does.
         values |= {"http": False, "sse": False}
     command = cast("CommandName", values.get("command") or "serve")
-    own = (name.removeprefix("--").replace("-", "_") for name in _OWN.get(command, {}))
+    words_of_it = COMMANDS[command].own if command != "serve" else ()
+    own = (name.removeprefix("--").replace("-", "_") for name in words_of_it)
     return Arguments(
         command=command,
         flags={name: values[name] for name in all_options() if name in values},
@@ -171,9 +178,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
         if unknown is not None:
-            known = ", ".join(_COMMANDS)
-            near = did_you_mean(unknown[1], _COMMANDS)
-            raise SettingsError(f"unknown command {unknown[1]!r}{near}; commands: {known}; see --help.")
+            near = did_you_mean(unknown[1], COMMANDS)
+            raise SettingsError(
+                f"unknown command {unknown[1]!r}{near}; commands: {', '.join(COMMANDS)}; see --help."
+            )
         raise SettingsError(f"{message}; see --help.")
 
 
@@ -189,7 +197,7 @@ class _Version(argparse.Action):
 
 def whole_parser() -> argparse.ArgumentParser:
     """The parser with the settings of every command."""
-    return _parser(list(_COMMANDS))
+    return _parser(list(COMMANDS))
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -213,21 +221,21 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
-    for name, summary in _COMMANDS.items():
-        command = commands.add_parser(
+    for name, command in COMMANDS.items():
+        added = commands.add_parser(
             name,
-            usage=f"mcp-browser {name} {_POSITIONALS.get(name, '')}[SETTINGS]",
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
+            usage=f"mcp-browser {name} {command.usage}[SETTINGS]",
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog="Other settings are taken, too: see `mcp-browser --help`.",
             allow_abbrev=False,
             formatter_class=_wide,
             argument_default=argparse.SUPPRESS,
         )
-        for argument, options in _OWN.get(name, {}).items():
-            command.add_argument(argument, **options)
+        for argument, options in command.own.items():
+            added.add_argument(argument, **options)
         if name in words:
-            _add_settings(command, helped=_HELPED.get(name, frozenset()))
+            _add_settings(added, helped=command.helped.split())
     _add_settings(parser)
     return parser
 

@@ -15,10 +15,9 @@ import tomlkit
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Launch, Transport
-from mcp_browser.cli.options import all_options
-from mcp_browser.cli.sources import did_you_mean
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import Settings
+from mcp_browser.settings import Settings, all_options
+from mcp_browser.settings.options import did_you_mean
 
 DISTRIBUTION = "mcp-browser-server"
 NAME = "browser"

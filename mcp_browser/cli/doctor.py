@@ -36,12 +36,11 @@ from mcp_browser.browser.process.profile import chromium_holder, profile_folder,
 from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.browser.start_state import check
 from mcp_browser.cli.install import start_problem, tell
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.sessions.tools import session_tools
-from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.settings import BrowserSettings, Settings, all_options
 from mcp_browser.text import cut_address, quoted
 
 _LABEL_WIDTH = 12
@@ -69,11 +68,9 @@ def doctor(loaded: LoadedSettings) -> int:
     findings = list(_findings(loaded.settings))
     console.print(Text(f"mcp-browser {__version__}", style="bold"))
     for finding in findings:
-        mark = "! " if finding.broken else "  "
-        style = "bold red" if finding.broken else "cyan"
+        mark, style = ("! ", "bold red") if finding.broken else ("  ", "cyan")
         console.print(Text(mark + finding.label.ljust(_LABEL_WIDTH), style=style) + Text(finding.text))
-    console.print()
-    console.print(Text("Settings", style="bold"))
+    console.print(Text("\nSettings", style="bold"))
     for line in _settings(loaded):
         console.print(Text(line))
     return 1 if any(finding.broken for finding in findings) else 0
@@ -91,29 +88,14 @@ def _findings(settings: Settings) -> Iterator[Finding]:
         yield Finding("Files", str(error), broken=True)
     if browser.connect is not None:
         yield from _own_browser(browser.connect, browser.connect_tabs)
-        return
-    if browser.cdp_endpoint is not None:
+    elif browser.cdp_endpoint is not None:
         yield _endpoint(browser.cdp_endpoint, "running already, at")
-        return
-    if browser.selenium_grid is not None:
+    elif browser.selenium_grid is not None:
         yield _grid(browser.selenium_grid)
-        return
-    if browser.browser_endpoint is not None:
+    elif browser.browser_endpoint is not None:
         yield _endpoint(browser.browser_endpoint, "those of the Playwright server at")
-        return
-    try:
-        choice = find_browser(browser, isolated=browser.isolated)
-    except BrowserNotFound as error:
-        yield Finding("Browser", str(error), broken=True)
     else:
-        yield Finding(
-            "Browser", f"{browser_version(choice) or choice.label} at {choice.executable or choice.channel}"
-        )
-        yield _start(choice, browser)
-        yield from _headless_shell(choice, browser)
-    yield _sandbox(browser)
-    yield _display(browser)
-    yield _profile(browser)
+        yield from _installed_browser(browser)
 
 
 def _tools(settings: Settings) -> int:
@@ -126,13 +108,22 @@ def _tools(settings: Settings) -> int:
     return sum(not action.is_bound_to_pages for action in registry) + len(own)
 
 
-def _headless_shell(choice: BrowserChoice, settings: BrowserSettings) -> Iterator[Finding]:
-    """Which browser isolated and remote sessions get, where that is another one than the profile's."""
-    if choice.headless_only or not prefers_headless_shell(settings, isolated=True):
-        return
-    isolated = find_browser(settings, isolated=True)
-    if isolated != choice:
-        yield Finding("Isolated", f"{isolated}, for sessions without a profile")
+def _installed_browser(settings: BrowserSettings) -> Iterator[Finding]:
+    try:
+        choice = find_browser(settings, isolated=settings.isolated)
+    except BrowserNotFound as error:
+        yield Finding("Browser", str(error), broken=True)
+    else:
+        name = browser_version(choice) or choice.label
+        yield Finding("Browser", f"{name} at {choice.executable or choice.channel}")
+        yield _start(choice, settings)
+        shell = prefers_headless_shell(settings, isolated=True) and not choice.headless_only
+        if shell and (isolated := find_browser(settings, isolated=True)) != choice:
+            yield Finding("Isolated", f"{isolated}, for sessions without a profile")
+    why_off = "off, as told" if settings.sandbox is False else "off, since root runs it"
+    yield Finding("Sandbox", "on" if uses_sandbox(settings) else why_off)
+    yield _display(settings)
+    yield _profile(settings)
 
 
 def _endpoint(address: str, told: str) -> Finding:
@@ -192,12 +183,6 @@ def _start(choice: BrowserChoice, settings: BrowserSettings) -> Finding:
     return Finding("Start", f"opened a page in {time.monotonic() - began:.1f} s")
 
 
-def _sandbox(settings: BrowserSettings) -> Finding:
-    if uses_sandbox(settings):
-        return Finding("Sandbox", "on")
-    return Finding("Sandbox", "off, as told" if settings.sandbox is False else "off, since root runs it")
-
-
 def _display(settings: BrowserSettings) -> Finding:
     name = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY") or "yes"
     display = name if has_display() else "none"
@@ -220,11 +205,8 @@ def _profile(settings: BrowserSettings) -> Finding:
         return Finding("Profile", f"{folder}, in use by {holder}")
     if not folder.exists():
         return Finding("Profile", f"{folder}, made when first used")
-    stale = chromium_holder(folder) is not None
-    return Finding(
-        "Profile",
-        f"{folder}, free{' (a dead browser left its lock, which will be cleared)' if stale else ''}",
-    )
+    stale = " (a dead browser left its lock, which will be cleared)" if chromium_holder(folder) else ""
+    return Finding("Profile", f"{folder}, free{stale}")
 
 
 def _settings(loaded: LoadedSettings) -> Iterator[str]:

@@ -1,9 +1,9 @@
-"""How a run goes, told in a terminal as it goes, on standard error."""
+"""A run as a terminal shows it, step by step."""
 
 import contextlib
 import getpass
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 
 import anyio
 import anyio.to_thread
@@ -22,14 +22,14 @@ LONGEST_ERROR = 300
 
 
 class TerminalWatcher:
-    """Tells each step: what the agent wants, does and has used; asks the person at the terminal."""
+    """Shows each step of a run as it goes; asks the person at the terminal."""
 
     def __init__(self, console: Console, history: AgentHistory) -> None:
         self._console = console
         self._history = history
-        self._told = len(history.steps)  # How many steps are told to their end
+        self._ended = len(history.steps)  # How many steps are shown to their end
         self._url = ""
-        self._shown = 0  # The number of the step whose goal was told last
+        self._shown = 0  # The number of the step whose goal was shown last
         self._status = console.status("Starting")
         self._asks = console.is_terminal and sys.stdin.isatty()
 
@@ -39,35 +39,22 @@ class TerminalWatcher:
 
     def __exit__(self, *_: object) -> None:
         self._status.stop()
-        self._tell_ends()
+        self._show_ends()
 
     async def progressed(self, progress: Progress) -> None:
-        """Tell what has come of the step before, and what this one is about."""
-        self._tell_ends()
+        """Show the end of the step before, and what this one is about."""
+        self._show_ends()
         if (progress.goal or progress.actions) and progress.step != self._shown:
             self._shown = progress.step
-            head = Text(f"{progress.step:>3}  ", "bold cyan")
-            head.append(one_line(progress.goal, LONGEST_ERROR) or "…", "bold")
-            self._console.print(head, soft_wrap=True)
-            if progress.url and progress.url != self._url:
-                self._url = progress.url
-                self._console.print(below(Text(cut_address(clean_text(progress.url)), "dim")))
-            for action in progress.actions:
-                self._console.print(below(Text(one_line(action, LONGEST_CALL), "cyan")))
+            url = progress.url if progress.url != self._url else ""
+            self._url = progress.url or self._url
+            show_goal(self._console, progress.step, progress.goal, url, progress.actions)
         self._status.update(Text(f"Step {progress.step} of at most {progress.steps}"))
 
-    def _tell_ends(self) -> None:
-        for step in self._history.steps[self._told :]:
-            self._tell_end(step)
-        self._told = len(self._history.steps)
-
-    def _tell_end(self, step: StepRecord) -> None:
-        errors = [action.error for action in step.actions if action.error]
-        for text in (*errors, *step.notes):
-            self._console.print(below(Text(f"✗ {one_line(text, LONGEST_ERROR)}", "red")))
-        used = [f"{step.usage.tokens:,} tokens"] if step.usage.requests else []
-        used += [f"${step.usage.cost:.4f}"] if step.usage.cost is not None else []
-        self._console.print(below(Text(" · ".join((*used, f"{step.seconds:.1f} s")), "dim")))
+    def _show_ends(self) -> None:
+        for step in self._history.steps[self._ended :]:
+            show_end(self._console, step)
+        self._ended = len(self._history.steps)
 
     async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
         """What the person types; None where there is no terminal."""
@@ -136,20 +123,42 @@ if sys.platform != "win32":
             sys.stderr.write("\n")
 
 
-def tell_outcome(console: Console, outcome: TaskOutcome) -> None:
-    """Tell how a run has ended, and what stands in its way."""
-    said = outcome.status.value.replace("_", " ")
+def show_goal(console: Console, number: int, goal: str, url: str, actions: Iterable[object]) -> None:
+    """Show what a step is for, its page where one is given, and its actions."""
+    head = Text(f"{number:>3}  ", "bold cyan")
+    head.append(one_line(goal, LONGEST_ERROR) or "…", "bold")
+    console.print(head, soft_wrap=True)
+    if url:
+        _print_below(console, cut_address(clean_text(url)), "dim")
+    for action in actions:
+        _print_below(console, one_line(str(action), LONGEST_CALL), "cyan")
+
+
+def show_end(console: Console, step: StepRecord) -> None:
+    """Show what went wrong in a step, and what it has used."""
+    errors = [action.error for action in step.actions if action.error]
+    for text in (*errors, *step.notes):
+        _print_below(console, f"✗ {one_line(text, LONGEST_ERROR)}", "red")
+    used = [f"{step.usage.tokens:,} tokens"] if step.usage.requests else []
+    used += [f"${step.usage.cost:.4f}"] if step.usage.cost is not None else []
+    _print_below(console, " · ".join((*used, f"{step.seconds:.1f} s")), "dim")
+
+
+def show_outcome(console: Console, outcome: TaskOutcome) -> None:
+    """Show how a run has ended, and what stands in its way."""
     style, sign = ("bold green", "✓") if outcome.succeeded else ("bold red", "✗")
-    text = Text(f"{sign} {said}", style)
     used = f", {outcome.usage}" if outcome.usage.requests else ""
+    text = Text(f"{sign} {outcome.status.value.replace('_', ' ')}", style)
     text.append(f"  {counted(outcome.steps, 'step')}{used}, {outcome.seconds:.0f} s", "dim")
     console.print(text)
-    if outcome.obstacle:
-        console.print(below(Text(clean_text(outcome.obstacle))))
-    for file in outcome.files:
-        console.print(below(Text(f"File: {file}")))
+    for line in (
+        outcome.obstacle and clean_text(outcome.obstacle),
+        *(f"File: {file}" for file in outcome.files),
+    ):
+        if line:
+            _print_below(console, line)
 
 
-def below(text: Text) -> Padding:
-    """A line below the one that says which step it is of."""
-    return Padding(text, (0, 0, 0, 5), expand=False)
+def _print_below(console: Console, text: str, style: str = "") -> None:
+    """Print a line below the one that names the step."""
+    console.print(Padding(Text(text, style), (0, 0, 0, 5), expand=False))

@@ -5,7 +5,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from mcp_browser.agent.secrets.store import Secrets, load_secrets
 from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
 from mcp_browser.api import Agent
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.cli.progress import TerminalWatcher, tell_outcome
+from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import RECORD_FILE, Claim, RunRecord, SavedRuns, owner_of
@@ -42,6 +42,8 @@ EXIT_CODES: Mapping[TaskStatus, int] = {
 }
 """By the status of the run; any other is 1."""
 
+_Begun = tuple[Coroutine[Any, Any, TaskOutcome], Control]
+
 
 def run(settings: Settings, given: Mapping[str, Any]) -> int:
     """Do a task, or one again, and print its answer; the exit code.
@@ -54,19 +56,17 @@ def run(settings: Settings, given: Mapping[str, Any]) -> int:
     if ("task" in given) == ("replay" in given):
         raise SettingsError('say what is to be done: mcp-browser run "…", or --replay FOLDER.')
     identifier = new_task_id()
-    folder = SavedRuns.of(settings.agent).folder_of(identifier)
     if "replay" in given:
-        return asyncio.run(_replay(settings, given, identifier, folder))
+        return _replay(settings, given, identifier)
+    folder = SavedRuns.of(settings.agent).folder_of(identifier)
     agent = Agent(_task(settings, given), settings=settings, folder=folder)
     agent.history.id = identifier
-    return asyncio.run(_work(agent, settings, folder, as_json="json" in given))
+    return _run_agent(agent, settings, folder, given)
 
 
-def resume(settings: Settings, folder: Path, *, tell: str | None, as_json: bool) -> int:
+def resume(settings: Settings, folder: Path, given: Mapping[str, Any]) -> int:
     """Go on with a run that was broken off, or needs a person; the exit code. Raises as `run` does."""
-    return asyncio.run(
-        _work(Agent.resume(folder, settings=settings), settings, folder, tell=tell, as_json=as_json)
-    )
+    return _run_agent(Agent.resume(folder, settings=settings), settings, folder, given)
 
 
 def _task(settings: Settings, given: Mapping[str, Any]) -> Task:
@@ -96,54 +96,72 @@ def _schema(path: Path) -> dict[str, Any]:
     return content  # pyright: ignore[reportUnknownVariableType] - checked by the agent
 
 
-async def _work(
-    agent: Agent, settings: Settings, folder: Path, *, tell: str | None = None, as_json: bool
-) -> int:
-    console = Console(stderr=True, highlight=False)
-    claim = _claim(folder, agent.history)
-    try:
-        async with _session(settings) as session:
-            agent.lend(session)
-            with TerminalWatcher(console, agent.history) as agent.watcher:
-                working = asyncio.ensure_future(agent.run(tell=tell))
-                outcome = await _unless_broken_off(working, agent.control, agent.history)
-    finally:
-        claim.release()
-    return _end(console, outcome, folder, as_json=as_json)
+def _run_agent(agent: Agent, settings: Settings, folder: Path, given: Mapping[str, Any]) -> int:
+    def begin(session: BrowserSession, watcher: TerminalWatcher) -> _Begun:
+        agent.lend(session)
+        agent.watcher = watcher
+        return agent.run(tell=given.get("tell")), agent.control
+
+    return asyncio.run(_carry_out(settings, agent.history, folder, begin, as_json="json" in given))
 
 
-async def _replay(settings: Settings, given: Mapping[str, Any], identifier: str, folder: Path) -> int:
-    console = Console(stderr=True, highlight=False)
-    recorded = TaskFolder.read(SavedRuns.of(settings.agent).named(given["replay"])).history()
+def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> int:
+    runs = SavedRuns.of(settings.agent)
+    folder = runs.folder_of(identifier)
+    recorded = TaskFolder.read(runs.named(given["replay"])).history()
     names = tuple(given.get("secret", ()))
     file = settings.agent.secrets
     secrets = (load_secrets(file) if file is not None else Secrets()).only(names)
     task = recorded.task.model_copy(update={"secrets": names})
     history = AgentHistory(id=identifier, task=task, settings=recorded.settings, replay_of=recorded.id)
     variables = Variables(recorded, _variables(given.get("variable", ())))
-    async with _session(settings) as session:
-        with TerminalWatcher(console, history) as watcher:
-            replay = Replay(
-                recorded=recorded,
-                history=history,
-                controller=Controller(
-                    actions_for(recorded.task, load_registry(settings.tools), settings.tools), settings
-                ),
-                session=session,
-                variables=variables,
-                secrets=secrets,
-                step_pictures=settings.agent.step_pictures,
-                watcher=watcher,
-            )
-            claim = _claim(folder, history)
-            replay.folder = TaskFolder(folder)
-            working = asyncio.ensure_future(replay.run())
+
+    def begin(session: BrowserSession, watcher: TerminalWatcher) -> _Begun:
+        actions = actions_for(recorded.task, load_registry(settings.tools), settings.tools)
+        replay = Replay(
+            recorded=recorded,
+            history=history,
+            controller=Controller(actions, settings),
+            session=session,
+            variables=variables,
+            secrets=secrets,
+            step_pictures=settings.agent.step_pictures,
+            watcher=watcher,
+        )
+        replay.folder = TaskFolder(folder)
+
+        async def done_again() -> TaskOutcome:
             try:
-                outcome = await _unless_broken_off(working, replay.control, history)
-                await replay.write_up()
+                return await replay.run()
             finally:
-                claim.release()
-    return _end(console, outcome, folder, as_json="json" in given)
+                await replay.write_up()
+
+        return done_again(), replay.control
+
+    return asyncio.run(_carry_out(settings, history, folder, begin, as_json="json" in given))
+
+
+async def _carry_out(
+    settings: Settings,
+    history: AgentHistory,
+    folder: Path,
+    begin: Callable[[BrowserSession, TerminalWatcher], _Begun],
+    *,
+    as_json: bool,
+) -> int:
+    """Carry out a run in a browser, show it as it goes, and print its answer; the exit code."""
+    console = Console(stderr=True, highlight=False)
+    browser = settings.browser
+    isolated = browser.isolated or browser.browser_endpoint is not None
+    claim = _claim(folder, history)
+    try:
+        async with BrowserSession(settings, isolated=isolated) as session:
+            with TerminalWatcher(console, history) as watcher:
+                running, control = begin(session, watcher)
+                outcome = await _unless_broken_off(asyncio.ensure_future(running), control, history)
+    finally:
+        claim.release()
+    return _end(console, outcome, folder, as_json=as_json)
 
 
 def _variables(given: Sequence[str]) -> dict[str, str]:
@@ -154,11 +172,6 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
             raise SettingsError(f"--variable must be NAME=VALUE, not {word!r}.")
         found[name] = value
     return found
-
-
-def _session(settings: Settings) -> BrowserSession:
-    browser = settings.browser
-    return BrowserSession(settings, isolated=browser.isolated or browser.browser_endpoint is not None)
 
 
 def _claim(folder: Path, history: AgentHistory) -> Claim:
@@ -206,7 +219,7 @@ def _on_interrupt(working: "asyncio.Future[TaskOutcome]", control: Control) -> G
 
 def _end(console: Console, outcome: TaskOutcome, folder: Path, *, as_json: bool) -> int:
     """Print the answer, and on standard error how it went and what is left; the exit code."""
-    tell_outcome(console, outcome)
+    show_outcome(console, outcome)
     pictures = sorted(path for path in folder.glob("step-*"))
     report = folder / REPORT_FILE
     if as_json:

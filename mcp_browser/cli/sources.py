@@ -1,19 +1,25 @@
 """Where settings come from: flags, then variables, then the configuration file, then defaults."""
 
-import difflib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from mcp_browser.cli.options import CONFIG_VARIABLE, VARIABLE_PREFIX, Option, all_options, without_secrets
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import PER_PRINCIPAL, PrincipalSettings, Settings
+from mcp_browser.settings import PER_PRINCIPAL, PrincipalSettings, Settings, all_options, by_group
+from mcp_browser.settings.options import (
+    VARIABLE_PREFIX,
+    Option,
+    did_you_mean,
+    what_is_allowed,
+    without_secrets,
+)
 
+CONFIG_VARIABLE = "MCP_BROWSER_CONFIG"
 DEFAULT = "default"
 PRINCIPALS = "principals"  # The table of a configuration file that holds what is different for whom
 
@@ -24,6 +30,11 @@ class LoadedSettings:
 
     settings: Settings
     origins: Mapping[str, str]
+
+    def named(self, name: str) -> str:
+        """Return a setting's key and where its value came from, for a message."""
+        origin = self.origins[name]
+        return f"{all_options()[name].key} (from {origin if origin != DEFAULT else PRINCIPALS})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +67,11 @@ def load_settings(
     given |= _from_environment(environment, options)
     given |= _from_flags(flags, options)
     settings = _settings(given, options).model_copy(update={"principals": principals})
-    origins = {name: given[name].origin if name in given else DEFAULT for name in options}
-    _check_together(settings, origins)
-    return LoadedSettings(settings, origins)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """` (did you mean X?)`, or nothing where nothing is near."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
+    loaded = LoadedSettings(
+        settings, {name: given[name].origin if name in given else DEFAULT for name in options}
+    )
+    _check_together(loaded)
+    return loaded
 
 
 def _from_flags(flags: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, _Given]:
@@ -94,11 +101,8 @@ def _from_environment(environment: Mapping[str, str], options: Mapping[str, Opti
 
 
 def _settings(given: Mapping[str, _Given], options: Mapping[str, Option]) -> Settings:
-    nested: dict[str, dict[str, Any]] = {}
-    for name, found in given.items():
-        nested.setdefault(options[name].group, {})[name] = found.value
     try:
-        return Settings.model_validate(nested)
+        return Settings.model_validate(by_group({name: found.value for name, found in given.items()}))
     except ValidationError as error:
         raise SettingsError(_explain(error, options, given)) from None
 
@@ -119,11 +123,8 @@ def _principals(path: Path, tables: object, options: Mapping[str, Option]) -> tu
                 key = options[name].key
                 raise SettingsError(f"{key} in {where} is one for all; for each there are: {allowed}.")
         settings = _settings(given, options)
-        values: dict[str, dict[str, Any]] = {}
-        for name in given:
-            group = options[name].group
-            values.setdefault(group, {})[name] = getattr(getattr(settings, group), name)
-        found.append(PrincipalSettings(pattern=pattern, values=values))
+        values = {name: getattr(getattr(settings, options[name].group), name) for name in given}
+        found.append(PrincipalSettings(pattern=pattern, values=by_group(values)))
     return tuple(found)
 
 
@@ -184,18 +185,11 @@ def _beside(config: Path, value: Any) -> Any:
 
 
 def _explain(error: ValidationError, options: Mapping[str, Option], given: Mapping[str, _Given]) -> str:
-    problem = error.errors(include_url=False)[0]
-    option = options[str(problem["loc"][1])]
-    origin = given[option.name].origin
-    own_words = problem["type"] == "value_error" and len(problem["loc"]) > 1
-    allowed = str(problem.get("ctx", {}).get("error", "")) if own_words else option.allowed
-    where = (
-        f"{option.key} in {origin}"
-        if origin not in (option.flag, option.off_flag, option.variable)
-        else origin
-    )
-    got = "" if option.may_be_secret else f", not {_shown(given[option.name].value)}"
-    return f"{where} must be {allowed}{got}."
+    option, allowed = what_is_allowed(error, options)
+    value, origin = given[option.name].value, given[option.name].origin
+    as_written = origin in (option.flag, option.off_flag, option.variable)
+    got = "" if option.may_be_secret else f", not {_shown(value)}"
+    return f"{origin if as_written else f'{option.key} in {origin}'} must be {allowed}{got}."
 
 
 def _shown(value: Any) -> str:
@@ -208,57 +202,45 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004 - a line's worth
 
 
-def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
+def _check_together(loaded: LoadedSettings) -> None:
+    """Refuse settings that exclude or need each other, and files that are not there."""
+    settings, named = loaded.settings, loaded.named
     browser, server = settings.browser, settings.server
+    over_http = server.http or server.sse
     if browser.cdp_endpoint is not None and browser.browser_endpoint is not None:
+        raise SettingsError(f"{named('cdp_endpoint')} and {named('browser_endpoint')} exclude each other.")
+    if browser.connect is None and browser.connect_tabs:
+        raise SettingsError(f"{named('connect_tabs')} needs connect.")
+    for name in browser.not_for_connect:
         raise SettingsError(
-            f"cdp-endpoint (from {origins['cdp_endpoint']}) and browser-endpoint "
-            f"(from {origins['browser_endpoint']}) exclude each other."
+            f"{named(name)} is for a browser that is started here; {named('connect')} works in one that runs "
+            "already, as it is. Leave one of them out."
         )
-    _check_connect(settings, origins)
-    named = [name for one in settings.variants for name in one.egress.named]
-    if named and not browser.starts_browser:
-        name = named[0]
-        origin = origins[name] if origins[name] != DEFAULT else PRINCIPALS
+    if browser.connect is not None and over_http:
         raise SettingsError(
-            f"{name.replace('_', '-')} (from {origin}) needs a Chromium that is started here: where "
-            "another one connects to cannot be restricted."
+            f"{named('connect')} is for one client over standard input and output: over HTTP whoever may "
+            "come in would work with your logins."
         )
-    for name, path in (("executable", browser.executable), *_tls_files(settings)):
+    restrictions = [name for one in settings.variants for name in one.egress.named]
+    if restrictions and not browser.starts_browser:
+        raise SettingsError(
+            f"{named(restrictions[0])} needs a Chromium that is started here: where another one connects to "
+            "cannot be restricted."
+        )
+    files = {"executable": browser.executable, "tls_cert": server.tls_cert, "tls_key": server.tls_key}
+    for name, path in (*files.items(), *(("actions", path) for path in settings.tools.actions)):
         if path is not None and not path.is_file():
-            raise SettingsError(f"{name} (from {origins[name.replace('-', '_')]}): there is no file {path}.")
-    for path in settings.tools.actions:
-        if not path.is_file():
-            raise SettingsError(f"actions (from {origins['actions']}): there is no file {path}.")
+            raise SettingsError(f"{named(name)}: there is no file {path}.")
     for name, folder in (("profile", browser.profile), ("profiles", settings.sessions.profiles)):
         if folder is not None and folder.exists() and not folder.is_dir():
-            raise SettingsError(f"{name} (from {origins[name]}): {folder} is not a folder.")
-    if (server.tls_cert is None) != (server.tls_key is None):
-        there, missing = ("tls-cert", "tls-key") if server.tls_cert else ("tls-key", "tls-cert")
-        raise SettingsError(f"{there} (from {origins[there.replace('-', '_')]}) needs {missing}.")
-    if (server.http or server.sse) and browser.profile is not None:
+            raise SettingsError(f"{named(name)}: {folder} is not a folder.")
+    for name, other in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
+        if files[name] and not files[other]:
+            raise SettingsError(f"{named(name)} needs {all_options()[other].key}.")
+    if over_http and browser.profile is not None:
         raise SettingsError(
-            f"profile (from {origins['profile']}) is for one client over standard input; each session over "
-            "HTTP has a clean context. --profiles FOLDER keeps named profiles."
-        )
-
-
-def _check_connect(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Refuse what cannot hold in a browser of the user's own."""
-    if settings.browser.connect is None:
-        if settings.browser.connect_tabs:
-            raise SettingsError(f"connect-tabs (from {origins['connect_tabs']}) needs connect.")
-        return
-    connect = f"connect (from {origins['connect']})"
-    for name in settings.browser.not_for_connect:
-        raise SettingsError(
-            f"{all_options()[name].key} (from {origins[name]}) is for a browser that is started here; "
-            f"{connect} works in one that runs already, as it is. Leave one of them out."
-        )
-    if settings.server.http or settings.server.sse:
-        raise SettingsError(
-            f"{connect} is for one client over standard input and output: over HTTP whoever may come in "
-            "would work with your logins."
+            f"{named('profile')} is for one client over standard input; each session over HTTP has a clean "
+            "context. --profiles FOLDER keeps named profiles."
         )
 
 
@@ -284,12 +266,6 @@ def make_folders(loaded: LoadedSettings) -> None:
                 make_folder(folder)
                 tempfile.TemporaryFile(dir=folder).close()
             except OSError as error:
-                origin = loaded.origins[name] if loaded.origins[name] != DEFAULT else PRINCIPALS
                 raise SettingsError(
-                    f"{name.replace('_', '-')} (from {origin}): the folder {folder} cannot be written to: "
-                    f"{error.strerror}."
+                    f"{loaded.named(name)}: the folder {folder} cannot be written to: {error.strerror}."
                 ) from None
-
-
-def _tls_files(settings: Settings) -> tuple[tuple[str, Path | None], ...]:
-    return (("tls-cert", settings.server.tls_cert), ("tls-key", settings.server.tls_key))

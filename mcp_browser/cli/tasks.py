@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from mcp_browser.agent.record.history import TaskFolder
 from mcp_browser.agent.record.report import render_report
 from mcp_browser.agent.record.script import export_script
 from mcp_browser.agent.task import TaskOutcome
-from mcp_browser.cli.progress import below
+from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
 from mcp_browser.settings import Settings
-from mcp_browser.text import clean_text, counted, one_line
+from mcp_browser.text import clean_text, one_line
 
 LONGEST_TASK = 60
 WIDE = 140  # Characters of a line where there is no terminal
@@ -43,13 +43,15 @@ def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
         case "delete":
             return _delete(folders)
         case "resume":
-            from mcp_browser.cli.run import resume  # noqa: PLC0415 - it brings the browser along
+            from mcp_browser.cli.run import resume  # noqa: PLC0415 - imports the browser
 
-            return resume(settings, folders[0], tell=given.get("tell"), as_json="json" in given)
+            return resume(settings, folders[0], given)
         case "show":
             return _show(folders[0])
         case _:
-            return _print(folders[0], export_script if do == "export" else render_report)
+            history = TaskFolder.read(folders[0]).history()
+            sys.stdout.write(export_script(history) if do == "export" else render_report(history, folders[0]))
+            return 0
 
 
 def _list(runs: SavedRuns) -> int:
@@ -81,19 +83,12 @@ def _show(folder: Path) -> int:
     console = Console(highlight=False)
     console.print(Text(clean_text(history.task.text), "bold"))
     for step in history.steps:
-        console.print(Text(f"{step.number:>3}  {one_line(step.brain.next_goal) or '…'}  ", "cyan"), end="")
-        console.print(Text(one_line(step.url), "dim"))
-        for action in step.actions:
-            console.print(below(Text(one_line(str(action.call)))))
-            if action.error:
-                console.print(below(Text(f"✗ {one_line(action.error)}", "red")))
-    said = outcome.status.value.replace("_", " ")
-    console.print(
-        Text(said, _style(outcome)), Text(f" {counted(outcome.steps, 'step')}, {outcome.usage}", "dim")
-    )
-    for line in (outcome.obstacle, outcome.answer):
-        if line:
-            console.print(Text(clean_text(line)))
+        calls = (action.call for action in step.actions)
+        show_goal(console, step.number, step.brain.next_goal, step.url, calls)
+        show_end(console, step)
+    show_outcome(console, outcome)
+    if outcome.answer:
+        console.print(Text(clean_text(outcome.answer)))
     console.print(Text(str(folder), "dim"), soft_wrap=True)
     return 0
 
@@ -107,12 +102,6 @@ def _delete(folders: list[Path]) -> int:
         finally:
             claim.release()
         sys.stdout.write(f"Deleted {folder}.\n")
-    return 0
-
-
-def _print(folder: Path, make: Callable[..., str]) -> int:
-    history = TaskFolder.read(folder).history()
-    sys.stdout.write(make(history, folder) if make is render_report else make(history))
     return 0
 
 

@@ -2,13 +2,11 @@
 
 import asyncio
 import shlex
-import sys
 import tempfile
 from importlib import resources
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
@@ -50,7 +48,8 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
             settings = settings.model_copy(update={"files": files})
         snapshot, picture = asyncio.run(_look(settings, url))
     path = _save(picture, settings.files.output_dir)
-    _show(snapshot)
+    # A terminal shows it in colours; a file gets plain text.
+    Console(soft_wrap=True, markup=False, emoji=False).print(snapshot)
     tell(f"\nScreenshot: {path}")
     return 0
 
@@ -98,14 +97,3 @@ def _save(picture: bytes, folder: Path | None) -> Path:
     path = folder / f"page{suffix}"
     path.write_bytes(picture)
     return path
-
-
-def _show(snapshot: str) -> None:
-    if not sys.stdout.isatty():
-        tell(snapshot)
-        return
-    text = Text(snapshot)
-    text.highlight_regex(r"(?m)^\s*\*?\[\d+\]", "bold cyan")
-    text.highlight_regex(r"(?m)(?<=\] )[a-z]+(?= \")", "green")
-    text.highlight_regex(r'"[^"\n]*"', "yellow")
-    Console(soft_wrap=True, highlight=False).print(text)

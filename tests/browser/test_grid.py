@@ -21,10 +21,9 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import early_driver as early
 from mcp_browser.cli.doctor import doctor
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import LoadedSettings
 from mcp_browser.errors import BrowserUnavailable
-from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.settings import BrowserSettings, Settings, all_options
 from tests.browser.conftest import LIMITS, Hand, shown, until
 from tests.support.family import family
 from tests.support.packages import debian_package

@@ -20,8 +20,8 @@ from pydantic_core import to_jsonable_python
 import mcp_browser
 from mcp_browser.agent.record.history import history_schema
 from mcp_browser.cli import main
-from mcp_browser.cli.options import all_options
 from mcp_browser.cli.run import EXIT_CODES
+from mcp_browser.settings import all_options
 from tests.support.app_host import shows_apps
 from tests.support.client import Browser, browsing
 from tests.support.remote import client_of, serving
