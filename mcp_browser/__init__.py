@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from mcp_browser.llm.scripted import ScriptedModel
     from mcp_browser.rendering.result import render_result
     from mcp_browser.settings import Settings
-
-    __version__: str
+    from mcp_browser.version import __version__
 
 __all__ = [
     "TYPED_IN",
@@ -86,6 +85,7 @@ _HOMES = {
     "TaskOutcome": "agent.task",
     "TaskStatus": "agent.task",
     "Watcher": "agent.control",
+    "__version__": "version",
     "default_registry": "actions.catalog",
     "render_result": "rendering.result",
 }
@@ -93,8 +93,6 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: the server starts faster without them all."""
-    if name == "__version__":
-        return import_module("importlib.metadata").version("mcp-browser-server")
     if name not in _HOMES:
         raise AttributeError(f"module 'mcp_browser' has no attribute {name!r}")
     return getattr(import_module(f"mcp_browser.{_HOMES[name]}"), name)

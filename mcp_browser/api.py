@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from mcp_browser.actions.catalog import load_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent as Run
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
     actions_for,
     chat_model,
@@ -127,7 +127,7 @@ class Agent:
             self.control.instruct(tell)
         async with contextlib.AsyncExitStack() as stack:
             session = self._session or await stack.enter_async_context(BrowserSession(settings))
-            run = Run(
+            run = AgentRun(
                 history=history,
                 controller=Controller(actions_for(history.task, registry, settings.tools), settings),
                 session=session,

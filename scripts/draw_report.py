@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_browser.actions import default_registry
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.style import StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
@@ -82,7 +82,7 @@ async def _draw(folder: Path) -> bytes:
                 budget=Budget(steps=20),
             )
             model = ScriptedModel(_script(), name="scripted")
-            agent = Agent(
+            agent = AgentRun(
                 history=AgentHistory(id="example", task=task, model=model.info.name),
                 controller=Controller(default_registry(), settings),
                 session=session,
@@ -100,7 +100,7 @@ async def _draw(folder: Path) -> bytes:
         await manager.close()
 
 
-async def _run(agent: Agent) -> None:
+async def _run(agent: AgentRun) -> None:
     """Do the task as `mcp-browser run` does, and draw what that shows."""
     console = Console(
         file=io.StringIO(), width=COLUMNS, record=True, force_terminal=True, force_interactive=False

@@ -10,7 +10,6 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, expect
 from pydantic import Field, model_validator
 
-from mcp_browser import __version__
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.recording import locator_of
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
@@ -24,6 +23,7 @@ from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut_address
+from mcp_browser.version import __version__
 
 testing = Registry(group="testing")
 

@@ -17,7 +17,7 @@ from mcp_browser.agent.confirming import Confirmer
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
-from mcp_browser.agent.model_retry import Asked, ModelClient
+from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.opening import open_again, open_start
 from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.gui_parser import scale_for
@@ -48,7 +48,7 @@ REFUSED = (
 
 
 @dataclass(kw_only=True)
-class Agent(TaskRun):
+class AgentRun(TaskRun):
     """One run of one task in one session.
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
@@ -211,7 +211,7 @@ class Agent(TaskRun):
         if state.failures >= self.settings.max_failures:
             reason = f"{state.failures} steps in a row have failed.{self._last_failure()}"
         look: Look | None = None
-        asked: Asked | None = None
+        asked: ModelAnswer | None = None
         outcomes: list[ActionOutcome] = []
         notes: list[str] = []
         failure: str | None = None
@@ -283,7 +283,9 @@ class Agent(TaskRun):
         shot = self.folder is not None and self.settings.step_pictures
         return await self.executor.look(picture=wanted and sees, shot=shot)
 
-    def _remember(self, asked: Asked | None, outcomes: Sequence[ActionOutcome], failure: str | None) -> None:
+    def _remember(
+        self, asked: ModelAnswer | None, outcomes: Sequence[ActionOutcome], failure: str | None
+    ) -> None:
         state = self.state
         self.messages.add_results(outcome.memory for outcome in outcomes)
         if asked is not None:
@@ -302,7 +304,7 @@ class Agent(TaskRun):
         self,
         *,
         look: Look | None,
-        asked: Asked | None,
+        asked: ModelAnswer | None,
         outcomes: Sequence[ActionOutcome],
         notes: Sequence[str],
         started: datetime,
@@ -412,7 +414,7 @@ class Agent(TaskRun):
         steps = self.task.budget.steps
         await self.watcher.progressed(Progress(step=self.state.step, steps=steps, looks=True, url=url))
 
-    async def _tell(self, look: Look, asked: Asked) -> None:
+    async def _tell(self, look: Look, asked: ModelAnswer) -> None:
         calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)
         await self.watcher.progressed(
             Progress(

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from mcp_browser.agent.claims.rules import Claim, Doubt, doubts
+from mcp_browser.agent.claims.rules import Doubt, SuccessClaim, doubts
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.history import JUDGED, AgentHistory
@@ -29,7 +29,7 @@ UNSURE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Unconfirmed:
     """Why a claim is not confirmed; `final` where going on would change nothing about that."""
 
     reason: str
@@ -55,7 +55,7 @@ class Confirmer:
     limit: Callable[[], str | None]
     only_refuses: bool = False
 
-    async def refusal(self, answer: str, data: Any) -> Refusal | None:
+    async def refusal(self, answer: str, data: Any) -> Unconfirmed | None:
         """Why the claim is not confirmed; None where it is."""
         try:
             with anyio.fail_after(self.seconds):
@@ -65,8 +65,8 @@ class Confirmer:
         except (ActionError, ModelError) as error:
             reason = f"it could not be checked: {self.secrets.hide(str(error))}"
         if reason is not None:
-            return Refusal(reason)
-        return Refusal(UNSURE, final=True) if self.only_refuses else None
+            return Unconfirmed(reason)
+        return Unconfirmed(UNSURE, final=True) if self.only_refuses else None
 
     async def _refusal(self, answer: str, data: Any) -> str | None:
         client = self.judge_client
@@ -106,12 +106,12 @@ class Confirmer:
         self.history.steps[-1] = last.model_copy(update={"notes": (*last.notes, f"{JUDGED}{reason}")})
         return None if verdict.confirmed else reason or "the judge gave no reason."
 
-    def _claim(self, answer: str, data: Any, page: Look | None) -> Claim:
+    def _claim(self, answer: str, data: Any, page: Look | None) -> SuccessClaim:
         state = self.state
         if page is not None:
             state.seen.add(f"{page.title}\n{page.text}")
         registry = self.executor.controller.registry
-        return Claim(
+        return SuccessClaim(
             task=self.history.task,
             instructions=state.told,
             answer=answer,

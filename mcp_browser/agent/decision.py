@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from mcp_browser.llm.messages import Frozen
+from mcp_browser.dom.models import Frozen
 
 
 class AgentBrain(Frozen):

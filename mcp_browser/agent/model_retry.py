@@ -50,7 +50,7 @@ Notice = Callable[[str], None]  # Called with a sentence for each thing that wen
 
 
 @dataclass(slots=True)
-class Asked:
+class ModelAnswer:
     """A decision, the answer it was read from, and what all the asking for it has used."""
 
     decision: Decision
@@ -100,7 +100,7 @@ class ModelClient:
         *,
         form: OutputForm | None,
         read: Callable[[Reply], Decision],
-    ) -> Asked:
+    ) -> ModelAnswer:
         """One decision; where the answer cannot be read, the model gets the reason and is asked again.
 
         Raises:
@@ -112,7 +112,7 @@ class ModelClient:
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)
             try:
-                return Asked(read(reply), reply, self.usage.since(before))
+                return ModelAnswer(read(reply), reply, self.usage.since(before))
             except InvalidOutput as error:
                 over = self.limit() if left else None
                 if not left or over:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.control import Control
 from mcp_browser.agent.executor import Look
-from mcp_browser.agent.model_retry import Asked, ModelClient
+from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import PlannerStyle
 from mcp_browser.agent.secrets.store import Secrets
@@ -33,7 +33,7 @@ class Planner:
     control: Control
     state: AgentState
 
-    async def decide(self, look: Look, last_because: str | None, notes: list[str]) -> Asked:
+    async def decide(self, look: Look, last_because: str | None, notes: list[str]) -> ModelAnswer:
         """Ask the model what to do on the page; `last_because` is why this is the last step, where it is.
 
         Raises:
@@ -42,7 +42,7 @@ class Planner:
         for text in self.control.take_instructions():
             self.messages.add_task(text)
             self.state.told.append(text)
-        # Asked for once a step: it is told once at each stage.
+        # ModelAnswer for once a step: it is told once at each stage.
         state = self._state_text(look, last_because, self.state.loops.nudge())
         if last_because is None:
             await self._think_ahead(state, look)

@@ -11,8 +11,9 @@ from mcp_browser.agent.executor import Look
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.task import Task
+from mcp_browser.dom.models import Frozen
 from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import Frozen, ImageBlock, Message, OutputForm, system, user
+from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, system, user
 from mcp_browser.text import cut
 
 LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps

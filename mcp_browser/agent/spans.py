@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_tracer
 from opentelemetry.util.types import AttributeValue
 
-from mcp_browser import __version__
 from mcp_browser.agent.record.history import StepRecord
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.llm.messages import Reply, Usage
 from mcp_browser.privacy.addresses import MARK
+from mcp_browser.version import __version__
 
 AGENT = "mcp-browser"
 

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_browser.llm.messages import Frozen, Usage
+from mcp_browser.dom.models import Frozen
+from mcp_browser.llm.messages import Usage
 
 StyleName = Literal["structured", "gui"]
 

@@ -5,13 +5,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Discriminator
+from pydantic import ConfigDict, Discriminator
 
-
-class Frozen(BaseModel):
-    """A value; bytes are Base64 in its JSON."""
-
-    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+from mcp_browser.dom.models import Frozen
 
 
 class TextBlock(Frozen):
@@ -23,6 +19,8 @@ class TextBlock(Frozen):
 
 class ImageBlock(Frozen):
     """A picture, encoded as `mime_type` says; `width` and `height` are in pixels."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     kind: Literal["image"] = "image"
     data: bytes

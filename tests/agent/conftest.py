@@ -9,7 +9,7 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import NobodyWatches, Watcher
 from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
@@ -91,11 +91,11 @@ def make_agent(  # noqa: PLR0913 - the parts of a run
     state: AgentState | None = None,
     registry: Registry | None = None,
     **settings: Any,
-) -> Agent:
+) -> AgentRun:
     """An agent with a model, or with a script of one."""
     task = Task(text=task) if isinstance(task, str) else task
     asked = ScriptedModel(list(model)) if isinstance(model, list) else model
-    return Agent(
+    return AgentRun(
         history=history or AgentHistory(id="t", task=task),
         controller=Controller(registry or default_registry(), session_settings(session)),
         session=session,
@@ -115,7 +115,7 @@ def session_settings(session: BrowserSession) -> Any:
     return session._settings
 
 
-def script(agent: Agent) -> ScriptedModel:
+def script(agent: AgentRun) -> ScriptedModel:
     """The scripted model of an agent."""
     assert isinstance(agent.model_client.model, ScriptedModel)
     return agent.model_client.model

@@ -9,7 +9,7 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.questions import ASKS_FOR_SECRET
@@ -37,13 +37,13 @@ def kept(*domains: str) -> Secrets:
     return Secrets({"login": Secret.model_validate({"value": VALUE, "domains": domains or ["127.0.0.1"]})})
 
 
-def everything_told(agent: Agent) -> str:
+def everything_told(agent: AgentRun) -> str:
     """All that a model, a person or a file may read of a run."""
     told = "".join(message.text for request in script(agent).requests for message in request)
     return told + agent.history.model_dump_json() + agent.state.model_dump_json()
 
 
-def error_of(agent: Agent, step: int = 0) -> str:
+def error_of(agent: AgentRun, step: int = 0) -> str:
     """Why a step's last action failed."""
     error = agent.history.steps[step].actions[-1].error
     assert error is not None, agent.history.steps[step].actions

@@ -48,7 +48,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class SuccessClaim:
     """A claim of success, and what there is to hold it against.
 
     `actions` are all that the run has tried, in order; `effect` tells what kind an action is. `pages` are the
@@ -93,14 +93,14 @@ class Claim:
         return any(action.call.name == CALL_USER and not action.error for action in self.actions)
 
 
-def doubts(claim: Claim) -> list[Doubt]:
+def doubts(claim: SuccessClaim) -> list[Doubt]:
     """Why the claim may not hold, by the record and, where it is known, the last page; certain ones first."""
     rules = (*_OF_THE_RECORD, *_OF_THE_PAGE) if claim.page is not None else _OF_THE_RECORD
     found = [doubt for rule in rules if (doubt := rule(claim)) is not None]
     return sorted(found, key=lambda doubt: not doubt.certain)
 
 
-def _says_nothing(claim: Claim) -> Doubt | None:
+def _says_nothing(claim: SuccessClaim) -> Doubt | None:
     answer = claim.answer.strip()
     if claim.data is not None and not is_empty(claim.data):
         return None
@@ -116,7 +116,7 @@ def _says_nothing(claim: Claim) -> Doubt | None:
     return None
 
 
-def _says_it_failed(claim: Claim) -> Doubt | None:
+def _says_it_failed(claim: SuccessClaim) -> Doubt | None:
     if found := SAYS_IT_FAILED.search(as_written(claim.answer)):
         if (
             ASKS_TO_TELL.search(claim.asked)
@@ -135,7 +135,7 @@ def _says_it_failed(claim: Claim) -> Doubt | None:
     return None
 
 
-def _data_is_missing(claim: Claim) -> Doubt | None:
+def _data_is_missing(claim: SuccessClaim) -> Doubt | None:
     if claim.task.output_schema is None:
         return None
     if claim.data is None:
@@ -145,7 +145,7 @@ def _data_is_missing(claim: Claim) -> Doubt | None:
     return None
 
 
-def _start_never_opened(claim: Claim) -> Doubt | None:
+def _start_never_opened(claim: SuccessClaim) -> Doubt | None:
     if claim.start_problem is not None and not claim.pages:
         return Doubt(f"the start page never opened: {_short(claim.start_problem)}")
     wants = ASKS_TO_ACT.search(claim.asked) or ASKS_TO_TELL.search(claim.asked)
@@ -156,7 +156,7 @@ def _start_never_opened(claim: Claim) -> Doubt | None:
     return None
 
 
-def _did_nothing(claim: Claim) -> Doubt | None:
+def _did_nothing(claim: SuccessClaim) -> Doubt | None:
     if claim.acted or claim.helped or not ASKS_TO_ACT.search(claim.asked):
         return None
     tried = [one for one in claim.tried if claim.kind(one) == "input"]
@@ -166,7 +166,7 @@ def _did_nothing(claim: Claim) -> Doubt | None:
     return Doubt(f"the task asks for something to be done, and {told}.")
 
 
-def _last_action_failed(claim: Claim) -> Doubt | None:
+def _last_action_failed(claim: SuccessClaim) -> Doubt | None:
     weighty = [one for one in claim.tried if claim.kind(one) != "read"]
     last = claim.tried[-1] if claim.tried else None
     # What a task asks to be told may be read from another place than the one that failed.
@@ -181,7 +181,7 @@ def _last_action_failed(claim: Claim) -> Doubt | None:
     return Doubt(f"the last action failed, and none followed: {last.call.name}: {_short(last.error)}")
 
 
-def _target_untouched(claim: Claim) -> Doubt | None:
+def _target_untouched(claim: SuccessClaim) -> Doubt | None:
     acted = claim.acted
     for name in targets(claim.task.text):
         if any(_is_on(action, name) for action in acted):
@@ -194,7 +194,7 @@ def _target_untouched(claim: Claim) -> Doubt | None:
     return None
 
 
-def _not_sent(claim: Claim) -> Doubt | None:
+def _not_sent(claim: SuccessClaim) -> Doubt | None:
     acted = claim.acted
     if not acted or not ASKS_TO_SEND.search(claim.asked):
         return None
@@ -206,7 +206,7 @@ def _not_sent(claim: Claim) -> Doubt | None:
     return Doubt(f"the form was filled in ({last.call.name}) and not sent.", certain=not claim.helped)
 
 
-def _errors_still_shown(claim: Claim) -> Doubt | None:
+def _errors_still_shown(claim: SuccessClaim) -> Doubt | None:
     assert claim.page is not None
     if not claim.acted or not ASKS_TO_ACT.search(claim.asked) or ASKS_OF_FAILURE.search(claim.asked):
         return None
@@ -220,7 +220,7 @@ def _errors_still_shown(claim: Claim) -> Doubt | None:
     return None
 
 
-def _is_an_error_page(claim: Claim) -> Doubt | None:
+def _is_an_error_page(claim: SuccessClaim) -> Doubt | None:
     assert claim.page is not None
     found = IS_ERROR_PAGE.search(as_written(claim.page))
     if found is None or len(claim.page) > LONGEST_ERROR_PAGE or ASKS_OF_FAILURE.search(claim.asked):
@@ -230,7 +230,7 @@ def _is_an_error_page(claim: Claim) -> Doubt | None:
     return Doubt(f"the page is an error: {_around(claim.page, found)}.", certain=False)
 
 
-def _still_offered(claim: Claim) -> Doubt | None:
+def _still_offered(claim: SuccessClaim) -> Doubt | None:
     """A task that ends with "and pay", where "Pay now" is there and was not pressed."""
     assert claim.page is not None
     acted = claim.acted
@@ -251,14 +251,14 @@ def _sends(action: ActionRecord) -> bool:
     return action.call.name in _BY_KEYS or bool(action.call.arguments.get("submit")) or not action.elements
 
 
-def _nothing_changed(claim: Claim) -> Doubt | None:
+def _nothing_changed(claim: SuccessClaim) -> Doubt | None:
     acted = claim.acted
     if acted and all(action.changed is False for action in acted) and ASKS_TO_ACT.search(claim.asked):
         return Doubt("nothing that was done has changed the page.", certain=False)
     return None
 
 
-def _values_unseen(claim: Claim) -> Doubt | None:
+def _values_unseen(claim: SuccessClaim) -> Doubt | None:
     known = Seen(words=set(claim.seen.words))
     known.add("\n".join((claim.asked, claim.task.context or "", *claim.pages)))
     values = [*values_in(claim.data), *values_told(claim.answer)]
@@ -274,7 +274,7 @@ def _values_unseen(claim: Claim) -> Doubt | None:
     return Doubt(f"what the answer gives stands on no page that was seen: {told}.", certain)
 
 
-_Rule = Callable[[Claim], Doubt | None]
+_Rule = Callable[[SuccessClaim], Doubt | None]
 
 _OF_THE_RECORD: tuple[_Rule, ...] = (
     _start_never_opened,

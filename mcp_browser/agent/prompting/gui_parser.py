@@ -21,8 +21,8 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
+from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import InvalidOutput
-from mcp_browser.llm.messages import Frozen
 
 PATCH = 28  # Sides of the picture that UI-TARS 1.5 sees are multiples of this, in pixels
 LEAST_PIXELS = 100 * PATCH * PATCH

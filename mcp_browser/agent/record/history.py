@@ -8,14 +8,15 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mcp_browser import __version__
 from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.files.atomic import write_whole
 from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotFound
-from mcp_browser.llm.messages import Frozen, Usage
+from mcp_browser.llm.messages import Usage
 from mcp_browser.text import escape_unseen
+from mcp_browser.version import __version__
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"

@@ -45,7 +45,7 @@ _UPDATE_OPTIONS = (
 _INSTALL_OPTIONS = ("-y", "--no-install-recommends", "--no-upgrade", "-o", "Acquire::Retries=2")
 
 
-class Progress(Protocol):
+class InstallProgress(Protocol):
     """Is told how the work goes."""
 
     def tell(self, line: str) -> None:
@@ -60,7 +60,7 @@ class Progress(Protocol):
 class Installer:
     """Gets what is missing. `allowed(what)` says whether the system's packages may be changed for it."""
 
-    def __init__(self, progress: Progress, allowed: Callable[[str], bool]) -> None:
+    def __init__(self, progress: InstallProgress, allowed: Callable[[str], bool]) -> None:
         self._progress = progress
         self._allowed = allowed
 

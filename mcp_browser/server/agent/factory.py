@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
     SCRIPTED,
     actions_for,
@@ -207,7 +207,7 @@ class RunMaker:
     ) -> Run:
         settings, task = self._settings.agent, history.task
         path = self.saved.folder_of(history.id)
-        agent = Agent(
+        agent = AgentRun(
             history=history,
             controller=self._controller(task),
             session=lease.session,

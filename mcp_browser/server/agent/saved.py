@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.browser.process.profile import lock_file
+from mcp_browser.dom.models import Frozen
 from mcp_browser.errors import NotActionable, NotFound
-from mcp_browser.llm.messages import Frozen
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AgentSettings
 

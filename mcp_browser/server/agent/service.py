@@ -11,7 +11,7 @@ import mcp_types as types
 
 from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import check_not_ended
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import HISTORY_FILE
@@ -116,7 +116,7 @@ class AgentRuns:
     async def resume_task(self, call: Call, params: TaskParams) -> Answer:
         """Let a task go on: a paused one, or one that the end of a server broke off."""
         run = await self._take_up(call, params.task_id)
-        if isinstance(run.agent, Agent) and run.agent.taken_up:
+        if isinstance(run.agent, AgentRun) and run.agent.taken_up:
             return told(run, "It goes on: its last page is opened again, and elements have new indexes.")
         return told(run, "It goes on.")
 
@@ -212,7 +212,7 @@ class AgentRuns:
                 hint=f'Go on with run_task(task_id="{run.id}", task="…").',
             )
         if text is not None:
-            assert isinstance(run.agent, Agent), "a replay is refused above"
+            assert isinstance(run.agent, AgentRun), "a replay is refused above"
             run.agent.instruct(text)
             if run.status is TaskStatus.NEEDS_PERSON:
                 # That is the answer: the person need not give it a second time.
@@ -267,7 +267,7 @@ class AgentRuns:
                 run.ephemeral
                 and run.turn > 1
                 and session.open_context is None
-                and isinstance(run.agent, Agent)
+                and isinstance(run.agent, AgentRun)
             ):
                 run.agent.taken_up = True
             yield

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
 
-from mcp_browser.agent.agent import Agent
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import Progress
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable
@@ -58,7 +58,7 @@ class Turns:
             run.tell(Progress(step=0, steps=steps, goal=f"wait for task {turn.holder}, which works here"))
         async with turn.lock:
             turn.holder = run.id
-            if turn.last not in (None, run.id) and run.turn > 1 and isinstance(run.agent, Agent):
+            if turn.last not in (None, run.id) and run.turn > 1 and isinstance(run.agent, AgentRun):
                 run.agent.taken_up = True
             try:
                 yield
