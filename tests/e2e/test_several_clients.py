@@ -102,7 +102,11 @@ def browsers(folder: Path) -> list[psutil.Process]:
             command = process.cmdline()
             is_main = not any(word.startswith("--type=") for word in command)
             started = "--remote-debugging-pipe" in command and is_main
-            if started and f"--user-data-dir={folder}" in command and "profile_client.py" not in " ".join(command):
+            if (
+                started
+                and f"--user-data-dir={folder}" in command
+                and "profile_client.py" not in " ".join(command)
+            ):
                 found.append(process)
     return found
 
