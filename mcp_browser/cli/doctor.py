@@ -19,6 +19,9 @@ from rich.text import Text
 
 from mcp_browser import __version__
 from mcp_browser.actions import load_registry
+from mcp_browser.browser.process.divide.own_browser import find_own_browser
+from mcp_browser.browser.process.divide.own_relay import allows, list_tabs
+from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.driver import driver_problem
 from mcp_browser.browser.process.grid import address_and_headers
 from mcp_browser.browser.process.launch import (
@@ -30,10 +33,7 @@ from mcp_browser.browser.process.launch import (
     runs_headless,
     uses_sandbox,
 )
-from mcp_browser.browser.process.own_chrome.finding import find_own_browser
-from mcp_browser.browser.process.own_chrome.relay import allows, look
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
-from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.browser.start_state import check
 from mcp_browser.cli.install import start_problem, tell
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
@@ -142,7 +142,7 @@ def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
     try:
         browser = find_own_browser(wanted)
         tell(f"Connecting to {browser.within}: confirm it in the browser's window, where that asks.")
-        product, tabs = asyncio.run(look(browser))
+        product, tabs = asyncio.run(list_tabs(browser))
     except BrowserUnavailable as error:
         yield Finding("Browser", str(error), broken=True)
         return

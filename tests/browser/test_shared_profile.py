@@ -15,9 +15,9 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.process.divide.shared_profile import sharers_of
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.process.profile import profile_holder
-from mcp_browser.browser.process.sharing import sharers_of
 from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
@@ -27,7 +27,7 @@ from tests.support.site import Site
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(sys.platform == "win32", reason="there is no keeper on Windows"),
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no broker on Windows"),
 ]
 
 
@@ -230,7 +230,7 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the processes")
-@pytest.mark.parametrize("killed", ["keeper", "browser", "driver"])
+@pytest.mark.parametrize("killed", ["broker", "browser", "driver"])
 async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
     tmp_path: Path, site: Site, killed: str
 ) -> None:
@@ -242,7 +242,7 @@ async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
         holder = profile_holder(tmp_path)
         assert holder is not None
         assert holder.pid is not None
-        pids = {"keeper": holder.pid}
+        pids = {"broker": holder.pid}
         for pid, process in {**family(os.getpid()), **family(holder.pid)}.items():
             is_main = f"--user-data-dir={tmp_path}" in process.command and "--type=" not in process.command
             if is_main and pid != holder.pid:

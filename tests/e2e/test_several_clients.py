@@ -20,7 +20,7 @@ from tests.support.load import load
 from tests.support.process import RawServer
 from tests.support.site import Site
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; Windows has no keeper")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; Windows has no broker")
 
 CLIENTS = load(5, full=10)
 T = TypeVar("T")
@@ -102,7 +102,11 @@ def browsers(folder: Path) -> list[psutil.Process]:
             command = process.cmdline()
             is_main = not any(word.startswith("--type=") for word in command)
             started = "--remote-debugging-pipe" in command and is_main
-            if started and f"--user-data-dir={folder}" in command and "joining.py" not in " ".join(command):
+            if (
+                started
+                and f"--user-data-dir={folder}" in command
+                and "profile_client.py" not in " ".join(command)
+            ):
                 found.append(process)
     return found
 
@@ -130,7 +134,7 @@ def test_many_clients_killed_in_any_order_share_one_browser(
         assert profile_holder(tmp_path) is None
 
 
-def test_a_keeper_that_dies_is_replaced_by_one_for_all(site: Site, tmp_path: Path) -> None:
+def test_a_broker_that_dies_is_replaced_by_one_for_all(site: Site, tmp_path: Path) -> None:
     with clients(2, tmp_path, site.page(PAGE)) as everyone:
         at_once(everyone, Client.open)
         everyone[0].press("Log in")

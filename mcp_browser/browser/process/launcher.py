@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import anyio.to_thread
 
 from mcp_browser.browser.own_task import JoinedStart, within
+from mcp_browser.browser.process.divide.shared_profile import can_share, sharing_options, why_not_shared
 from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
 from mcp_browser.browser.process.grid import grid_environment, grid_error, grid_launch_options
 from mcp_browser.browser.process.launch import BrowserChoice, find_browser, launch_options
 from mcp_browser.browser.process.profile import in_use, profile_folder
-from mcp_browser.browser.process.sharing import can_share, sharing_options, why_not_shared
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Error as PlaywrightError
 
     from mcp_browser.browser.egress.proxy import EgressProxy
-    from mcp_browser.browser.process.own_chrome.relay import Relay
+    from mcp_browser.browser.process.divide.own_relay import Relay
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class Launcher:
     def own_chrome(self) -> "Relay":
         """The way to the user's own browser; not connected yet."""
         # Imported late: hardly any server connects.
-        from mcp_browser.browser.process.own_chrome.relay import Relay  # noqa: PLC0415
+        from mcp_browser.browser.process.divide.own_relay import Relay  # noqa: PLC0415
 
         return Relay(self._settings.connect or "", self._settings.connect_tabs)
 

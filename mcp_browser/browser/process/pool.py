@@ -11,11 +11,11 @@ import anyio.to_thread
 
 from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
+from mcp_browser.browser.process.divide.shared_profile import warn_of_others
 from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import context_options, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
-from mcp_browser.browser.process.sharing import tell_of_others
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import Settings
 
@@ -210,7 +210,7 @@ class ContextPool:
             return await lent.enter_async_context(running), "", False
         if settings.connect is not None:
             context = await lent.enter_async_context(self._of_own_chrome(options, isolated=isolated))
-            return context, self._launcher.own_chrome.told(), False
+            return context, self._launcher.own_chrome.describe(), False
         notice = ""
         if not isolated:
             try:
@@ -265,7 +265,7 @@ class ContextPool:
         try:
             await lock.acquire()
             if shared:
-                # From here on it is the keeper's, for as long as that lives.
+                # From here on it is the broker's, for as long as that lives.
                 lock.release()
             context = await self._launcher.try_again(
                 lambda: _opened(
@@ -273,7 +273,7 @@ class ContextPool:
                 )
             )
             try:
-                yield context, shared and await anyio.to_thread.run_sync(tell_of_others, folder)
+                yield context, shared and await anyio.to_thread.run_sync(warn_of_others, folder)
             finally:
                 await within(CLOSE_SECONDS, context.close())
         finally:

@@ -1,6 +1,6 @@
 """The browser of a profile for several servers at once: when it can be shared, and how it is started.
 
-Playwright starts `shared/joining.py` in Chromium's place, which brings it together with the profile's keeper.
+Playwright starts `profile_client.py` in Chromium's place, which connects it to the profile's broker.
 """
 
 import contextlib
@@ -23,22 +23,22 @@ from mcp_browser.errors import BrowserUnavailable, ProfileInUse
 from mcp_browser.settings import BrowserSettings
 
 if sys.platform != "win32":
-    from mcp_browser.browser.process.shared import joining
+    from mcp_browser.browser.process.divide import profile_client
 
 logger = logging.getLogger(__name__)
 
 _REFUSED = re.compile(r"mcp-browser: refused (\[.*\])")
 _IN_USE = "mcp-browser: in use"
-_NO_KEEPER = "mcp-browser: the keeper ended"
-_ANSWER = 65_536
-_PATIENCE = 5.0
+_NO_BROKER = "mcp-browser: the broker ended"
+_ANSWER_BYTES = 65_536
+_ANSWER_SECONDS = 5.0
 _LONGEST_ADDRESS = 100
 
 
 def can_share(settings: BrowserSettings, choice: BrowserChoice) -> bool:
     """Whether the browser of the profile can be one for several servers: it is at a known place.
 
-    On Windows there is no keeper yet. What a folder mounted with `noexec` holds cannot be started, and what
+    There is no broker for Windows yet. What a folder mounted with `noexec` holds cannot be started, and what
     anybody may write, or another user owns, not be trusted.
     """
     if settings.profile_in_use != "share" or sys.platform == "win32":
@@ -63,20 +63,20 @@ def sharing_options(settings: BrowserSettings, choice: BrowserChoice, folder: Pa
     """
     environment = {
         **os.environ,
-        joining.FOLDER: str(folder),
-        joining.EXECUTABLE: str(choice.executable),
-        joining.TERMS: _terms(settings, choice),
+        profile_client.FOLDER: str(folder),
+        profile_client.EXECUTABLE: str(choice.executable),
+        profile_client.TERMS: _terms(settings, choice),
     }
     # One folder for all: Chromium has one for the whole profile. Names of files in it are chance.
     return {
         "executable_path": _starter(folder),
         "env": environment,
-        "downloads_path": folder / joining.DOWNLOADS,
+        "downloads_path": folder / profile_client.DOWNLOADS,
     }
 
 
 def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
-    """Why the keeper let nobody in, or there is none, by what was said; None where that is not so."""
+    """Return why the broker let nobody in, or there is none, by the log; None where that is not so."""
     hint = (
         "Give all servers with this profile the same settings, or start this one with --isolated (a clean "
         "profile), --profile FOLDER (another one), or --profile-in-use temporary."
@@ -88,9 +88,9 @@ def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
             f"Another server has started the browser of the profile {folder} with other settings ({names}).",
             hint=hint,
         )
-    if _NO_KEEPER in log:
+    if _NO_BROKER in log:
         return BrowserUnavailable(
-            f"The browser of the profile {folder} could not be started: see {joining.LOG} there.",
+            f"The browser of the profile {folder} could not be started: see {profile_client.LOG} there.",
             hint="--profile-in-use error starts it without letting other servers share it.",
         )
     if _IN_USE in log:
@@ -99,22 +99,22 @@ def why_not_shared(log: str, folder: Path) -> BrowserUnavailable | None:
 
 
 def sharers_of(folder: Path) -> list[int]:
-    """Who shares the browser of a profile now: the process id of its driver for each session."""
-    place = folder / joining.SOCKET
+    """Return who shares the browser of a profile now: the process id of its driver for each session."""
+    place = folder / profile_client.SOCKET
     with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as opened:
         if len(os.fsencode(place)) > _LONGEST_ADDRESS:
             short = Path(opened.enter_context(tempfile.TemporaryDirectory()), "profile")
             short.symlink_to(folder)
-            place = short / joining.SOCKET
+            place = short / profile_client.SOCKET
         line = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-        line.settimeout(_PATIENCE)
+        line.settimeout(_ANSWER_SECONDS)
         line.connect(str(place))
         line.send(b"{}")
-        return [int(pid) for pid in json.loads(line.recv(_ANSWER))]
+        return [int(pid) for pid in json.loads(line.recv(_ANSWER_BYTES))]
     return []
 
 
-def tell_of_others(folder: Path) -> bool:
+def warn_of_others(folder: Path) -> bool:
     """Whether others work with the browser of a profile, besides this server; logs it if so."""
     others = len(sharers_of(folder)) - 1
     if others > 0:
@@ -138,8 +138,8 @@ def _terms(settings: BrowserSettings, choice: BrowserChoice) -> str:
 
 
 def _starter(folder: Path) -> Path:
-    """A program that runs `joining.py`, with any arguments; made in the profile where it is missing."""
-    command = shlex.join([sys.executable, "-I", "-S", joining.__file__])
+    """Return a program that runs `profile_client.py`; it is made in the profile where it is missing."""
+    command = shlex.join([sys.executable, "-I", "-S", profile_client.__file__])
     text = f'#!/bin/sh\nexec {command} "$@"\n'
     path = folder / f".mcp-browser-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     if not path.exists():

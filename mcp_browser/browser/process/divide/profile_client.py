@@ -1,6 +1,6 @@
-"""What Playwright starts in the place of Chromium, where the browser of a profile is shared.
+"""The program that Playwright starts in Chromium's place where the browser of a profile is shared.
 
-It hands its two ends of the DevTools pipe to the profile's keeper, which it starts where there is none, and
+It passes its two ends of the DevTools pipe to the profile's broker, which it starts where there is none, and
 lives as long as that serves them. It is run as a file, without site-packages, and imports next to nothing
 until Chromium has been started: whatever it imports delays the browser.
 """
@@ -23,8 +23,8 @@ CHROMIUM_LOCK = "SingletonLock"
 SOCKET = ".mcp-browser.socket"
 LOG = ".mcp-browser.log"
 DOWNLOADS = ".mcp-browser-downloads"
-PATIENCE = 15.0
-"""How long a keeper may take to start, or to end before another one starts, seconds."""
+START_SECONDS = 15.0
+"""How long a broker may take to start, or to end before another one starts."""
 
 FAILED = 1
 _TO_BROWSER, _FROM_BROWSER = 3, 4
@@ -32,44 +32,44 @@ _ROOT = os.path.abspath(__file__).rsplit(os.sep + "mcp_browser" + os.sep, 1)[0]
 
 
 def main() -> int:
-    """Join the keeper of the profile, start it if need be, and wait until it has done with this client."""
+    """Join the broker of the profile, start it if need be, and wait until it is done with this client."""
     folder, executable = os.environ.pop(FOLDER), os.environ.pop(EXECUTABLE)
     terms = os.environ.pop(TERMS)
-    child = _start_keeper(folder, executable, terms)
+    child = _start_broker(folder, executable, terms)
 
-    # From here on it is Chromium, or another one's keeper, that takes its time.
+    # From here on it is Chromium, or another client's broker, that takes its time.
     import json
     import socket
     import time
 
     hello = json.dumps({"pid": os.getppid(), "terms": terms}).encode() + b"\n"
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + START_SECONDS
     os.chdir(folder)
     while time.monotonic() < deadline:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as keeper:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as broker:
             try:
                 # By its name in this folder: longer paths do not fit into an address.
-                keeper.connect(SOCKET)
-                socket.send_fds(keeper, [hello], [_TO_BROWSER, _FROM_BROWSER])
-                taken = _listen(keeper)
+                broker.connect(SOCKET)
+                socket.send_fds(broker, [hello], [_TO_BROWSER, _FROM_BROWSER])
+                taken = _listen(broker)
             except OSError:
                 taken = None
         if taken is not None:
             return taken
         time.sleep(0.01)
         if child and os.waitpid(child, os.WNOHANG)[0]:
-            sys.stderr.write("mcp-browser: the keeper ended as it began\n")
+            sys.stderr.write("mcp-browser: the broker ended as it began\n")
             return FAILED
-        child = child or _start_keeper(folder, executable, terms)
+        child = child or _start_broker(folder, executable, terms)
     sys.stderr.write("mcp-browser: in use: nobody answers for this profile\n")
     return FAILED
 
 
-def _listen(keeper: "socket.socket") -> "int | None":
-    """Pass on what the keeper says until it closes; the exit code, None where it ended before it agreed."""
+def _listen(broker: "socket.socket") -> "int | None":
+    """Pass on what the broker writes until it closes; the exit code, None where it ended before it agreed."""
     taken: int | None = None
-    with keeper.makefile("rb") as said:
-        for line in said:
+    with broker.makefile("rb") as lines:
+        for line in lines:
             if line.startswith(b"taken"):
                 taken = 0
             elif line.startswith(b"refused "):
@@ -81,8 +81,8 @@ def _listen(keeper: "socket.socket") -> "int | None":
     return taken
 
 
-def _start_keeper(folder: str, executable: str, terms: str) -> int:
-    """Start a keeper, which starts the browser, if nobody holds the profile; its process id, or 0."""
+def _start_broker(folder: str, executable: str, terms: str) -> int:
+    """Start a broker, which starts the browser, if nobody holds the profile; its process id, or 0."""
     lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +93,7 @@ def _start_keeper(folder: str, executable: str, terms: str) -> int:
         os.close(lock)
         return 0
     if child := os.fork():
-        # The lock is the keeper's for as long as it lives.
+        # The lock is the broker's for as long as it lives.
         os.close(lock)
         return child
     code = FAILED
@@ -102,7 +102,7 @@ def _start_keeper(folder: str, executable: str, terms: str) -> int:
         os.ftruncate(lock, 0)
         signature = f'{{"pid": {os.getpid()}, "host": "{os.uname().nodename}", "shared": true}}'
         os.pwrite(lock, signature.encode(), 0)
-        _keep(folder, executable, terms, lock)
+        _serve(folder, executable, terms, lock)
         code = 0
     except BaseException:
         import traceback
@@ -114,7 +114,7 @@ def _start_keeper(folder: str, executable: str, terms: str) -> int:
 
 
 def _browser_lives(folder: str) -> bool:
-    """Whether a browser has the profile, such as one whose keeper was killed just now."""
+    """Whether a browser has the profile, such as one whose broker was killed just now."""
     try:
         host, _, number = os.readlink(os.path.join(folder, CHROMIUM_LOCK)).rpartition("-")
         os.kill(int(number), 0)
@@ -123,7 +123,7 @@ def _browser_lives(folder: str) -> bool:
     return host == os.uname().nodename
 
 
-def _keep(folder: str, executable: str, terms: str, lock: int) -> None:
+def _serve(folder: str, executable: str, terms: str, lock: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(_FROM_BROWSER + 1):
         os.dup2(null, number)
@@ -145,9 +145,9 @@ def _keep(folder: str, executable: str, terms: str, lock: int) -> None:
         os.close(number)
     sys.path.insert(0, _ROOT)
     os.chdir(folder)
-    from mcp_browser.browser.process.shared.keeper import Keeper
+    from mcp_browser.browser.process.divide.profile_broker import ProfileBroker
 
-    Keeper(lock=lock, browser=browser, pipe=(from_browser, to_browser), log=log, terms=terms).run()
+    ProfileBroker(lock=lock, browser=browser, pipe=(from_browser, to_browser), log=log, terms=terms).run()
 
 
 if __name__ == "__main__":

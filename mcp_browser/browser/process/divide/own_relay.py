@@ -1,4 +1,4 @@
-"""Between Playwright and the user's browser: one connection to that, of which each session sees its own tabs.
+"""Connects Playwright to the user's browser, of which each session sees its own tabs only.
 
 Playwright attaches to every tab of a browser that it connects to. So it connects to a WebSocket here, on the
 loopback interface and at an address that nobody else knows.
@@ -24,9 +24,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from mcp_browser.browser.egress.policy import destination_of
 from mcp_browser.browser.own_task import JoinedStart, begin, within
-from mcp_browser.browser.process.own_chrome.finding import FILE, HOW_TO_ALLOW, OwnBrowser, find_own_browser
-from mcp_browser.browser.process.own_chrome.own_targets import OwnTargets
-from mcp_browser.browser.process.shared.targets import Leaving
+from mcp_browser.browser.process.divide.divider import Leaving
+from mcp_browser.browser.process.divide.own_browser import FILE, HOW_TO_ALLOW, OwnBrowser, find_own_browser
+from mcp_browser.browser.process.divide.own_tabs import OwnTabs
 from mcp_browser.destinations import DestinationPattern
 from mcp_browser.errors import BrowserUnavailable
 
@@ -56,11 +56,11 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class Line:
+class WebSocketEnd:
     """One WebSocket: takes messages without waiting, sends them in their order."""
 
     def __init__(self, socket: "ClientConnection | ServerConnection") -> None:
-        self.socket = socket
+        self._socket = socket
         self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
 
     def send(self, message: bytes) -> None:
@@ -68,10 +68,10 @@ class Line:
         self._unsent.put_nowait(message)
 
     async def serve(self, take: Callable[[bytes], None]) -> None:
-        """Send what is to be sent, and have what comes taken, until the other end closes."""
+        """Send what is to be sent, and pass on what comes, until the other end closes."""
         sending = begin(self._send())
         try:
-            async for message in self.socket:
+            async for message in self._socket:
                 take(message if isinstance(message, bytes) else message.encode())
         except ConnectionClosed:
             pass
@@ -81,11 +81,11 @@ class Line:
     async def _send(self) -> None:
         with contextlib.suppress(ConnectionClosed):
             while True:
-                await self.socket.send(await self._unsent.get(), text=True)
+                await self._socket.send(await self._unsent.get(), text=True)
 
 
 class Relay:
-    """Connects to the user's browser, and lets Playwright in to what is a session's own there."""
+    """Connects to the user's browser, and lets Playwright use what is a session's own there."""
 
     def __init__(self, wanted: str, tabs: Sequence[str] = ()) -> None:
         """Nothing is connected yet.
@@ -100,8 +100,8 @@ class Relay:
         self._browser: OwnBrowser | None = None
         self._socket: ClientConnection | None = None
         self._server: Server | None = None
-        self._targets: OwnTargets | None = None
-        self._lines: set[Line] = set()
+        self._tabs: OwnTabs | None = None
+        self._clients: set[WebSocketEnd] = set()
         self._quiet = asyncio.Event()
         self._closed = False
         self._secret = ""
@@ -112,7 +112,7 @@ class Relay:
         Raises:
             BrowserUnavailable: there is none, or its user has not allowed it, not yet maybe.
         """
-        if self._targets is None:
+        if self._tabs is None:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._connect()
@@ -130,65 +130,65 @@ class Relay:
     @property
     def lent(self) -> Collection[str]:
         """Ids of the targets that are tabs of the user's and lent."""
-        return self._targets.lent if self._targets is not None else ()
+        return self._tabs.lent if self._tabs is not None else ()
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Which browser it is, and what is not touched there, in a sentence."""
-        untouched = self._targets.untouched if self._targets is not None else 0
-        lent = f"; {_tabs(len(self.lent))} used and left open" if self.lent else ""
+        untouched = self._tabs.untouched if self._tabs is not None else 0
+        lent = f"; {_count(len(self.lent))} used and left open" if self.lent else ""
         browser = self._browser.within if self._browser is not None else "the browser"
         return (
             f"Connected to {browser}. Tabs opened here are closed at the end{lent}; "
-            f"{_tabs(untouched)} not touched."
+            f"{_count(untouched)} not touched."
         )
 
     async def close(self) -> None:
         """Close what the sessions have opened, and let go of the browser, which goes on."""
         self._closed = True
-        targets, socket = self._targets, self._socket
-        if targets is None or socket is None:
+        tabs, socket = self._tabs, self._socket
+        if tabs is None or socket is None:
             # The user may still be asked: that ends with this process.
             return
         self._quiet.clear()
-        for one in list(self._lines):
-            targets.leave(one)
-        if targets.closing:
+        for one in list(self._clients):
+            tabs.leave(one)
+        if tabs.closing:
             await within(CLOSING_SECONDS, self._quiet.wait())
         await socket.close()
-        await self._ended(targets)
+        await self._ended(tabs)
 
     # -- the user's browser
 
     async def _start(self) -> None:
         browser = self._browser = await anyio.to_thread.run_sync(find_own_browser, self._wanted)
         logger.info("Connecting to %s, which may ask its user to allow that.", browser)
-        socket = await knock(browser)
+        socket = await connect_to(browser)
         if self._closed:
             await socket.close()
             raise BrowserUnavailable("The server is ending.")
-        upward = Line(socket)
-        targets = OwnTargets(upward.send, may_use=self._may_use, bring=_bring)
+        upward = WebSocketEnd(socket)
+        tabs = OwnTabs(upward.send, may_use=self._may_use, copy=_copy)
         self._secret = secrets.token_urlsafe(32)
         self._server = await serve(
             self._let_in, "127.0.0.1", 0, process_request=self._check, origins=[None], **OPTIONS
         )
-        self._socket, self._targets = socket, targets
-        begin(self._serve(upward, targets))
+        self._socket, self._tabs = socket, tabs
+        begin(self._serve(upward, tabs))
 
-    async def _serve(self, upward: "Line", targets: OwnTargets) -> None:
+    async def _serve(self, upward: WebSocketEnd, tabs: OwnTabs) -> None:
         def take(message: bytes) -> None:
-            targets.from_browser(message)
-            if not targets.closing:
+            tabs.from_browser(message)
+            if not tabs.closing:
                 self._quiet.set()
 
         await upward.serve(take)
-        await self._ended(targets)
+        await self._ended(tabs)
 
-    async def _ended(self, targets: OwnTargets) -> None:
+    async def _ended(self, tabs: OwnTabs) -> None:
         """The browser has gone, or is let go of: the sessions lose it."""
-        if self._targets is not targets or self._server is None:
+        if self._tabs is not tabs or self._server is None:
             return
-        server, self._server, self._targets, self._socket = self._server, None, None, None
+        server, self._server, self._tabs, self._socket = self._server, None, None, None
         self._quiet.set()
         server.close()
 
@@ -200,20 +200,20 @@ class Relay:
         return connection.respond(HTTPStatus.NOT_FOUND, "")
 
     async def _let_in(self, socket: "ServerConnection") -> None:
-        targets = self._targets
-        if targets is None:
+        tabs = self._tabs
+        if tabs is None:
             return
-        line = Line(socket)
-        self._lines.add(line)
+        line = WebSocketEnd(socket)
+        self._clients.add(line)
         try:
             with contextlib.suppress(Leaving, ValueError, TypeError, KeyError):
-                await line.serve(lambda message: targets.from_client(line, message))
+                await line.serve(lambda message: tabs.from_client(line, message))
         finally:
-            self._lines.discard(line)
-            targets.leave(line)
+            self._clients.discard(line)
+            tabs.leave(line)
 
 
-async def knock(browser: OwnBrowser) -> "ClientConnection":
+async def connect_to(browser: OwnBrowser) -> "ClientConnection":
     """Connect to a browser of the user's; where it asks its user, this waits for the answer.
 
     Raises:
@@ -243,14 +243,14 @@ async def knock(browser: OwnBrowser) -> "ClientConnection":
     )
 
 
-async def look(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
+async def list_tabs(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
     """What a browser calls itself, and the titles and addresses of its tabs; none is attached to.
 
     Raises:
-        BrowserUnavailable: as `knock`; or it has not answered in time.
+        BrowserUnavailable: as `connect_to`; or it has not answered in time.
     """
     try:
-        async with asyncio.timeout(ANSWER_SECONDS), await knock(browser) as socket:
+        async with asyncio.timeout(ANSWER_SECONDS), await connect_to(browser) as socket:
             answers: list[dict[str, Any]] = []
             for method in ("Browser.getVersion", "Target.getTargets"):
                 await socket.send(json.dumps({"id": len(answers), "method": method}))
@@ -276,11 +276,11 @@ def allows(patterns: Iterable[str]) -> Callable[[str], bool]:
     return may_use
 
 
-def _tabs(count: int) -> str:
+def _count(count: int) -> str:
     return "1 tab of its user's is" if count == 1 else f"{count} tabs of its user's are"
 
 
-def _bring(source: Path, to: Path, done: Callable[[], None]) -> None:
+def _copy(source: Path, to: Path, done: Callable[[], None]) -> None:
     """Have a file that the browser has saved at another place, too, then tell."""
 
     def copy() -> None:

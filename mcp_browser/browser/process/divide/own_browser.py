@@ -1,9 +1,9 @@
-"""Finding a browser of the user's that lets itself be driven: by the file that it writes when it does."""
+"""Find a browser of the user's that allows remote debugging: by the file that it writes then."""
 
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,48 +16,29 @@ LABELS = {"chrome": "Chrome", "chromium": "Chromium", "edge": "Edge", "brave": "
 _REACH_SECONDS = 2.0
 _LINES = 2
 
+_BRAVE = "BraveSoftware/Brave-Browser|BraveSoftware/Brave-Browser-Beta|BraveSoftware/Brave-Browser-Nightly"
 _LINUX = {
-    "chrome": (
-        "google-chrome",
-        "google-chrome-beta",
-        "google-chrome-unstable",
-        "~/.var/app/com.google.Chrome/config/google-chrome",
-    ),
-    "chromium": (
-        "chromium",
-        "~/snap/chromium/common/chromium",
-        "~/.var/app/org.chromium.Chromium/config/chromium",
-    ),
-    "edge": (
-        "microsoft-edge",
-        "microsoft-edge-beta",
-        "microsoft-edge-dev",
-        "~/.var/app/com.microsoft.Edge/config/microsoft-edge",
-    ),
-    "brave": (
-        "BraveSoftware/Brave-Browser",
-        "BraveSoftware/Brave-Browser-Beta",
-        "BraveSoftware/Brave-Browser-Nightly",
-        "~/snap/brave/current/.config/BraveSoftware/Brave-Browser",
-        "~/.var/app/com.brave.Browser/config/BraveSoftware/Brave-Browser",
-    ),
+    "chrome": "google-chrome|google-chrome-beta|google-chrome-unstable"
+    "|~/.var/app/com.google.Chrome/config/google-chrome",
+    "chromium": "chromium|~/snap/chromium/common/chromium|~/.var/app/org.chromium.Chromium/config/chromium",
+    "edge": "microsoft-edge|microsoft-edge-beta|microsoft-edge-dev"
+    "|~/.var/app/com.microsoft.Edge/config/microsoft-edge",
+    "brave": f"{_BRAVE}|~/snap/brave/current/.config/BraveSoftware/Brave-Browser"
+    "|~/.var/app/com.brave.Browser/config/BraveSoftware/Brave-Browser",
 }
 _MAC = {
-    "chrome": ("Google/Chrome", "Google/Chrome Beta", "Google/Chrome Dev", "Google/Chrome Canary"),
-    "chromium": ("Chromium",),
-    "edge": ("Microsoft Edge", "Microsoft Edge Beta", "Microsoft Edge Dev", "Microsoft Edge Canary"),
-    "brave": (
-        "BraveSoftware/Brave-Browser",
-        "BraveSoftware/Brave-Browser-Beta",
-        "BraveSoftware/Brave-Browser-Nightly",
-    ),
+    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome Canary",
+    "chromium": "Chromium",
+    "edge": "Microsoft Edge|Microsoft Edge Beta|Microsoft Edge Dev|Microsoft Edge Canary",
+    "brave": _BRAVE,
 }
 _WINDOWS = {
-    "chrome": ("Google/Chrome", "Google/Chrome Beta", "Google/Chrome Dev", "Google/Chrome SxS"),
-    "chromium": ("Chromium",),
-    "edge": ("Microsoft/Edge", "Microsoft/Edge Beta", "Microsoft/Edge Dev", "Microsoft/Edge SxS"),
-    "brave": _MAC["brave"],
+    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome SxS",
+    "chromium": "Chromium",
+    "edge": "Microsoft/Edge|Microsoft/Edge Beta|Microsoft/Edge Dev|Microsoft/Edge SxS",
+    "brave": _BRAVE,
 }
+"""Where each kind of browser keeps its user data, below the folder that the system has for that."""
 
 HOW_TO_ALLOW = (
     "Allow it in the browser: from version 144 on, open chrome://inspect/#remote-debugging in it (Edge: "
@@ -67,12 +48,9 @@ HOW_TO_ALLOW = (
 )
 
 
-UNNAMED = "The browser"  # Of which only the folder is known
-
-
 @dataclass(frozen=True, slots=True)
 class OwnBrowser:
-    """A browser that wrote down where it listens: `path` is that of its WebSocket."""
+    """A browser that has written down where it listens: `path` is that of its WebSocket."""
 
     label: str
     folder: Path
@@ -88,8 +66,8 @@ class OwnBrowser:
 
     @property
     def within(self) -> str:
-        """What it is called within a sentence."""
-        return str(self).replace(UNNAMED, UNNAMED.lower(), 1) if self.label == UNNAMED else str(self)
+        """Its name within a sentence."""
+        return str(self).replace("The browser (", "the browser (")
 
     @property
     def answers(self) -> bool:
@@ -102,7 +80,7 @@ class OwnBrowser:
 
 
 def find_own_browser(wanted: str) -> OwnBrowser:
-    """The browser of the user's that runs and lets itself be driven; of several the one allowed last.
+    """Return the user's browser that runs and allows remote debugging; of several the one allowed last.
 
     Args:
         wanted: as the setting `connect` has it.
@@ -138,25 +116,20 @@ def find_own_browser(wanted: str) -> OwnBrowser:
 def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
     """The user data folders to look in, with the name of the browser that each is of."""
     if wanted not in OWN_BROWSERS:
-        yield Path(wanted), UNNAMED
+        yield Path(wanted), "The browser"
         return
-    home, table = _known_folders()
-    for kind, names in table.items():
-        if wanted in ("auto", kind):
-            for name in names:
-                place = home / Path(name).expanduser()
-                yield (place / "User Data" if sys.platform == "win32" else place), LABELS[kind]
-
-
-def _known_folders() -> tuple[Path, Mapping[str, tuple[str, ...]]]:
     match sys.platform:
         case "darwin":
-            return Path.home() / "Library" / "Application Support", _MAC
+            home, table = Path.home() / "Library" / "Application Support", _MAC
         case "win32":
-            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"), _WINDOWS
+            home, table = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"), _WINDOWS
         case _:
-            told = os.environ.get("CHROME_CONFIG_HOME") or os.environ.get("XDG_CONFIG_HOME")
-            return Path(told) if told else Path.home() / ".config", _LINUX
+            given = os.environ.get("CHROME_CONFIG_HOME") or os.environ.get("XDG_CONFIG_HOME")
+            home, table = Path(given) if given else Path.home() / ".config", _LINUX
+    for kind, names in table.items():
+        for name in names.split("|") if wanted in ("auto", kind) else ():
+            place = home / Path(name).expanduser()
+            yield (place / "User Data" if sys.platform == "win32" else place), LABELS[kind]
 
 
 def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:

@@ -1,0 +1,244 @@
+"""The policy of the user's own browser: a client's are the tabs that it opens, and those that the user lends.
+
+Nothing else is attached to. Unlike a browser that was started here, this one is not asked to attach new tabs
+by itself: it would attach the user's, too.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from mcp_browser.browser.process.divide.divider import (
+    Divider,
+    DividerClient,
+    Parameters,
+    PendingCommand,
+    TargetSession,
+    line,
+)
+from mcp_browser.dom.driver_errors import OWN_REFUSAL
+
+_TO_FRONT = re.compile(rb'^\{"id":(\d+),"method":"Page\.bringToFront"')
+_DOWNLOAD = b'{"method":"Page.downloadWillBegin"'
+_OURS = b'{"id":-1,'
+
+
+class OwnTabs(Divider):
+    """Gives each client the tabs that it has opened, and what these open; the first one also what is lent."""
+
+    def __init__(
+        self,
+        to_browser: Callable[[bytes], None],
+        *,
+        may_use: Callable[[str], bool],
+        copy: Callable[[Path, Path, Callable[[], None]], None],
+    ) -> None:
+        """Ask the browser which tabs there are.
+
+        Args:
+            to_browser: takes one message for the browser.
+            may_use: whether a tab of the user's with this address is lent.
+            copy: copies a file that has been downloaded, the first path, to the second, and then calls.
+        """
+        self.lent: set[str] = set()
+        """The targets that are the user's and lent."""
+        self._may_use = may_use
+        self._copy = copy
+        self._pages: dict[str, str] = {}
+        self._created: dict[str, tuple[PendingCommand, Parameters]] = {}
+        self._downloads: dict[str, DividerClient] = {}
+        self._folders: dict[DividerClient, Path] = {}
+        super().__init__(to_browser)
+
+    @property
+    def untouched(self) -> int:
+        """How many tabs belong to no client."""
+        return sum(target not in self._owners for target in self._pages)
+
+    @property
+    def closing(self) -> bool:
+        """Whether the browser has not done yet what it was asked when a client left."""
+        return any(asked.client is None for asked in self._asked.values())
+
+    def _begin(self) -> None:
+        self._ask(None, "Target.setDiscoverTargets", discover=True, filter=[{"type": "page"}])
+        # Files are saved where the user's are; the browser reports where that was.
+        self._ask(None, "Browser.setDownloadBehavior", behavior="default", eventsEnabled=True)
+
+    # -- from a client
+
+    def _may_send(self, client: DividerClient, session: TargetSession, message: bytes) -> bool:
+        if session.kind == "browser":
+            command = json.loads(message)
+            attaches = command["method"] == "Target.attachToTarget" and self._owns(client, command["params"])
+            if not attaches and not self._detaches(client, command["method"], command["params"]):
+                self._refuse(client, command)
+                return False
+        elif (front := _TO_FRONT.match(message)) is not None:
+            # It would take the keyboard away from the user, who types elsewhere.
+            client.send(
+                line({"id": int(front[1]), "result": {}, "sessionId": json.loads(message)["sessionId"]})
+            )
+            return False
+        return True
+
+    def _command(
+        self, client: DividerClient, command: Parameters, method: str, parameters: Parameters
+    ) -> None:
+        match method:
+            case "Target.createTarget" if "browserContextId" not in parameters:
+                # A window that does not come to the front hides no tab of the user's.
+                parameters |= {"newWindow": True, "background": True}
+            case "Browser.setDownloadBehavior":
+                self._folders[client] = Path(parameters["downloadPath"])
+                client.send(line({"id": command["id"], "result": {}}))
+                return
+            case "Browser.cancelDownload" if self._downloads.get(parameters.get("guid", "")) is client:
+                pass
+            case "Browser.getVersion" | "Target.attachToBrowserTarget":
+                parameters = {}
+            case "Target.getTargetInfo" if not parameters:
+                pass
+            case "Target.attachToTarget" | "Target.getTargetInfo" if self._owns(client, parameters):
+                pass
+            case "Target.closeTarget" if (
+                self._owns(client, parameters) and parameters["targetId"] not in self.lent
+            ):
+                pass
+            case _ if self._detaches(client, method, parameters):
+                pass
+            case _:
+                self._refuse(client, command)
+                return
+        self._ask(client, method, command["id"], **parameters)
+
+    def _detaches(self, client: DividerClient, method: str, parameters: Parameters) -> bool:
+        session = self._sessions.get(parameters.get("sessionId", "").encode())
+        return method == "Target.detachFromTarget" and session is not None and session.owner is client
+
+    def _refuse(self, client: DividerClient, command: Parameters) -> None:
+        self.refuse(client, command, f"{OWN_REFUSAL}: {command['method']}")
+
+    def _join(self, client: DividerClient) -> None:
+        self.clients.append(client)
+        for target, url in self._pages.items():
+            self._consider(target, url)
+
+    def leave(self, client: DividerClient) -> None:
+        """Close the tabs of a client that has gone; give back those that were lent."""
+        super().leave(client)
+        self._folders.pop(client, None)
+        for target in [target for target in self.lent if self._owners.get(target) is client]:
+            self._release(target)
+
+    def _drop(self, name: bytes, session: TargetSession) -> None:
+        if session.target in self.lent:
+            self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
+        else:
+            super()._drop(name, session)
+
+    # -- from the browser
+
+    def _of_session(self, name: bytes, message: bytes) -> None:
+        session = self._sessions.get(name)
+        if message.startswith(_DOWNLOAD) and session is not None and session.owner is not None:
+            begun = json.loads(message)["params"]
+            # Each session of the same tab reports it.
+            if begun["guid"] not in self._downloads:
+                self._downloads[begun["guid"]] = session.owner
+                session.owner.send(line({"method": "Browser.downloadWillBegin", "params": begun}))
+        if not message.startswith(_OURS):
+            super()._of_session(name, message)
+
+    def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
+        match method:
+            case "Target.targetCreated" | "Target.targetInfoChanged":
+                self._know(parameters["targetInfo"])
+            case "Target.targetDestroyed":
+                self._pages.pop(parameters["targetId"], None)
+                self._release(parameters["targetId"])
+            case "Browser.downloadProgress":
+                self._pass_progress(message, parameters)
+            case _:
+                pass
+
+    def _know(self, target: Parameters) -> None:
+        """Attach to a tab that one of the clients' tabs has opened, or that the user lends by its address."""
+        name, url, opener = target["targetId"], target["url"], target.get("openerId", "")
+        is_new = name not in self._pages
+        self._pages[name] = url
+        owner = self._owners.get(opener) if opener not in self.lent else None
+        if is_new and owner is not None and name not in self._owners:
+            self._take(name, owner)
+        else:
+            self._consider(name, url)
+
+    def _consider(self, target: str, url: str) -> None:
+        """Take a tab of the user's that is lent, or give one back that has gone elsewhere."""
+        if target in self.lent:
+            if not self._may_use(url):
+                self._give_back(target)
+        elif self.clients and target not in self._owners and self._may_use(url):
+            self.lent.add(target)
+            self._take(target, self.clients[0])
+
+    def _take(self, target: str, owner: DividerClient) -> None:
+        self._owners[target] = owner
+        self._ask(None, "Target.attachToTarget", targetId=target, flatten=True)
+
+    def _give_back(self, target: str) -> None:
+        self._release(target)
+        for name, session in self._sessions.items():
+            if session.target != target:
+                continue
+            if not session.parent:
+                self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
+            elif (root := self._sessions.get(session.parent)) is not None and root.kind == "browser":
+                detach = {"method": "Target.detachFromTarget", "params": {"sessionId": name.decode()}}
+                self._to_browser(line({"id": -1, **detach, "sessionId": session.parent.decode()}))
+
+    def _release(self, target: str) -> None:
+        self._owners.pop(target, None)
+        self.lent.discard(target)
+
+    def _answered(self, asked: PendingCommand, said: Parameters) -> bool:
+        target = said.get("result", {}).get("targetId")
+        if asked.method == "Target.createTarget" and target is not None:
+            assert asked.client is not None
+            if asked.client in self._gone:
+                self._ask(None, "Target.closeTarget", targetId=target)
+                return False
+            # Playwright wants the tab to be attached before it hears that it was created.
+            self._created[target] = (asked, said)
+            self._take(target, asked.client)
+            return False
+        if asked.client is None and asked.method == "Target.attachToTarget" and "error" in said:
+            self._pages.pop(asked.parameters["targetId"], None)
+            self._release(asked.parameters["targetId"])
+            self._answer_created(asked.parameters["targetId"], {"error": said["error"]})
+        return True
+
+    def _attach(self, message: bytes, parameters: Parameters) -> None:
+        super()._attach(message, parameters)
+        self._answer_created(parameters["targetInfo"]["targetId"])
+
+    def _answer_created(self, target: str, instead: Parameters | None = None) -> None:
+        """Answer the client that has created a tab, now that it is attached or cannot be."""
+        if (created := self._created.pop(target, None)) is not None:
+            asked, said = created
+            assert asked.client is not None
+            asked.client.send(line({**(instead or said), "id": asked.number}))
+
+    def _pass_progress(self, message: bytes, parameters: Parameters) -> None:
+        """Report a download of a client's; once it is whole, its file is where the client looks for it."""
+        guid, state, file = parameters["guid"], parameters["state"], parameters.get("filePath")
+        if (owner := self._downloads.get(guid)) is None:
+            return
+        if state != "inProgress":
+            del self._downloads[guid]
+        folder = self._folders.get(owner)
+        if state == "completed" and folder is not None and file:
+            self._copy(Path(file), folder / guid, lambda: owner.send(message))
+        else:
+            owner.send(message)

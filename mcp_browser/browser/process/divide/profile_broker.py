@@ -1,0 +1,320 @@
+"""The broker of a profile: owns its browser, lets clients work with it, and ends with the last of them.
+
+It is a process of its own, so that no client takes the browser along when it ends, in whatever way. Here is
+also the pipe, which is one of the two ends of the divider; the other one is in own_relay.py.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mcp_browser.browser.process.divide.divider import Leaving, SharedTabs
+from mcp_browser.browser.process.divide.profile_client import DOWNLOADS, SOCKET, START_SECONDS
+
+CLOSING_SECONDS = 5.0
+"""How long the browser may take to close before it is killed."""
+
+MOST_UNREAD = 256_000_000
+"""How many bytes may be left unread at the other end of a pipe before that counts as gone."""
+
+_CHUNK = 262_144
+_ENDS = 2
+_HELLO = 65_536
+_LOG_KEPT = 16_384
+
+
+class Pipe:
+    """DevTools messages, each ended by a zero byte, through two file descriptors; never waits."""
+
+    def __init__(
+        self,
+        selector: selectors.BaseSelector,
+        ends: tuple[int, int],
+        received: Callable[[bytes], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """`ends` are the one to read and the one to write. `ended` is called once, by reading or writing."""
+        self._selector = selector
+        self._reading, self._writing = ends
+        self._received = received
+        self._ended = ended
+        self._begun = bytearray()
+        self._unsent = bytearray()
+        self._closed = False
+        for end in ends:
+            os.set_blocking(end, False)
+        selector.register(self._reading, selectors.EVENT_READ, self._read)
+
+    def send(self, message: bytes) -> None:
+        """Write a message; what cannot be written yet is written later."""
+        if self._closed:
+            return
+        had_unsent = bool(self._unsent)
+        self._unsent += message
+        self._unsent.append(0)
+        if had_unsent:
+            if len(self._unsent) > MOST_UNREAD:
+                self._ended()
+            return
+        self._write()
+        if self._unsent and not self._closed:
+            self._selector.register(self._writing, selectors.EVENT_WRITE, self._write)
+
+    def close(self) -> None:
+        """Close both ends; harmless when they are."""
+        if self._closed:
+            return
+        self._closed = True
+        for end in (self._reading, self._writing):
+            with contextlib.suppress(KeyError):
+                self._selector.unregister(end)
+            os.close(end)
+
+    def _read(self) -> None:
+        chunk = _read(self._reading)
+        if chunk is None:
+            return
+        if not chunk:
+            self._ended()
+            return
+        first, *others = chunk.split(b"\0")
+        self._begun += first
+        for following in others:
+            complete, self._begun = bytes(self._begun), bytearray(following)
+            self._received(complete)
+            if self._closed:
+                return
+
+    def _write(self) -> None:
+        try:
+            while self._unsent:
+                del self._unsent[: os.write(self._writing, self._unsent)]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._ended()
+            return
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(self._writing)
+
+
+class ProfileClient:
+    """A client of the broker: its DevTools pipe, and the connection of the process that brought it."""
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self.connection = connection
+        self.pid = pid
+        self.pipe: Pipe | None = None
+
+    def send(self, message: bytes) -> None:
+        """Send it a DevTools message."""
+        if self.pipe is not None:
+            self.pipe.send(message)
+
+    def write(self, text: bytes) -> None:
+        """Write to the process that waits for it."""
+        with contextlib.suppress(OSError):
+            self.connection.send(text)
+
+    def close(self) -> None:
+        """Close its pipe."""
+        if self.pipe is not None:
+            self.pipe.close()
+
+
+class ProfileBroker:
+    """Serves the clients of one profile, whose folder is the current one, until the last has gone."""
+
+    def __init__(self, *, lock: int, browser: int, pipe: tuple[int, int], log: int, terms: str) -> None:
+        """Take over a browser that starts.
+
+        Args:
+            lock: file descriptor of the profile's lock, which is held.
+            browser: the browser's process id; it leads a process group.
+            pipe: file descriptors to read from the browser and to write to it.
+            log: file descriptor of what the browser writes to standard error.
+            terms: what the browser was started with, and a client has to want.
+        """
+        self._browser = browser
+        self._terms = terms
+        self._lock = lock
+        self._selector = selectors.DefaultSelector()
+        self._clients: list[ProfileClient] = []
+        self._log = b""
+        self._gone = self._stopped = False
+        self._closing_until: float | None = None
+        self._alone_until = time.monotonic() + START_SECONDS
+        self._pipe = Pipe(self._selector, pipe, self._from_browser, self._lost)
+        self._tabs = SharedTabs(self._pipe.send)
+        os.set_blocking(log, False)
+        self._selector.register(log, selectors.EVENT_READ, lambda: self._read_log(log))
+        self._listener = self._listen()
+
+    def run(self) -> None:
+        """Serve until the last client has gone, or the browser has ended."""
+        for number in (signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._stop)
+        try:
+            while not self._gone:
+                wait = 1.0
+                if self._closing_until is not None:
+                    wait = self._closing_until - time.monotonic()
+                    if wait <= 0:
+                        break
+                for key, _ in self._selector.select(wait):
+                    now = self._selector.get_map().get(key.fd)
+                    # What was handled before may have closed it, and another may have got its number.
+                    if now is not None and now.data == key.data:
+                        key.data()
+                if self._stopped or (not self._clients and time.monotonic() > self._alone_until):
+                    self._close()
+        finally:
+            self._end()
+
+    # -- clients
+
+    def _listen(self) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        Path(SOCKET).unlink(missing_ok=True)
+        before = os.umask(0o177)
+        try:
+            listener.bind(SOCKET)
+        finally:
+            os.umask(before)
+        listener.listen(128)
+        listener.setblocking(False)
+        self._selector.register(listener, selectors.EVENT_READ, self._accept)
+        return listener
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            self._selector.register(connection, selectors.EVENT_READ, lambda: self._greet(connection))
+
+    def _greet(self, connection: socket.socket) -> None:
+        """Take a client with its pipe, or answer a process that asks which clients there are."""
+        self._selector.unregister(connection)
+        try:
+            text, ends, _, _ = socket.recv_fds(connection, _HELLO, _ENDS)
+        except OSError:
+            text, ends = b"", []
+        try:
+            hello = json.loads(text)
+            client, terms = ProfileClient(connection, int(hello["pid"])), str(hello["terms"])
+            reading, writing = ends
+        except (ValueError, KeyError, TypeError):
+            answer = json.dumps([client.pid for client in self._clients])
+        else:
+            if terms == self._terms:
+                client.write(b"taken\n" + self._log)
+                self._clients.append(client)
+                self._selector.register(connection, selectors.EVENT_READ, lambda: self._part(client))
+                client.pipe = Pipe(
+                    self._selector,
+                    (reading, writing),
+                    lambda message: self._from_client(client, message),
+                    lambda: self._part(client),
+                )
+                return
+            answer = f"refused {json.dumps([terms, self._terms])}\n"
+        for end in ends:
+            os.close(end)
+        with contextlib.suppress(OSError):
+            connection.send(answer.encode())
+        connection.close()
+
+    def _from_client(self, client: ProfileClient, message: bytes) -> None:
+        try:
+            self._tabs.from_client(client, message)
+        except (ValueError, TypeError, KeyError, Leaving):
+            self._part(client)
+
+    def _part(self, client: ProfileClient) -> None:
+        """A client has gone, or its process has: close its tabs, or the browser after the last one."""
+        if client not in self._clients:
+            return
+        self._clients.remove(client)
+        client.close()
+        self._selector.unregister(client.connection)
+        self._tabs.leave(client)
+        if self._clients:
+            client.connection.close()
+        else:
+            # Its process ends when this one does, so that who waits for it finds the profile free.
+            self._close()
+
+    # -- the browser
+
+    def _from_browser(self, message: bytes) -> None:
+        self._tabs.from_browser(message)
+
+    def _read_log(self, log: int) -> None:
+        text = _read(log)
+        if not text:
+            self._selector.unregister(log)
+            os.close(log)
+            return
+        self._log = (self._log + text)[-_LOG_KEPT:]
+        for client in self._clients:
+            client.write(text)
+
+    def _close(self) -> None:
+        if self._closing_until is None:
+            self._closing_until = time.monotonic() + CLOSING_SECONDS
+            self._stop_listening()
+            self._tabs.end()
+
+    def _stop(self, *_signal: object) -> None:
+        self._stopped = True
+
+    def _lost(self) -> None:
+        self._gone = True
+
+    def _stop_listening(self) -> None:
+        if self._listener.fileno() >= 0:
+            Path(SOCKET).unlink(missing_ok=True)
+            self._selector.unregister(self._listener)
+            self._listener.close()
+
+    def _end(self) -> None:
+        """End the browser and release the profile. The clients' connections close with this process."""
+        self._stop_listening()
+        self._pipe.close()
+        if self._closing_until is None:
+            for client in self._clients:
+                client.close()
+        deadline = self._closing_until or time.monotonic() + CLOSING_SECONDS
+        while not self._has_ended() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        with contextlib.suppress(OSError):
+            # Also what is left of its group after a crash.
+            os.killpg(self._browser, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._browser, 0)
+        shutil.rmtree(DOWNLOADS, ignore_errors=True)
+        os.ftruncate(self._lock, 0)
+        os.close(self._lock)
+
+    def _has_ended(self) -> bool:
+        with contextlib.suppress(ChildProcessError):
+            return os.waitpid(self._browser, os.WNOHANG) != (0, 0)
+        return True
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What can be read now: None where that is nothing yet, b"" where the other end has closed."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
