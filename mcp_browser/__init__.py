@@ -1,6 +1,6 @@
 """A Model Context Protocol server that gives any MCP client a real browser, and the same for programs.
 
-What stands here is public, and nothing else is: docs/python.md and docs/actions.md tell how it is used.
+What stands here is public, and nothing else is: docs/python.md and docs/actions.md show its use.
 """
 
 from importlib import import_module

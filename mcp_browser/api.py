@@ -1,4 +1,4 @@
-"""The agent for programs: it brings what it needs, and closes that again."""
+"""The agent for programs: it opens what it needs, and closes that again."""
 
 import contextlib
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ HOW_TO_NAME_ONE = 'Name one: model="anthropic:claude-sonnet-4-5", or settings wi
 class Agent:
     """An agent for one task, in a browser session that is lent to it or of its own.
 
-    `history` tells all that it has done, step by step; `control` pauses and stops it, and tells it more.
+    `history` holds all that it has done, step by step; `control` pauses and stops it, and takes instructions.
     """
 
     def __init__(  # noqa: PLR0913 - what an agent is made of, by keyword
@@ -66,7 +66,7 @@ class Agent:
             settings: by default those of the session.
             secrets: what it may type without reading it, by name, beside those of the settings' file that
                 the task names.
-            watcher: is told each step, and asked what only a person can answer.
+            watcher: gets each step, and is asked what only a person can answer.
             folder: where the history is kept after each step, with pictures, a report and a script.
         """
         if isinstance(task, str):
@@ -108,7 +108,7 @@ class Agent:
         """Work until the task ends, needs a person, or is cancelled; then close what was opened for it.
 
         A run that needs a person, or was broken off, goes on where it stood when this is called again, with
-        what it is to be told.
+        `tell` as a further instruction.
 
         Raises:
             NotActionable: the task has ended.

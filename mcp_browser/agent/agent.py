@@ -1,10 +1,9 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
 
@@ -12,21 +11,16 @@ from mcp_browser.actions.agent import CALL_USER, agent_actions
 from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.task_model import filling_by
 from mcp_browser.agent import spans
-from mcp_browser.agent.budget import Spending
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
-from mcp_browser.agent.opening import open_again, open_start
-from mcp_browser.agent.planner import Planner
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
 from mcp_browser.agent.questions import Question, with_browser
-from mcp_browser.agent.record.history import RunSettings, StepRecord
-from mcp_browser.agent.run_status import RunStatus
-from mcp_browser.agent.side_prompts import read_data
+from mcp_browser.agent.record.history import RunSettings
+from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
@@ -39,22 +33,41 @@ from mcp_browser.text import counted, cut
 
 logger = logging.getLogger(__name__)
 
-LONGEST_FAILURE = 600  # How much of what a step failed of the run's end repeats, characters
+LONGEST_FAILURE = 600  # How much of the last step's failure the reason of the run's end repeats, characters
 
 REFUSED = (
-    "Your result was checked and is not confirmed: {refusal} Go on. Claim success only once the page shows "
+    "Your result was checked and is not confirmed: {reason} Go on. Claim success only once the page shows "
     "it; if it cannot be done, use done with success false and say why."
 )
+TAKEN_UP = (
+    "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
+    "may not stand above: look before you repeat it."
+)
+
+
+@dataclass(slots=True)
+class _Step:
+    """One step, as far as it has come. `last_because` is why it is the last one, where it is."""
+
+    last_because: str | None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    look: Look | None = None
+    answer: ModelAnswer | None = None
+    outcomes: list[ActionOutcome] = field(default_factory=list[ActionOutcome])
+    notes: list[str] = field(default_factory=list[str])
+    failure: str | None = None
 
 
 @dataclass(kw_only=True)
 class AgentRun(TaskRun):
-    """One run of one task in one session.
+    """One run of one task in one session: `run` calls `step`, which calls `query` and `execute`.
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
     `judge_client` asks the model that checks claims; by default that is the run's own, where it can judge.
-    `taken_up` is a run that went on in another browser, whose last page is opened again first.
+    `taken_up` is set for a run that continues in another browser, whose last page is opened again first.
     """
+
+    resumable: ClassVar[bool] = True
 
     model_client: ModelClient
     style: PlannerStyle
@@ -67,6 +80,7 @@ class AgentRun(TaskRun):
         registry = self.controller.registry.without(())
         registry.include(agent_actions(self.task.output_schema))
         self.controller = Controller(registry, self.controller.settings)
+        self.step_pictures = self.settings.step_pictures
         super().__post_init__()
         self.messages = MessageManager(
             system_prompt=self.style.system_prompt(registry, max_actions=self.settings.max_actions),
@@ -79,42 +93,26 @@ class AgentRun(TaskRun):
             state=self.state.messages if self.state.messages.messages else None,
         )
         self.state.messages = self.messages.state
-        self.planner = Planner(
-            task=self.task,
-            style=self.style,
-            model_client=self.model_client,
-            messages=self.messages,
-            registry=registry,
-            session=self.session,
-            secrets=self.secrets,
-            control=self.control,
-            state=self.state,
-        )
-        self.run_status = RunStatus(
-            self.history,
-            self.control,
-            self.session.takeover,
-            seconds=self.state.seconds,
-            resumable=True,
-        )
-        self.spending = Spending(
-            self.task.budget,
-            [self.model_client, self.judge_client or self.model_client],
-            usage=self.state.usage,
-            seconds=lambda: self.run_status.seconds,
-        )
-        self.confirmer = Confirmer(
+        self.model_client.limit = self._limit_amid_step
+        clients = (self.model_client, self.judge_client or self.model_client)
+        self._clients = {id(client): client for client in clients}.values()
+        self._counted = self._models_usage()
+        self._seconds_before = self.state.seconds
+        judge = self._judge()
+        window = self.model_client.model.info.context_window
+        is_small = window is not None and window <= SMALL_WINDOW
+        self._confirmer = Confirmer(
             executor=self.executor,
             history=self.history,
             state=self.state,
             secrets=self.secrets,
-            judge_client=self._judge(),
+            judge_client=judge,
             window=self.messages.window,
             seconds=self.settings.step_timeout,
-            limit=self.spending.reached_amid_step,
-            only_refuses=self._is_small_judge(),
+            limit=self._limit_amid_step,
+            # A small model that judges its own claims, unless the caller asks for that.
+            only_refuses=is_small and judge is self.model_client and not self.task.judge,
         )
-        self.model_client.limit = self.spending.reached_amid_step
         for text in self.state.instructions:
             self.control.instruct(text)
         # Those of the run while it went on in another session.
@@ -135,56 +133,133 @@ class AgentRun(TaskRun):
         self._save()
         model = self.model_client.model.info
         if self.style.needs_vision and not model.sees:
-            self.run_status.end(
-                TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them."
-            )
+            self.end(TaskStatus.FAILED, f"{model.name} takes no pictures, and this style needs them.")
             return
-        await self._open()
+        await self._open_page()
         self.history.settings = self._settings_in_force()
         while await self._may_go_on():
             with spans.of_step(self.state.step + 1) as span:
-                await self._step()
+                await self.step()
                 spans.end_step(span, self.history.steps[-1])
 
+    async def step(self) -> None:
+        """Look at the page, ask the model, act, record what came of it, and end the run where it is over."""
+        state, timeout = self.state, self.settings.step_timeout
+        state.step += 1
+        step = _Step(self._limit_reached(state.step))
+        if state.failures >= self.settings.max_failures:
+            step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
+        try:
+            with (
+                anyio.fail_after(timeout) as self._step_limit,
+                self.session.takeover.stops(self._step_limit),
+            ):
+                tab = self.session.tab_in_use
+                url = self.secrets.hide(tab.url) if tab is not None else ""
+                await self._report(state.step, looks=True, url=url)
+                step.look = await self._look()
+                step.answer = await self.query(step.look, step.last_because, step.notes)
+                await self.execute(step.look, step.answer, step.outcomes)
+        except TimeoutError:
+            step.failure = f"The step took longer than {timeout:g} s and was broken off."
+        except (ActionError, ModelError) as error:
+            step.failure = self.secrets.hide(str(error))
+            if not isinstance(error, ActionError | InvalidOutput) and not self._can_shorten(error):
+                self.end(TaskStatus.FAILED, step.failure)
+        self._remember(step)
+        self._record_step(step)
+        if self.history.status is TaskStatus.WORKING:
+            try:
+                await self._conclude(step)
+            finally:
+                # The record includes what was asked of a model after the step was recorded.
+                last = self.history.steps[-1]
+                used = last.usage + self._count_usage()
+                self.history.steps[-1] = last.model_copy(update={"usage": used})
+        self._save()
+
+    async def query(self, look: Look, last_because: str | None, notes: list[str]) -> ModelAnswer:
+        """Ask the model what to do on the page; `last_because` is why this is the last step, where it is.
+
+        Raises:
+            ModelError: there is no decision.
+        """
+        for text in self.control.take_instructions():
+            self.messages.add_task(text)
+            self.state.told.append(text)
+        # Asked for once a step: it is given once at each stage.
+        state = self._state_text(look, last_because, self.state.loops.nudge())
+        if last_because is None:
+            await self._think_ahead(state, look)
+        page = self.session.current_tab.page
+        turn = self.style.turn(self.controller.registry, page, look, only_done=last_because is not None)
+        self.messages.add_state(state, look.images)
+        self.model_client.notice = lambda text: notes.append(self.secrets.hide(text))
+        conversation = self.messages.messages(turn.form)
+        answer = await self.model_client.decide(conversation, form=turn.form, read=turn.read)
+        self.messages.calibrate(answer.reply.usage, turn.form)
+        self.messages.add_output(turn.remembered(answer.reply, answer.decision))
+        return answer
+
+    async def execute(self, look: Look, answer: ModelAnswer, outcomes: list[ActionOutcome]) -> None:
+        """Report the model's decision and carry it out; each action is added to `outcomes` as it is done."""
+        calls, hide = answer.decision.calls, self.secrets.hide
+        goal, actions = hide(answer.decision.brain.next_goal), tuple(hide(str(call)) for call in calls)
+        await self._report(self.state.step, goal=goal, actions=actions, url=look.url)
+        with filling_by(self._read_data):
+            await self.executor.act(calls[: self.settings.max_actions], outcomes)
+
     def instruct(self, text: str) -> None:
-        """Tell the agent something before its next step; a run at work saves it at once."""
+        """Give the agent an instruction for its next step; a run at work saves it at once."""
         self.control.instruct(text)
         if self.history.status in (TaskStatus.WORKING, TaskStatus.PAUSED):
             self._save()
 
-    @property
-    def keeps_pictures(self) -> bool:
-        return self.settings.step_pictures
-
     def outcome(self) -> TaskOutcome:
-        """What the run has come to so far."""
+        """Return the outcome so far."""
         result = self._answer.result if self._answer is not None else None
         return TaskOutcome(
             id=self.history.id,
             status=self.history.status,
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
-            obstacle=self.run_status.obstacle,
+            obstacle=self.obstacle,
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,
             files=(*self._files_before, *self._downloaded()),
-            usage=self.spending.usage,
-            seconds=round(self.run_status.seconds, 2),
+            usage=self.state.usage,
+            seconds=round(self.seconds, 2),
         )
 
-    def _judge(self) -> ModelClient | None:
-        """Who judges claims; None where no model is to."""
-        named = self.judge_client
-        wanted = self.task.judge if self.task.judge is not None else self.settings.judge
-        can = named is not None or self.model_client.model.info.judges or self.task.judge
-        return (named or self.model_client) if wanted and can else None
+    # -- before the steps
 
-    def _is_small_judge(self) -> bool:
-        """Whether a small model judges its own claims, without having been asked to by the caller."""
-        window = self.model_client.model.info.context_window
-        is_small = window is not None and window <= SMALL_WINDOW
-        return is_small and self._judge() is self.model_client and not self.task.judge
+    async def _open_page(self) -> None:
+        """Open the task's first page, once; the last page again where the run is in another browser."""
+        if not self.state.started:
+            self.state.started = True
+            if self.task.start_url is not None:
+                url = self.secrets.hide(self.task.start_url)
+                await self._report(0, goal="open the start page", url=url)
+                self.state.start_problem = problem = await self._problem_of_opening(self.task.start_url)
+                if problem is not None:
+                    self.messages.add_results([f"The start page could not be opened: {problem}"])
+        elif self.taken_up:
+            self.taken_up = False
+            opened = "The browser is another one, and no page was open."
+            url = self.history.urls_in_order[-1] if self.history.urls else self.task.start_url
+            if url is not None:
+                problem = await self._problem_of_opening(url)
+                ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
+                opened = f"The browser may be another one; the page {url} {ended}"
+            self.messages.add_note(TAKEN_UP.format(opened=opened))
+
+    async def _problem_of_opening(self, url: str) -> str | None:
+        try:
+            await self.executor.open(url)
+        except ActionError as error:
+            return self.secrets.hide(str(error))
+        return None
 
     def _settings_in_force(self) -> RunSettings:
         settings, model = self.settings, self.model_client.model.info.name
@@ -201,239 +276,100 @@ class AgentRun(TaskRun):
             viewport=(size["width"], size["height"]) if size is not None else None,
         )
 
-    # -- one step
+    # -- parts of a step
 
-    async def _step(self) -> None:
-        state = self.state
-        started = datetime.now(UTC)
-        state.step += 1
-        reason = self.spending.reached(state.step)
-        if state.failures >= self.settings.max_failures:
-            reason = f"{state.failures} steps in a row have failed.{self._last_failure()}"
-        look: Look | None = None
-        asked: ModelAnswer | None = None
-        outcomes: list[ActionOutcome] = []
-        notes: list[str] = []
-        failure: str | None = None
+    async def _look(self) -> Look:
+        wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
+        picture = wanted and self.model_client.model.info.sees
+        look = await self.executor.look(picture=picture, shot=self._wants_shot)
+        self.state.seen.add(f"{look.title}\n{look.text}")
+        self.state.pictured = self.state.pictured or bool(look.images)
+        return look
+
+    def _state_text(self, look: Look, last_because: str | None, nudge: str | None) -> str:
+        lines = [f"Step {self.state.step} of at most {self.task.budget.steps}."]
+        if self.state.changes:
+            lines += ["Your last actions changed:", self.state.changes]
+        if self.style.shows_snapshot:
+            lines += ["The page now:", look.text]
+        else:
+            lines.append(f"The page now: {look.url}")
+        if nudge:
+            lines.append(nudge)
+        if last_because is not None:
+            lines.append(f"This is your last step: {last_because} {self.style.last_words}")
+        return "\n".join(lines)
+
+    async def _think_ahead(self, state: str, look: Look) -> None:
+        """Sum up a long memory, and make a plan where one is due; the step does without where that fails."""
         try:
-            with (
-                anyio.fail_after(self.settings.step_timeout) as self._step_limit,
-                self.session.takeover.stops(self._step_limit),
-            ):
-                await self._tell_look()
-                look = await self._look()
-                asked = await self.planner.decide(look, reason, notes)
-                await self._tell(look, asked)
-                with filling_by(self._read_data):
-                    await self.executor.act(asked.decision.calls[: self.settings.max_actions], outcomes)
-        except TimeoutError:
-            failure = f"The step took longer than {self.settings.step_timeout:g} s and was broken off."
-        except (ActionError, ModelError) as error:
-            failure = self.secrets.hide(str(error))
-            if not isinstance(error, ActionError | InvalidOutput) and not self._may_pass(error):
-                self.run_status.end(TaskStatus.FAILED, failure)
-        if failure is not None:
-            notes.append(failure)
-        self._note_seen(look, outcomes)
-        self.messages.remove_state()
-        used = self.spending.count()
-        self._remember(asked, outcomes, failure)
-        self._record(look=look, asked=asked, outcomes=outcomes, notes=notes, started=started, usage=used)
-        if self.history.status is TaskStatus.WORKING:
-            try:
-                await self._conclude(outcomes, reason)
-            finally:
-                # What was asked of a model after the step was recorded is its, too.
-                used += self.spending.count()
-                self.history.steps[-1] = self.history.steps[-1].model_copy(update={"usage": used})
-        self._save()
+            if self.messages.wants_compaction:
+                old = self.messages.to_sum_up()
+                self.messages.replace_by_summary(await sum_up(self.model_client, old, self.task))
+            every = self.task.planner_interval
+            due = every > 0 and self.state.step % every == 1 % every
+            if self.state.loops.plan_is_due() or due:
+                self.messages.add_state(state, look.images)
+                plan = await make_plan(self.model_client, self.messages.messages())
+                self.messages.add_note(f"A plan to follow from here:\n{plan}")
+        except ModelError as error:
+            logger.info("Thinking ahead failed: %s", error)
 
     async def _read_data(self, schema: Schema, page: str) -> Any:
         """What the model reads in a page for `extract_data`; None where it may not, or cannot, be asked."""
-        if self.spending.reached_amid_step() is not None:
+        if self._limit_amid_step() is not None:
             return None
+        page = self.secrets.hide(page)
         try:
-            return await read_data(
-                self.model_client, schema, self.secrets.hide(page), window=self.messages.window
-            )
+            return await read_data(self.model_client, schema, page, window=self.messages.window)
         except ModelError as error:
-            logger.info("The model was asked for data in vain: %s", error)
+            logger.info("The model could not be asked for data: %s", error)
             return None
 
-    def _note_seen(self, look: Look | None, outcomes: Sequence[ActionOutcome]) -> None:
-        """Keep what pages have shown, to hold the answer against it."""
-        seen = self.state.seen
-        if look is not None:
-            seen.add(f"{look.title}\n{look.text}")
-            self.state.pictured = self.state.pictured or bool(look.images)
+    def _remember(self, step: _Step) -> None:
+        """Put what came of a step into the model's memory and the run's state."""
+        state, outcomes, most = self.state, step.outcomes, self.settings.max_actions
         for outcome in outcomes:
             if outcome.result is not None and not outcome.result.is_done:
-                seen.add(f"{outcome.record.result}\n{outcome.changes}")
+                state.seen.add(f"{outcome.record.result}\n{outcome.changes}")
+        self.messages.remove_state()
+        self.messages.add_results(outcome.memory for outcome in outcomes)
+        if step.answer is not None and (left_out := len(step.answer.decision.calls) - most) > 0:
+            self.messages.add_note(f"Only {counted(most, 'action')} a step; not done: {left_out}.")
+        state.changes = "\n".join(outcome.changes for outcome in outcomes if outcome.changes)
+        failed = not outcomes or all(outcome.result is None for outcome in outcomes)
+        state.failures = state.failures + 1 if failed else 0
+        if step.failure is not None:
+            step.notes.append(step.failure)
+            self.messages.add_results([f"The step failed: {step.failure}"])
+
+    def _record_step(self, step: _Step) -> None:
+        look, answer = step.look, step.answer
+        actions = tuple(outcome.record for outcome in step.outcomes)
+        if answer is not None:
+            page = f"{look.url}\n{look.scrolled}\n{look.text}" if look is not None else ""
+            self.state.loops.record(actions, page=page)
+        brain = answer.decision.brain if answer is not None else AgentBrain()
+        self._record(
+            self.state.step,
+            look,
+            step.started,
+            brain=AgentBrain.model_validate(self.secrets.hide_in(brain.model_dump())),
+            actions=actions,
+            notes=tuple(step.notes),
+            usage=self._count_usage(),
+            model=answer.reply.model if answer is not None else self.model_client.model.info.name,
+        )
 
     def _last_failure(self) -> str:
         """What the last step failed of, as a further sentence."""
         step = self.history.steps[-1] if self.history.steps else None
-        told = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
-        failures = [text for text in told if text]
+        found = [*(action.error for action in step.actions), *step.notes[-1:]] if step is not None else []
+        failures = [text for text in found if text]
         return f" The last of them: {cut(failures[-1], LONGEST_FAILURE)}" if failures else ""
 
-    async def _look(self) -> Look:
-        sees = self.model_client.model.info.sees
-        wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
-        shot = self.folder is not None and self.settings.step_pictures
-        return await self.executor.look(picture=wanted and sees, shot=shot)
-
-    def _remember(
-        self, asked: ModelAnswer | None, outcomes: Sequence[ActionOutcome], failure: str | None
-    ) -> None:
-        state = self.state
-        self.messages.add_results(outcome.memory for outcome in outcomes)
-        if asked is not None:
-            left_out = len(asked.decision.calls) - self.settings.max_actions
-            if left_out > 0:
-                self.messages.add_note(
-                    f"Only {counted(self.settings.max_actions, 'action')} a step; not done: {left_out}."
-                )
-        state.changes = "\n".join(outcome.changes for outcome in outcomes if outcome.changes)
-        failed = not outcomes or all(outcome.result is None for outcome in outcomes)
-        state.failures = state.failures + 1 if failed else 0
-        if failure is not None:
-            self.messages.add_results([f"The step failed: {failure}"])
-
-    def _record(  # noqa: PLR0913 - the parts of one record
-        self,
-        *,
-        look: Look | None,
-        asked: ModelAnswer | None,
-        outcomes: Sequence[ActionOutcome],
-        notes: Sequence[str],
-        started: datetime,
-        usage: Usage,
-    ) -> None:
-        state = self.state
-        if asked is not None:
-            page = f"{look.url}\n{look.scrolled}\n{look.text}" if look else ""
-            state.loops.record([outcome.record for outcome in outcomes], page=page)
-        brain = asked.decision.brain if asked else AgentBrain()
-        self.history.steps.append(
-            StepRecord(
-                number=state.step,
-                url=look.url if look else "",
-                title=look.title if look else "",
-                brain=AgentBrain.model_validate(self.secrets.hide_in(brain.model_dump())),
-                actions=tuple(outcome.record for outcome in outcomes),
-                notes=tuple(notes),
-                screenshot=self._picture(state.step, look),
-                started=started,
-                seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
-                usage=usage,
-                model=asked.reply.model if asked else self.model_client.model.info.name,
-            )
-        )
-
-    # -- what follows from a step
-
-    async def _conclude(self, outcomes: Sequence[ActionOutcome], last_because: str | None) -> None:
-        last = outcomes[-1] if outcomes else None
-        if last is not None and last.result is not None:
-            if last.result.is_done:
-                await self._finish(last, last_because)
-                return
-            if last.record.call.name == CALL_USER:
-                await self._ask_person(last)
-                return
-        if self.state.loops.is_stuck:
-            self.run_status.end(
-                TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page."
-            )
-        elif last_because is not None:
-            status = (
-                TaskStatus.FAILED
-                if self.state.failures > self.settings.max_failures
-                else TaskStatus.OUT_OF_BUDGET
-            )
-            self.run_status.end(status, last_because)
-
-    async def _finish(self, outcome: ActionOutcome, last_because: str | None) -> None:
-        assert outcome.result is not None
-        self._answer = outcome
-        answer = self.secrets.hide(outcome.result.extracted_content or "")
-        if not outcome.result.success:
-            over = self.spending.reached(self.state.step)
-            self.run_status.end(
-                TaskStatus.OUT_OF_BUDGET if last_because and over else TaskStatus.FAILED,
-                last_because or answer,
-            )
-            return
-        refusal = await self.confirmer.refusal(answer, (outcome.result.data or {}).get("data"))
-        if refusal is None:
-            self.run_status.end(TaskStatus.SUCCEEDED, None)
-            return
-        self.state.rejections += 1
-        if refusal.final or self.state.rejections > 1 or last_because is not None:
-            self.run_status.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {refusal.reason}")
-            return
-        self._answer = None
-        self.messages.add_note(REFUSED.format(refusal=refusal.reason))
-
-    async def _ask_person(self, outcome: ActionOutcome) -> None:
-        assert outcome.result is not None
-        question = Question.of(self.secrets.hide_in(outcome.result.data or {}))
-        self.run_status.set(TaskStatus.NEEDS_PERSON)
-        self.run_status.obstacle = question.obstacle
-        await self._tell_status()
-        site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
-        asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
-        told = await with_browser(self.session.takeover, question, asked)
-        if told is not None:
-            self.run_status.obstacle = None
-            self.run_status.set(TaskStatus.WORKING)
-            self.messages.add_task(told)
-
-    # -- around the steps
-
-    async def _open(self) -> None:
-        if not self.state.started:
-            await open_start(
-                self.executor,
-                history=self.history,
-                state=self.state,
-                secrets=self.secrets,
-                messages=self.messages,
-                watcher=self.watcher,
-            )
-        elif self.taken_up:
-            self.taken_up = False
-            await open_again(
-                self.executor, history=self.history, secrets=self.secrets, messages=self.messages
-            )
-
-    async def _tell_look(self) -> None:
-        tab = self.session.tab_in_use
-        url = self.secrets.hide(tab.url) if tab is not None else ""
-        steps = self.task.budget.steps
-        await self.watcher.progressed(Progress(step=self.state.step, steps=steps, looks=True, url=url))
-
-    async def _tell(self, look: Look, asked: ModelAnswer) -> None:
-        calls = tuple(self.secrets.hide(str(call)) for call in asked.decision.calls)
-        await self.watcher.progressed(
-            Progress(
-                step=self.state.step,
-                steps=self.task.budget.steps,
-                goal=self.secrets.hide(asked.decision.brain.next_goal),
-                actions=calls,
-                url=look.url,
-            )
-        )
-
-    async def _tell_status(self) -> None:
-        url = self.history.steps[-1].url if self.history.steps else ""
-        status = self.history.status
-        await self.watcher.progressed(
-            Progress(step=self.state.step, steps=self.task.budget.steps, status=status, url=url)
-        )
-
-    def _may_pass(self, error: ModelError) -> bool:
+    def _can_shorten(self, error: ModelError) -> bool:
+        """Whether the conversation was too long, and has been cut to half of what it was."""
         if not isinstance(error, ContextTooLong):
             return False
         try:
@@ -442,9 +378,85 @@ class AgentRun(TaskRun):
             return False
         return True
 
+    # -- what follows from a step
+
+    async def _conclude(self, step: _Step) -> None:
+        last = step.outcomes[-1] if step.outcomes else None
+        if last is not None and last.result is not None:
+            if last.result.is_done:
+                await self._finish(last, step.last_because)
+                return
+            if last.record.call.name == CALL_USER:
+                await self._ask_person(last.result.data or {})
+                return
+        if self.state.loops.is_stuck:
+            self.end(TaskStatus.STUCK, "It went round in circles: the same actions, or an unchanged page.")
+        elif step.last_because is not None:
+            has_failed = self.state.failures > self.settings.max_failures
+            self.end(TaskStatus.FAILED if has_failed else TaskStatus.OUT_OF_BUDGET, step.last_because)
+
+    async def _finish(self, outcome: ActionOutcome, last_because: str | None) -> None:
+        assert outcome.result is not None
+        self._answer = outcome
+        answer = self.secrets.hide(outcome.result.extracted_content or "")
+        if not outcome.result.success:
+            over = last_because and self._limit_reached(self.state.step)
+            self.end(TaskStatus.OUT_OF_BUDGET if over else TaskStatus.FAILED, last_because or answer)
+            return
+        unconfirmed = await self._confirmer.check(answer, (outcome.result.data or {}).get("data"))
+        if unconfirmed is None:
+            self.end(TaskStatus.SUCCEEDED)
+            return
+        self.state.rejections += 1
+        if unconfirmed.final or self.state.rejections > 1 or last_because is not None:
+            self.end(TaskStatus.UNCONFIRMED, f"The result was not confirmed: {unconfirmed.reason}")
+            return
+        self._answer = None
+        self.messages.add_note(REFUSED.format(reason=unconfirmed.reason))
+
+    async def _ask_person(self, data: dict[str, Any]) -> None:
+        question = Question.of(self.secrets.hide_in(data))
+        self._set_status(TaskStatus.NEEDS_PERSON)
+        self.obstacle = question.obstacle
+        await self._report_status()
+        site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
+        asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
+        answer = await with_browser(self.session.takeover, question, asked)
+        if answer is not None:
+            self.obstacle = None
+            self._set_status(TaskStatus.WORKING)
+            self.messages.add_task(answer)
+
+    def _judge(self) -> ModelClient | None:
+        """The client of the model that judges claims; None where none is to."""
+        wanted = self.task.judge if self.task.judge is not None else self.settings.judge
+        if wanted and (self.judge_client or self.model_client.model.info.judges or self.task.judge):
+            return self.judge_client or self.model_client
+        return None
+
+    # -- the budget
+
+    def _models_usage(self) -> Usage:
+        """What the models have used in this process."""
+        return sum((client.usage for client in self._clients), Usage())
+
+    def _count_usage(self) -> Usage:
+        """Add what the models have used since the last count to the run's usage, and return it."""
+        total = self._models_usage()
+        used, self._counted = total.since(self._counted), total
+        self.state.usage += used
+        return used
+
+    def _limit_reached(self, step: int | None) -> str | None:
+        """Which limit is reached, as a sentence; without `step`, whether a model may be asked amid a step."""
+        usage = self.state.usage + self._models_usage().since(self._counted)
+        return self.task.budget.reached(usage, seconds=self.seconds, step=step)
+
+    def _limit_amid_step(self) -> str | None:
+        return self._limit_reached(None)
+
     def _save(self) -> None:
-        self.state.seconds, self.state.usage = self.run_status.seconds, self.spending.usage
-        self.state.instructions = self.control.instructions
+        self.state.seconds, self.state.instructions = self.seconds, list(self.control.instructions)
         # Before the history: whoever takes the run up after a kill between the two repeats no step.
         if self.folder is not None:
             self.folder.save_state(self.state)

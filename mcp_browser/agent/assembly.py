@@ -1,5 +1,6 @@
 """What a run is put together from, by its task and the settings: the model, the style, the actions."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import anyio.to_thread
@@ -11,7 +12,7 @@ from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
 from mcp_browser.agent.task import Budget, Task, TaskStatus
-from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
+from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
@@ -29,12 +30,12 @@ async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
         SettingsError: the script cannot be read, or the name or the address is wrong.
         ModelError: its package is missing, or it cannot be used.
     """
-    # Imported late: models bring many packages along.
-    from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
-    from mcp_browser.llm.scripted import load_script  # noqa: PLC0415
-
     if name.startswith(SCRIPTED):
+        from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
+
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
+    # A thread: the import takes a second, and the browser's other callers should not wait.
+    provider_model = await anyio.to_thread.run_sync(_import_providers)
     return await provider_model(
         name,
         base_url=settings.model_url,
@@ -42,6 +43,16 @@ async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
         context_window=settings.model_window if name == settings.model else None,
         temperature=settings.model_temperature,
     )
+
+
+def _import_providers() -> Callable[..., Awaitable[ChatModel]]:
+    try:
+        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+    except ImportError:
+        raise NoModel(
+            "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
+        ) from None
+    return provider_model
 
 
 def style_for(task: Task, model: ModelInfo, settings: AgentSettings) -> PlannerStyle:

@@ -40,7 +40,7 @@ class Unconfirmed:
 class Confirmer:
     """Checks the claims of one run. `judge_client` is the model that judges; None where none is to.
 
-    `limit` tells which limit of the run is reached, so that no model may be asked any more. `only_refuses`:
+    `limit` returns which limit of the run is reached, so that no model may be asked any more. `only_refuses`:
     the judge's yes does not count. A model of 1.5 billion parameters said yes six times to its own claims in
     40 episodes of the agent's benchmark, each time wrongly.
     """
@@ -55,11 +55,11 @@ class Confirmer:
     limit: Callable[[], str | None]
     only_refuses: bool = False
 
-    async def refusal(self, answer: str, data: Any) -> Unconfirmed | None:
+    async def check(self, answer: str, data: Any) -> Unconfirmed | None:
         """Why the claim is not confirmed; None where it is."""
         try:
             with anyio.fail_after(self.seconds):
-                reason = await self._refusal(answer, data)
+                reason = await self._reason(answer, data)
         except TimeoutError:
             reason = f"it could not be checked: that took longer than {self.seconds:g} s."
         except (ActionError, ModelError) as error:
@@ -68,7 +68,7 @@ class Confirmer:
             return Unconfirmed(reason)
         return Unconfirmed(UNSURE, final=True) if self.only_refuses else None
 
-    async def _refusal(self, answer: str, data: Any) -> str | None:
+    async def _reason(self, answer: str, data: Any) -> str | None:
         client = self.judge_client
         sees = client is not None and client.model.info.sees and self.history.task.vision is not False
         if (known := doubts(self._claim(answer, data, None))) and known[0].certain:

@@ -8,11 +8,11 @@ from mcp_browser.agent.task import TaskStatus
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.text import cut
 
-LONGEST_ACTION = 120  # How much of an action progress tells, characters
+LONGEST_ACTION = 120  # How much of an action progress shows, characters
 
 
 class Progress(BaseModel):
-    """How far a run has got: told before the model is asked (`looks`), and once it has decided."""
+    """How far a run has got: reported before the model is asked (`looks`), and once it has decided."""
 
     step: int
     steps: int
@@ -24,8 +24,8 @@ class Progress(BaseModel):
 
     def __str__(self) -> str:
         actions = ", ".join(cut(action, LONGEST_ACTION) for action in self.actions)
-        told = [part for part in (self.goal, actions) if part]
-        doing = "looks at the page" if self.looks else "; ".join(told) or self.status.value.replace("_", " ")
+        parts = [part for part in (self.goal, actions) if part]
+        doing = "looks at the page" if self.looks else "; ".join(parts) or self.status.value.replace("_", " ")
         return f"Step {self.step} of at most {self.steps}: {doing} ({self.url or 'no page'})"
 
     @property
@@ -65,31 +65,27 @@ class NobodyWatches:
 
 
 class Control:
-    """Holds a run back, ends it, and takes what it is to be told; safe to use while it works.
+    """Pauses a run, ends it, and takes instructions for it; safe to use while it works.
 
     `stopping` says that it was stopped: what is broken off then has ended as that, not as cancelled.
     `closing` says that the server closes: what is broken off then is only interrupted.
     """
 
     def __init__(self) -> None:
+        self.paused = False
         self.stopping = False
         self.closing = False
-        self._paused = False
+        self.instructions: list[str] = []
         self._changed = Wakeup()
-        self._instructions: list[str] = []
-
-    @property
-    def paused(self) -> bool:
-        return self._paused
 
     def pause(self) -> None:
         """Wait before the next step."""
-        self._paused = True
+        self.paused = True
         self._changed.wake()
 
     def resume(self) -> None:
         """Go on."""
-        self._paused = False
+        self.paused = False
         self._changed.wake()
 
     def stop(self) -> None:
@@ -98,19 +94,15 @@ class Control:
         self._changed.wake()
 
     def instruct(self, text: str) -> None:
-        """Tell the agent something before its next step."""
-        self._instructions.append(text)
+        """Give the agent an instruction before its next step."""
+        self.instructions.append(text)
         self._changed.wake()
 
     def take_instructions(self) -> list[str]:
-        """What the agent is to be told now."""
-        told, self._instructions = self._instructions, []
-        return told
-
-    @property
-    def instructions(self) -> list[str]:
-        return list(self._instructions)
+        """Return the instructions that wait, and forget them."""
+        taken, self.instructions = self.instructions, []
+        return taken
 
     async def changed(self) -> None:
-        """Wait until something is asked of the run."""
+        """Wait for the next call of another method."""
         await self._changed.wait()

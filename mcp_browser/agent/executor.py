@@ -3,25 +3,26 @@
 import io
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
-from mcp_browser.actions.recording import record_elements
+from mcp_browser.actions.recording import UNKNOWN, record_elements
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.session_script import EXPORT_SCRIPT
 from mcp_browser.agent import spans
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.record.pictures import small_picture
 from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
 from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Ask, nobody, with_consent
 from mcp_browser.controller import Controller, Prepare
@@ -34,6 +35,9 @@ from mcp_browser.text import in_texts
 
 if TYPE_CHECKING:
     from mcp_browser.dom.identities import ElementRecord
+
+SHOT_SIDE = 800  # Longest side of a picture for people, pixels
+SHOT_QUALITY = 60
 
 BROKEN_OFF = "It was broken off, and may have been done in part or whole: look before you repeat it."
 """The result of an action that did not come to its end."""
@@ -53,7 +57,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """An action that was tried: what is remembered of it, and what it changed, to be told once."""
+    """An action that was tried: its record, what the model remembers of it, and what it changed."""
 
     record: ActionRecord
     result: ActionResult | None
@@ -116,15 +120,16 @@ class Executor:
         """
         # Whoever looks at the page, now or after the task, must not read what is or was typed into it.
         self.session.hide(self._secrets.values)
-        left = await self._leave_outside()
-        looked = await self._patiently(self._own, "get_state", {"screenshot": picture})
-        if not self._within(looked):
-            # It went there meanwhile.
+        left: str | None = None
+        for _ in range(2):
             left = await self._leave_outside()
             looked = await self._patiently(self._own, "get_state", {"screenshot": picture})
-            if not self._within(looked):
-                raise self._domains.outside(left or "The page")
-        observation = looked.observation
+            observation = looked.observation
+            if observation is None or self._domains.allow(observation.url):
+                break
+            # It went there meanwhile.
+        else:
+            raise self._domains.outside(left or "The page")
         parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
         images = tuple(_image(part) for part in parts if isinstance(part, ImagePart))
         note = (self._secrets.hide(f"{self._domains.outside(left)} It was left."),) if left else ()
@@ -134,8 +139,20 @@ class Executor:
             text="\n".join((*note, *(part.text for part in parts if isinstance(part, TextPart)))),
             images=images,
             scrolled=str(observation.snapshot.scroll) if observation and observation.snapshot else "",
-            shot=images[0] if images else await small_picture(self.session) if shot else None,
+            shot=images[0] if images else await self.small_picture() if shot else None,
         )
+
+    async def small_picture(self) -> ImageBlock | None:
+        """Return a small JPEG of the view, for people; None where none can be taken now."""
+        async with self.session.lock:
+            try:
+                shot = await self.session.current_tab.screenshot(kind="jpeg")
+            except UNKNOWN:
+                return None
+        made = await anyio.to_thread.run_sync(
+            lambda: make_picture(shot, format="jpeg", quality=SHOT_QUALITY, max_side=SHOT_SIDE)
+        )
+        return ImageBlock(data=made.data, mime_type=made.mime_type, width=made.width, height=made.height)
 
     async def act(self, calls: Sequence[ActionCall], outcomes: list[ActionOutcome]) -> None:
         """Carry out actions in order, until one fails, ends the task, asks a person or changes the page.
@@ -152,10 +169,8 @@ class Executor:
             why = _page_has_changed(outcome.result.observation, rest)
             if why:
                 names = ", ".join(map(str, rest))
-                told = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
-                outcomes[-1] = ActionOutcome(
-                    outcome.record, outcome.result, f"{outcome.memory}\n{told}", outcome.changes
-                )
+                left_out = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
+                outcomes[-1] = replace(outcome, memory=f"{outcome.memory}\n{left_out}")
                 break
 
     async def _do(self, call: ActionCall, outcomes: list[ActionOutcome]) -> ActionOutcome:
@@ -214,18 +229,17 @@ class Executor:
         except anyio.get_cancelled_exc_class():
             outcomes.append(ActionOutcome(record(error=BROKEN_OFF), None, f"{shown}: {BROKEN_OFF}", ""))
             raise
-        told = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
-        notes = _notices(result.observation, self._secrets)
+        text = self._text(result.model_copy(update={"observation": None, "attachments": ()}))
+        if result.observation is not None:
+            notes = (f"\nNote: {' '.join(notice.split())}" for notice in result.observation.notices)
+            text += self._secrets.hide("".join(notes))
+        changed, changes = _has_changed(result.observation), self._changes(result)
         if result.error is not None:
             return ActionOutcome(
-                record(error=f"{told}{notes}", changed=_has_changed(result.observation)),
-                None,
-                f"{shown} failed: {told}{notes}",
-                self._changes(result),
+                record(error=text, changed=changed), None, f"{shown} failed: {text}", changes
             )
-        memory = f"{shown}: {told}{notes}" if result.include_in_memory else ""
-        told_record = record(result=f"{told}{notes}", changed=_has_changed(result.observation))
-        return ActionOutcome(told_record, result, memory, self._changes(result))
+        memory = f"{shown}: {text}" if result.include_in_memory else ""
+        return ActionOutcome(record(result=text, changed=changed), result, memory, changes)
 
     async def _execute(
         self,
@@ -300,9 +314,6 @@ class Executor:
             return None
         return await self._domains.leave(self.session, tabs=set(self.session.tabs))
 
-    def _within(self, looked: ActionResult) -> bool:
-        return looked.observation is None or self._domains.allow(looked.observation.url)
-
 
 def _image(part: ImagePart) -> ImageBlock:
     from PIL import Image  # noqa: PLC0415 - takes long, and many servers run no task
@@ -310,12 +321,6 @@ def _image(part: ImagePart) -> ImageBlock:
     with Image.open(io.BytesIO(part.data)) as picture:
         width, height = picture.size
     return ImageBlock(data=part.data, mime_type=part.mime_type, width=width, height=height)
-
-
-def _notices(observation: Observation | None, secrets: Secrets) -> str:
-    if observation is None or not observation.notices:
-        return ""
-    return secrets.hide("".join(f"\nNote: {' '.join(notice.split())}" for notice in observation.notices))
 
 
 def _has_changed(observation: Observation | None) -> bool | None:

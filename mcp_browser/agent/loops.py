@@ -39,7 +39,7 @@ class LoopDetector(BaseModel):
         shown = _digest(_MARKS.sub("", page))
         done = [_described(action) for action in actions if action.call.name not in _WAITS]
         if done:
-            here = "" if all(told.split(" ", 1)[0] in _ELSEWHERE for told in done) else shown
+            here = "" if all(move.split(" ", 1)[0] in _ELSEWHERE for move in done) else shown
             self.moves = [*self.moves, _digest(here + "\n".join(done))][-WINDOW:]
         self.pages = [*self.pages, shown][-WINDOW:]
 
@@ -85,7 +85,7 @@ class LoopDetector(BaseModel):
         return False
 
     def nudge(self) -> str | None:
-        """What to tell the agent, once at each stage."""
+        """Return a warning for the agent, once at each stage."""
         length, count = self.cycle
         before, self.told["cycle"] = self.told.get("cycle", 0), length
         if length and not before:
@@ -115,13 +115,13 @@ class LoopDetector(BaseModel):
 def _described(action: ActionRecord) -> str:
     """The action without what differs by chance: numbers of elements, the case and order of words."""
     known = {element.argument for element in action.elements}
-    told = {
+    arguments = {
         name: " ".join(sorted(value.lower().split())) if isinstance(value, str) else value
         for name, value in action.call.arguments.items()
         if name not in known
     }
     elements = " ".join(f"{element} {element.path}" for element in action.elements)
-    return f"{action.call.name} {json.dumps(told, sort_keys=True, default=str)} {elements}"
+    return f"{action.call.name} {json.dumps(arguments, sort_keys=True, default=str)} {elements}"
 
 
 def _digest(text: str) -> str:

@@ -1,10 +1,9 @@
-"""Asking the model, with patience: waiting where it limits the rate, a second model, a second chance."""
+"""Asking the model: again after a failure that may pass, another model, again with what was wrong."""
 
 import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import anyio
 
@@ -28,7 +27,7 @@ from mcp_browser.llm.messages import (
     assistant,
     user,
 )
-from mcp_browser.text import cut
+from mcp_browser.text import cut, in_texts
 
 logger = logging.getLogger(__name__)
 
@@ -51,29 +50,26 @@ Notice = Callable[[str], None]  # Called with a sentence for each thing that wen
 
 @dataclass(slots=True)
 class ModelAnswer:
-    """A decision, the answer it was read from, and what all the asking for it has used."""
+    """A decision, and the answer it was read from."""
 
     decision: Decision
     reply: Reply
-    usage: Usage
-
-
-def _no_limit() -> str | None:
-    return None
 
 
 @dataclass
 class ModelClient:
     """Asks a model, and another one when the first is given up; `seconds` is how long one answer may take.
 
-    `limit` is asked before an answer that could not be read is asked for again.
+    The model library's retries and fallback are not used: these hold for every kind of model, the client's
+    own and the scripted one too, and each try is noted in the step. `limit` is asked before an answer that
+    could not be read is asked for again.
     """
 
     model: ChatModel
     fallback: ChatModel | None = None
     seconds: float = 60.0
     notice: Notice = logger.info
-    limit: Limit = _no_limit
+    limit: Limit = lambda: None
     usage: Usage = field(default_factory=Usage)
     first_wait: float = FIRST_WAIT
 
@@ -107,12 +103,11 @@ class ModelClient:
             InvalidOutput: no answer can be read.
             ModelError: the model does not answer.
         """
-        before = self.usage
         asked = list(messages)
         for left in range(REPAIRS, -1, -1):
             reply = await self.ask(asked, form=form)
             try:
-                return ModelAnswer(read(reply), reply, self.usage.since(before))
+                return ModelAnswer(read(reply), reply)
             except InvalidOutput as error:
                 over = self.limit() if left else None
                 if not left or over:
@@ -121,10 +116,9 @@ class ModelClient:
                         f"The model does not fill in the form: {error} It answered: {_shown(reply)}{more}"
                     ) from error
                 self.notice(f"The model's answer could not be used: {error}")
+                text = "" if reply.call is not None else reply.text or "(nothing)"
                 asked += [
-                    assistant(reply.text or "(nothing)")
-                    if reply.call is None
-                    else assistant(call=reply.call),
+                    assistant(text, call=reply.call),
                     user(f"That answer cannot be used. {error} Answer again, in the form asked for."),
                 ]
         raise AssertionError
@@ -138,46 +132,31 @@ class ModelClient:
                     reply = await model.ask(messages, form=form, seconds=self.seconds)
                     spans.end_request(span, reply)
             except TimeoutError as error:
-                failure: ModelError = ModelTimedOut(
-                    f"{model.info.name} did not answer within {self.seconds:g} s."
-                )
+                late = f"{model.info.name} did not answer within {self.seconds:g} s."
+                failure: ModelError = ModelTimedOut(late)
                 failure.__cause__ = error
             except _PASSING as error:
                 failure = error
             else:
-                self.usage = self.usage + reply.usage
+                self.usage += reply.usage
                 return _cut(reply)
-            if attempt == TRIES - 1 or (failure.retry_after or 0) > LONGEST_WAIT:
+            wait = failure.retry_after
+            if attempt == TRIES - 1 or (wait or 0) > LONGEST_WAIT:
                 raise failure
-            wait = self._wait(attempt, failure)
+            if wait is None:
+                wait = min(self.first_wait * 2**attempt, LONGEST_WAIT) * random.uniform(0.75, 1.25)
             self.notice(f"{failure} Asking again in {wait:.1f} s.")
             await anyio.sleep(wait)
         raise AssertionError
 
-    def _wait(self, attempt: int, failure: ModelError) -> float:
-        if failure.retry_after is not None:
-            return failure.retry_after
-        return min(self.first_wait * 2**attempt, LONGEST_WAIT) * random.uniform(0.75, 1.25)
-
 
 def _cut(reply: Reply) -> Reply:
-    """The answer without what nobody could have meant to say: texts of megabytes are cut."""
+    """The answer with texts of megabytes cut."""
     call = reply.call
     if call is not None and len(as_json(call.arguments)) > LONGEST_ANSWER:
-        call = call.model_copy(update={"arguments": _cut_texts(call.arguments)})
+        short = in_texts(call.arguments, lambda text: cut(text, LONGEST_TEXT))
+        call = call.model_copy(update={"arguments": short})
     return reply.model_copy(update={"text": cut(reply.text, LONGEST_ANSWER), "call": call})
-
-
-def _cut_texts(value: Any) -> Any:
-    match value:
-        case str():
-            return cut(value, LONGEST_TEXT)
-        case list():
-            return [_cut_texts(part) for part in cast("list[Any]", value)]
-        case dict():
-            return {key: _cut_texts(part) for key, part in cast("dict[str, Any]", value).items()}
-        case _:
-            return value
 
 
 def _shown(reply: Reply) -> str:

@@ -62,14 +62,14 @@ class Question:
         self, watcher: Watcher, *, site: str | None, secrets: Secrets, control: Control
     ) -> str | None:
         """Ask the person; what the model reads. A secret is kept for the pages of `site` only."""
-        told = None
+        answered = None
         if self.secret is not None:
-            told = await self._put_secretly(self.secret, watcher, site, secrets)
+            answered = await self._put_secretly(self.secret, watcher, site, secrets)
         elif (answer := await watcher.ask_person(self.text, self.choices)) is not None:
-            told = PERSON_ANSWERED.format(answer=secrets.hide(answer))
-        if told is None and control.instructions:
-            told = PERSON_ANSWERED.format(answer=secrets.hide(" ".join(control.take_instructions())))
-        return told
+            answered = PERSON_ANSWERED.format(answer=secrets.hide(answer))
+        if answered is None and control.instructions:
+            answered = PERSON_ANSWERED.format(answer=secrets.hide(" ".join(control.take_instructions())))
+        return answered
 
     async def _put_secretly(
         self, name: str, watcher: Watcher, site: str | None, secrets: Secrets

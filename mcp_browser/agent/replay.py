@@ -14,7 +14,6 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.recording import element_arguments, place_of
 from mcp_browser.actions.screenshots import view_size
-from mcp_browser.agent.control import Progress
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory, StepRecord
 from mcp_browser.agent.record.variables import Variables
@@ -42,7 +41,7 @@ HOW_FOUND = {
 _ALIKE = frozenset({"button", "link", "menuitem", "tab"})  # Roles that redesigns exchange for one another
 _FIELDS = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "listbox", "slider"})
 
-MOST_TOLD = 20  # How many departures a result tells
+MOST_SHOWN = 20  # How many departures a result names
 
 
 def same_meaning(wanted: ElementRecord, located: Located) -> bool:
@@ -76,7 +75,6 @@ class Replay(TaskRun):
 
     recorded: AgentHistory
     variables: Variables
-    step_pictures: bool = True
     element_seconds: float = ELEMENT_SECONDS
     sure_seconds: float = SURE_SECONDS
 
@@ -103,11 +101,11 @@ class Replay(TaskRun):
             if not await self._may_go_on():
                 return
             await self._step(step)
-        self.run_status.end(TaskStatus.SUCCEEDED, None)
+        self.end(TaskStatus.SUCCEEDED)
 
     @property
-    def keeps_pictures(self) -> bool:
-        return self.step_pictures
+    def most_steps(self) -> int:
+        return len(self.recorded.steps)
 
     def outcome(self) -> TaskOutcome:
         """What the replay has come to so far."""
@@ -116,9 +114,9 @@ class Replay(TaskRun):
         said = [
             f"Did {counted(self._done, 'action')} again ({steps}); no model has checked what came of them."
         ]
-        said += [f"Departed: {departure}" for departure in self._departures[:MOST_TOLD]]
-        if len(self._departures) > MOST_TOLD:
-            said.append(f"And {len(self._departures) - MOST_TOLD} more departures; the history has them.")
+        said += [f"Departed: {departure}" for departure in self._departures[:MOST_SHOWN]]
+        if len(self._departures) > MOST_SHOWN:
+            said.append(f"And {len(self._departures) - MOST_SHOWN} more departures; the history has them.")
         return TaskOutcome(
             id=history.id,
             status=history.status,
@@ -128,12 +126,12 @@ class Replay(TaskRun):
                 "actions": self._done,
                 "departures": list(self._departures),
             },
-            obstacle=self.run_status.obstacle,
+            obstacle=self.obstacle,
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,
             files=self._downloaded(),
-            seconds=round(self.run_status.seconds, 2),
+            seconds=round(self.seconds, 2),
         )
 
     # -- steps
@@ -141,14 +139,13 @@ class Replay(TaskRun):
     async def _open_start(self) -> None:
         first = next((step.url for step in self.recorded.steps), "")
         url = self.variables.put_in(self.recorded.task.start_url or first)
-        if not url.startswith(("http:", "https:", "file:", "data:")) and "://" in url:
-            return
-        if not url or url == "about:blank":
+        is_other = "://" in url and not url.startswith(("http:", "https:", "file:", "data:"))
+        if is_other or url in ("", "about:blank"):
             return
         try:
             await self.executor.open(url)
         except ActionError as error:
-            self.run_status.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
+            self.end(TaskStatus.FAILED, f"The start page could not be opened: {error}")
 
     async def _step(self, step: StepRecord) -> None:
         started = datetime.now(UTC)
@@ -156,29 +153,15 @@ class Replay(TaskRun):
         actions: list[ActionRecord] = []
         look: Look | None = None
         try:
-            look = await self.executor.look(
-                picture=False, shot=self.folder is not None and self.step_pictures
-            )
-            await self._tell(step, look.url)
+            look = await self.executor.look(picture=False, shot=self._wants_shot)
+            await self._report_step(step, look.url)
             for action in step.actions:
                 actions += await self._again(step, action, notes)
                 if self.history.status is not TaskStatus.WORKING:
                     break
         except ActionError as error:
-            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
-        self.history.steps.append(
-            StepRecord(
-                number=step.number,
-                url=look.url if look else "",
-                title=look.title if look else "",
-                brain=step.brain,
-                actions=tuple(actions),
-                notes=tuple(notes),
-                screenshot=self._picture(step.number, look),
-                started=started,
-                seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
-            )
-        )
+            self.end(TaskStatus.FAILED, f"Step {step.number}: {self.secrets.hide(str(error))}")
+        self._record(step.number, look, started, brain=step.brain, actions=tuple(actions), notes=tuple(notes))
         self._save()
 
     async def _again(
@@ -198,14 +181,14 @@ class Replay(TaskRun):
             call = await self._call(action, notes)
         except ActionError as error:
             notes.append(self.secrets.hide(str(error)))
-            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
+            self.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
             return ()
         outcomes: list[ActionOutcome] = []
         await self.executor.act([call], outcomes)
         (outcome,) = outcomes
         self._tabs.update(zip(action.opened, outcome.record.opened, strict=False))
         if outcome.record.error is not None:
-            self.run_status.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {outcome.record.error}")
+            self.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {outcome.record.error}")
         else:
             self._done += 1
         return (outcome.record,)
@@ -258,11 +241,10 @@ class Replay(TaskRun):
         """
         if same_meaning(wanted, located):
             return
-        told = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
-        agreed = await self._confirm(f"The replay of a task: {told}. Is that still what is meant?")
-        if not agreed:
+        change = self.secrets.hide(f"{call.name} was recorded on {wanted}, which is now {now}")
+        if not await self._confirm(f"The replay of a task: {change}. Is that still what is meant?"):
             raise NotActionable(
-                f"{told}: it may mean something else, so it was not done.",
+                f"{change}: it may mean something else, so it was not done.",
                 hint="Do this step by hand, or record the task again.",
             )
 
@@ -318,17 +300,10 @@ class Replay(TaskRun):
         notes.append(f"Departed: {self.secrets.hide(what)}.")
         self._departures.append(self.secrets.hide(what))
 
-    async def _tell_status(self) -> None:
-        step, steps = len(self.history.steps), len(self.recorded.steps)
-        await self.watcher.progressed(Progress(step=step, steps=steps, status=self.history.status))
-
-    async def _tell(self, step: StepRecord, url: str) -> None:
+    async def _report_step(self, step: StepRecord, url: str) -> None:
         calls = tuple(
             str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
             for call in (action.call for action in step.actions)
         )
-        steps = len(self.recorded.steps)
-        goal = step.brain.next_goal
-        await self.watcher.progressed(
-            Progress(step=len(self.history.steps) + 1, steps=steps, goal=goal, actions=calls, url=url)
-        )
+        number = len(self.history.steps) + 1
+        await self._report(number, goal=step.brain.next_goal, actions=calls, url=url)

@@ -1,19 +1,20 @@
 """What the agent asks a model beside its steps: a plan, a summary, data of a page, a judgement."""
 
 import json
-import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.prompting.output import object_in
 from mcp_browser.agent.prompting.style import prompt
 from mcp_browser.agent.task import Task
 from mcp_browser.dom.models import Frozen
+from mcp_browser.errors import InvalidOutput
 from mcp_browser.llm import tokens
-from mcp_browser.llm.messages import ImageBlock, Message, OutputForm, system, user
+from mcp_browser.llm.messages import Message, OutputForm, system, user
 from mcp_browser.text import cut
 
 LONGEST_SUMMARY = 6_000  # Characters of a summary of earlier steps
@@ -27,8 +28,6 @@ ANSWER_SHARE, STEPS_SHARE, PAGE_SHARE = 0.15, 0.15, 0.3
 DATA_SHARE = 0.6
 """The same of a page that data are read from."""
 
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-
 
 class Verdict(Frozen):
     """Whether a claimed result stands up to what the page shows; `reason` says why."""
@@ -37,15 +36,20 @@ class Verdict(Frozen):
     reason: str = ""
 
 
-VERDICT_FORM = OutputForm(
-    name="Verdict",
-    description="Whether the claim holds.",
-    json_schema={
+def _form(name: str, description: str, properties: dict[str, Any]) -> OutputForm:
+    schema = {
         "type": "object",
-        "properties": {"reason": {"type": "string"}, "confirmed": {"type": "boolean"}},
-        "required": ["reason", "confirmed"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
-    },
+    }
+    return OutputForm(name=name, description=description, json_schema=schema)
+
+
+VERDICT_FORM = _form(
+    "Verdict",
+    "Whether the claim holds.",
+    {"reason": {"type": "string"}, "confirmed": {"type": "boolean"}},
 )
 
 
@@ -55,8 +59,8 @@ async def make_plan(model_client: ModelClient, conversation: Sequence[Message]) 
     Raises:
         ModelError: it does not answer.
     """
-    told = [system(prompt("planner")), user(_as_text(conversation[1:]), *_last_images(conversation))]
-    return (await model_client.ask(told)).text.strip()[:LONGEST_PLAN]
+    request = [system(prompt("planner")), user(_as_text(conversation[1:]), *conversation[-1].images)]
+    return (await model_client.ask(request)).text.strip()[:LONGEST_PLAN]
 
 
 async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: Task) -> str:
@@ -65,8 +69,8 @@ async def sum_up(model_client: ModelClient, memories: Sequence[Message], task: T
     Raises:
         ModelError: it does not answer.
     """
-    told = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
-    return (await model_client.ask(told)).text.strip()[:LONGEST_SUMMARY]
+    request = [system(prompt("summary")), user(f"Task: {task.text}\n\n{_as_text(memories)}")]
+    return (await model_client.ask(request)).text.strip()[:LONGEST_SUMMARY]
 
 
 async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str, *, window: int) -> Any:
@@ -78,26 +82,12 @@ async def read_data(model_client: ModelClient, schema: dict[str, Any], page: str
         ModelError: it does not answer.
     """
     page = cut(page, int(window * tokens.LEAST_CHARACTERS_A_TOKEN * DATA_SHARE))
-    form = OutputForm(
-        name="Data",
-        description="What the page says.",
-        json_schema={
-            "type": "object",
-            "properties": {"data": schema},
-            "required": ["data"],
-            "additionalProperties": False,
-        },
-    )
-    told = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
-    reply = await model_client.ask(told, form=form)
-    given = reply.call.arguments if reply.call is not None else reply.text
-    if isinstance(given, str):
-        found = _OBJECT.search(given)
-        try:
-            given = json.loads(found[0]) if found else None
-        except ValueError:
-            return None
-    return cast("dict[str, Any]", given).get("data") if isinstance(given, dict) else None
+    request = [system(prompt("extract")), user(f"<page>\n{page}\n</page>")]
+    reply = await model_client.ask(request, form=_form("Data", "What the page says.", {"data": schema}))
+    try:
+        return object_in(reply).get("data")
+    except InvalidOutput:
+        return None
 
 
 async def judge(  # noqa: PLR0913 - what there is to judge by
@@ -120,21 +110,17 @@ async def judge(  # noqa: PLR0913 - what there is to judge by
     """
     room = window * tokens.LEAST_CHARACTERS_A_TOKEN
     answer = cut(answer, int(room * ANSWER_SHARE))
-    # Of the steps, the last ones tell the most.
+    # The last steps matter most.
     done = "\n".join(cut(step, LONGEST_JUDGED_STEP) for step in steps)[-int(room * STEPS_SHARE) :]
     page = cut(look.text, int(room * PAGE_SHARE))
     claim = f"Task: {task.text}\n\nClaimed answer: {answer}\n\nSteps:\n{done}"
     if doubts:
         claim += "\n\nWhat speaks against it:\n" + "\n".join(doubts)
-    told = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
-    reply = await model_client.ask(told, form=VERDICT_FORM)
-    given = reply.call.arguments if reply.call is not None else reply.text
+    request = [system(prompt("judge")), user(f"{claim}\n\nThe last page:\n{page}", *look.images)]
+    reply = await model_client.ask(request, form=VERDICT_FORM)
     try:
-        if isinstance(given, dict):
-            return Verdict.model_validate(given)
-        found = _OBJECT.search(given)
-        return Verdict.model_validate_json(found[0] if found else "")
-    except ValidationError:
+        return Verdict.model_validate(object_in(reply))
+    except (InvalidOutput, ValidationError):
         return Verdict(confirmed=False, reason="The judge gave no verdict that can be read.")
 
 
@@ -144,7 +130,3 @@ def _as_text(messages: Sequence[Message]) -> str:
         called = f"\n{json.dumps(message.call.arguments, ensure_ascii=False)}" if message.call else ""
         lines.append(f"<{message.role}>\n{message.text}{called}\n</{message.role}>")
     return "\n".join(lines)
-
-
-def _last_images(messages: Sequence[Message]) -> tuple[ImageBlock, ...]:
-    return messages[-1].images if messages else ()

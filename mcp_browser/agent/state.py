@@ -24,4 +24,4 @@ class AgentState(BaseModel):
     seen: Seen = Field(default_factory=Seen)
     told: list[str] = Field(default_factory=list[str])  # Instructions that came with the run
     pictured: bool = False  # Whether the model has had pictures
-    instructions: list[str] = Field(default_factory=list[str])  # What the agent is still to be told
+    instructions: list[str] = Field(default_factory=list[str])  # Not yet given to the model

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_browser.dom.models import Frozen
 from mcp_browser.llm.messages import Usage
+from mcp_browser.text import counted
 
 StyleName = Literal["structured", "gui"]
 
@@ -19,6 +20,25 @@ class Budget(Frozen):
     seconds: float | None = None
     tokens: int | None = None
     cost: Decimal | None = Field(default=None, description="US dollars")
+
+    def reached(self, usage: Usage, *, seconds: float, step: int | None) -> str | None:
+        """Return which limit is reached, as a sentence, or None.
+
+        Without a `step`, counted from 1, neither their number nor an unknown price is a reason: such a price
+        ends the run with its step, not in the middle of one.
+        """
+        if step is not None and step >= self.steps:
+            return f"the limit of {counted(self.steps, 'step')} is reached."
+        if self.seconds is not None and seconds >= self.seconds:
+            return f"the time limit of {self.seconds:g} s is reached."
+        if self.tokens is not None and usage.tokens >= self.tokens:
+            return f"the limit of {self.tokens:,} tokens is reached ({usage.tokens:,} used)."
+        if self.cost is not None and usage.requests:
+            if usage.cost is None and step is not None:
+                return "the model's price is not known, so the cost limit cannot be kept; use a token limit."
+            if usage.cost is not None and usage.cost >= self.cost:
+                return f"the limit of ${self.cost} is reached (${usage.cost:.4f} used)."
+        return None
 
 
 class Task(BaseModel):

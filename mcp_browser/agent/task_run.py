@@ -1,21 +1,22 @@
-"""What a run by an agent and a replay have in common: how they go, how they end, and what is kept of them."""
+"""What a run by an agent and a replay share: how they begin, pause and end, and what is kept of them."""
 
+import asyncio
 import contextlib
 import logging
 import math
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, ClassVar
 
 import anyio
 import anyio.to_thread
 
-from mcp_browser.agent.control import Control, NobodyWatches, Watcher
+from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder
-from mcp_browser.agent.record.pictures import small_picture
-from mcp_browser.agent.run_status import RunStatus
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
 from mcp_browser.browser.session import BrowserSession
@@ -31,7 +32,12 @@ YES, NO = "Yes", "No"
 
 @dataclass(kw_only=True)
 class TaskRun(ABC):
-    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one."""
+    """A run of a task in a session; its history is saved as it goes, into `folder` where there is one.
+
+    With `step_pictures`, pictures of the pages are kept there for people.
+    """
+
+    resumable: ClassVar[bool] = False  # Whether a later process can continue it
 
     history: AgentHistory
     controller: Controller
@@ -40,6 +46,7 @@ class TaskRun(ABC):
     folder: TaskFolder | None = None
     watcher: Watcher = field(default_factory=NobodyWatches)
     control: Control = field(default_factory=Control)
+    step_pictures: bool = True
 
     def __post_init__(self) -> None:
         self.secrets.others = self.session.hidden
@@ -50,8 +57,10 @@ class TaskRun(ABC):
             allowed_domains=self.task.allowed_domains,
             confirm=self._confirm,
         )
-        self.run_status = RunStatus(self.history, self.control, self.session.takeover)
-        self._step_limit = anyio.CancelScope()  # What ends the step under way when it takes too long
+        self.obstacle: str | None = None  # Why the run ended without success, or what it waits for
+        self._seconds_before = 0.0
+        self._since = self._clock()
+        self._step_limit = anyio.CancelScope()  # Ends the current step when it takes too long
         # The session may have others' downloads.
         self._downloads_before = len(self.session.downloads)
         self._known = len(self.secrets.values)
@@ -60,12 +69,18 @@ class TaskRun(ABC):
     def task(self) -> Task:
         return self.history.task
 
+    @property
+    def most_steps(self) -> int:
+        """The number of steps that progress is counted against."""
+        return self.task.budget.steps
+
     async def run(self) -> TaskOutcome:
-        """Work until the task ends, the run is held up by a person's part, or is cancelled.
+        """Work until the task ends, waits for a person, or is cancelled.
 
         The history is saved after each step and at the end, however the run ends.
         """
-        self.run_status.begin()
+        self._since = self._clock()  # Time that passed before is not working time.
+        self.history.status = TaskStatus.WORKING
         self.history.ended = None
         self.control.stopping = False
         try:
@@ -75,7 +90,7 @@ class TaskRun(ABC):
             self.break_off()
             raise
         except Exception as error:
-            self.run_status.end(TaskStatus.FAILED, f"The run itself failed: {type(error).__name__}.")
+            self.end(TaskStatus.FAILED, f"The run itself failed: {type(error).__name__}.")
             raise
         finally:
             if self.history.status.is_final:
@@ -83,52 +98,86 @@ class TaskRun(ABC):
             self._save()
         return self.outcome()
 
-    async def write_up(self) -> None:
-        """Write the report and the script of the run, as it stands now, into its folder.
-
-        What goes wrong with it is no failure of the run; nothing else waits meanwhile.
-        """
-        if self.folder is None:
-            return
-        # The run may go on while it is written up; its steps themselves never change.
-        as_it_is = self._without_secrets().model_copy(update={"steps": list(self.history.steps)})
-        try:
-            texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path)
-            # Here again: whoever hears of a new file is in the event loop.
-            for name, text in texts.items():
-                self.folder.save_text(name, text)
-        except Exception:
-            logger.exception("The run %s could not be written up", self.history.id)
-
-    def break_off(self, why: str | None = None) -> TaskOutcome:
-        """End the run from outside, wherever it stands; see `RunStatus.break_off`."""
-        self.run_status.break_off(why)
-        self._save()
-        return self.outcome()
-
-    @property
-    @abstractmethod
-    def keeps_pictures(self) -> bool:
-        """Whether pictures are kept for people."""
-
-    @abstractmethod
-    def outcome(self) -> TaskOutcome:
-        """What the run has come to so far."""
-
     @abstractmethod
     async def _work(self) -> None:
         """Take one step after the other."""
 
     @abstractmethod
-    async def _tell_status(self) -> None:
-        """Tell who watches how the run stands."""
+    def outcome(self) -> TaskOutcome:
+        """Return the outcome so far."""
+
+    # -- status and working time
+
+    @property
+    def seconds(self) -> float:
+        """Working time so far, without pauses."""
+        working = self.history.status is TaskStatus.WORKING
+        return self._seconds_before + (self._clock() - self._since if working else 0)
+
+    def _clock(self) -> float:
+        """A clock that stands still while a person has the browser."""
+        return time.monotonic() - self.session.takeover.seconds
+
+    def _set_status(self, status: TaskStatus) -> None:
+        self._seconds_before, self._since = self.seconds, self._clock()
+        self.history.status = status
+
+    def end(self, status: TaskStatus, obstacle: str | None = None) -> None:
+        """End the run unless it has already ended."""
+        if not self.history.status.is_final:
+            self._set_status(status)
+            self.obstacle = obstacle
+
+    def break_off(self, why: str | None = None) -> TaskOutcome:
+        """End the run from outside, wherever it stands.
+
+        With a reason it has failed; else it was stopped or cancelled, as `control` says. A resumable run is
+        only interrupted when its process ends.
+        """
+        if why is not None:
+            self.end(TaskStatus.FAILED, why)
+        elif self.control.closing and self.resumable:
+            self.end(TaskStatus.INTERRUPTED, "It was broken off.")
+        elif self.control.stopping:
+            self.end(TaskStatus.STOPPED, "It was stopped.")
+        else:
+            self.end(TaskStatus.CANCELLED, "It was cancelled.")
+        self._save()
+        return self.outcome()
 
     async def _may_go_on(self) -> bool:
-        """Wait while the run is paused; false where it is to be stopped, and at its end."""
-        await self.run_status.wait_while_paused(self._tell_pause)
+        """Wait while the run is paused or a person has the browser; return whether to take another step."""
+        if self._is_held:
+            self._set_status(TaskStatus.PAUSED)
+            self._save()
+            await self._report_status()
+            while self._is_held and not self.control.stopping:
+                changes = (self.control.changed(), self.session.takeover.changed.wait())
+                waits = [asyncio.ensure_future(change) for change in changes]
+                try:
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for wait in waits:
+                        wait.cancel()
+            self._set_status(TaskStatus.WORKING)
         if self.control.stopping:
-            self.run_status.stop()
+            self.end(TaskStatus.STOPPED, "It was stopped.")
         return self.history.status is TaskStatus.WORKING
+
+    @property
+    def _is_held(self) -> bool:
+        return self.control.paused or self.session.takeover.busy
+
+    # -- people
+
+    async def _report(self, step: int, **more: Any) -> None:
+        """Report progress to the watcher."""
+        await self.watcher.progressed(Progress(step=step, steps=self.most_steps, **more))
+
+    async def _report_status(self) -> None:
+        last = self.history.steps[-1] if self.history.steps else None
+        number, url = (last.number, last.url) if last is not None else (0, "")
+        await self._report(number, status=self.history.status, url=url)
 
     async def _confirm(self, question: str) -> bool | None:
         """Ask the person for a yes; the time that they take is not the step's."""
@@ -141,28 +190,42 @@ class TaskRun(ABC):
             limit.deadline = ends + anyio.current_time() - started
         return None if answer is None else answer == YES
 
-    async def _tell_pause(self) -> None:
-        self._save()
-        await self._tell_status()
+    # -- the record
+
+    @property
+    def _wants_shot(self) -> bool:
+        """Whether a picture of each page is kept for people."""
+        return self.folder is not None and self.step_pictures
+
+    def _record(self, number: int, look: Look | None, started: datetime, **more: Any) -> None:
+        """Add a step to the history; `more` are the other fields of its record."""
+        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
+        screenshot = None
+        if self.folder is not None and shown is not None:
+            screenshot = self.folder.save_picture(number, shown.data, shown.mime_type)
+        step = StepRecord(
+            number=number,
+            url=look.url if look is not None else "",
+            title=look.title if look is not None else "",
+            screenshot=screenshot,
+            started=started,
+            seconds=round((datetime.now(UTC) - started).total_seconds(), 3),
+            **more,
+        )
+        self.history.steps.append(step)
 
     async def _keep_end(self) -> None:
         """Keep a picture of the page as the run has left it, where one can be had."""
-        if self.folder is None or not self.keeps_pictures or not self.history.steps:
+        if self.folder is None or not self._wants_shot or not self.history.steps:
             return
         with anyio.move_on_after(END_PICTURE_SECONDS), contextlib.suppress(ActionError):
-            shot = await small_picture(self.session)
+            shot = await self.executor.small_picture()
             if shot is not None:
                 self.history.end_picture = self.folder.save_picture(None, shot.data, shot.mime_type)
 
     def _downloaded(self) -> tuple[str, ...]:
         own = self.session.downloads[self._downloads_before :]
         return tuple(download.place for download in own if download.place)
-
-    def _picture(self, step: int, look: Look | None) -> str | None:
-        shown = (look.shot or next(iter(look.images), None)) if look is not None else None
-        if self.folder is None or shown is None:
-            return None
-        return self.folder.save_picture(step, shown.data, shown.mime_type)
 
     def _save(self) -> None:
         self.history.outcome = self.outcome()
@@ -177,6 +240,23 @@ class TaskRun(ABC):
             history.steps = [StepRecord.model_validate(hide(step.model_dump())) for step in history.steps]
         words = hide({name: getattr(history.task, name) for name in ("text", "context", "start_url")})
         return history.model_copy(update={"task": history.task.model_copy(update=words)})
+
+    async def write_up(self) -> None:
+        """Write the report and the script of the run, as it stands now, into its folder.
+
+        A failure is logged: it is none of the run's.
+        """
+        if self.folder is None:
+            return
+        # The run may go on while it is written up; its steps themselves never change.
+        as_it_is = self._without_secrets().model_copy(update={"steps": list(self.history.steps)})
+        try:
+            texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path)
+            # Here again: whoever hears of a new file is in the event loop.
+            for name, text in texts.items():
+                self.folder.write(name, text.encode())
+        except Exception:
+            logger.exception("The run %s could not be written up", self.history.id)
 
 
 def _texts(history: AgentHistory, folder: Path) -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""What a provider's failure means for the agent: whether to ask again, and what to tell, without any key."""
+"""What a provider's failure means: whether to ask again, and its reason, without any key."""
 
 import os
 import re
 from collections.abc import Mapping
 from typing import Any, cast
+
+from pydantic_ai import exceptions as wrong
 
 from mcp_browser.errors import (
     ContextTooLong,
@@ -34,35 +36,33 @@ _TOO_LONG = (
 
 def as_model_error(name: str, error: Exception) -> ModelError:
     """A failure of pydantic-ai's as one of ours; `name` is the model's, with its provider."""
-    from pydantic_ai import exceptions as wrong  # noqa: PLC0415 - takes a second to import
-
-    told = cause(error)
+    why = cause(error)
     match error:
         case wrong.ModelRateLimitError():
-            failure: ModelError = ModelRateLimited(f"{name} limits the rate: {told}")
+            failure: ModelError = ModelRateLimited(f"{name} limits the rate: {why}")
         case wrong.ModelQuotaExceededError():
-            failure = ModelRefused(f"{name}: the quota is used up: {told}", hint="Look at the account.")
+            failure = ModelRefused(f"{name}: the quota is used up: {why}", hint="Look at the account.")
         case wrong.ModelAuthenticationError():
-            failure = ModelRefused(f"{name} refuses the key: {told}", hint=_key_advice(name))
+            failure = ModelRefused(f"{name} refuses the key: {why}", hint=_key_advice(name))
         case wrong.ModelNotFoundError():
             failure = ModelRefused(
-                f"{name} does not exist there: {told}",
+                f"{name} does not exist there: {why}",
                 hint="Look at --model, and at the address (--model-url) where one is set.",
             )
         case wrong.ModelTimeoutError() | wrong.ModelRequestTimeout():
             failure = ModelTimedOut(f"{name} did not answer in time.")
         case wrong.ModelConnectionError():
-            failure = ModelUnavailable(f"{name} cannot be reached: {told}")
+            failure = ModelUnavailable(f"{name} cannot be reached: {why}")
         case wrong.ModelUnavailableError() | wrong.ModelServerError():
-            failure = ModelUnavailable(f"{name} has failed: {told}")
+            failure = ModelUnavailable(f"{name} has failed: {why}")
         case _ if _is_too_long(error):
-            failure = ContextTooLong(f"The conversation is too long for {name}: {told}")
+            failure = ContextTooLong(f"The conversation is too long for {name}: {why}")
         case wrong.ModelHTTPError() | wrong.ModelRequestRejectedError() | wrong.ContentFilterError():
-            failure = ModelRefused(f"{name} refuses the request: {told}")
+            failure = ModelRefused(f"{name} refuses the request: {why}")
         case wrong.ModelAPIError() | wrong.UnexpectedModelBehavior():
-            failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {told}")
+            failure = ModelUnavailable(f"{name} gave an answer that cannot be read: {why}")
         case _:
-            failure = ModelRefused(f"{name} cannot be asked this way: {told}")
+            failure = ModelRefused(f"{name} cannot be asked this way: {why}")
     if isinstance(error, wrong.ModelAPIError):
         failure.retry_after = error.retry_after
     return failure
@@ -87,8 +87,8 @@ def cause(error: Exception) -> str:
 
 def unset_variables(error: Exception) -> list[str]:
     """The environment variables that an error of pydantic-ai's asks to be set."""
-    told = str(error).partition("To try Pydantic AI")[0]
-    names = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", told))
+    text = str(error).partition("To try Pydantic AI")[0]
+    names = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", text))
     return [name for name in names if not os.environ.get(name)]
 
 

@@ -70,7 +70,7 @@ class Message(Frozen):
 
 
 def system(text: str) -> Message:
-    """A message that tells a model who it is and by which rules it works."""
+    """A message with a model's role and rules."""
     return Message(role="system", blocks=(TextBlock(text=text),))
 
 

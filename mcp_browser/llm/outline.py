@@ -40,11 +40,11 @@ def _shape(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
 
 
 def _fields(fields: Mapping[str, Any], required: set[str], named: Mapping[str, Any]) -> str:
-    told: list[str] = []
+    parts: list[str] = []
     for name, field in fields.items():
         words = f" ({field['description']})" if field.get("description") else ""
-        told.append(f'"{name}"{"" if name in required else "?"}: {_shape(field, named)}{words}')
-    return "{" + ", ".join(told) + "}"
+        parts.append(f'"{name}"{"" if name in required else "?"}: {_shape(field, named)}{words}')
+    return "{" + ", ".join(parts) + "}"
 
 
 def _quoted(value: object) -> str:

@@ -1,16 +1,27 @@
-"""Models of providers and OpenAI-compatible addresses, by pydantic-ai, which the first model imports."""
+"""Models of providers and OpenAI-compatible addresses, by pydantic-ai, which takes a second to import."""
 
 import contextlib
 import json
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from decimal import Decimal
+from typing import Any, Literal, cast
 
 import anyio
 import anyio.to_thread
+from pydantic_ai import direct
+from pydantic_ai import messages as pai
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.providers import infer_provider_class
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 
 from mcp_browser.errors import ModelTimedOut, ModelUnavailable, NoModel
+from mcp_browser.llm import tokens
 from mcp_browser.llm.failures import as_model_error, cause, unset_variables
 from mcp_browser.llm.messages import (
     Block,
@@ -20,17 +31,12 @@ from mcp_browser.llm.messages import (
     OutputCall,
     OutputForm,
     Reply,
+    Usage,
     as_json,
     assistant,
     system,
 )
 from mcp_browser.llm.outline import outline
-from mcp_browser.llm.prices import is_priced, usage_of
-
-if TYPE_CHECKING:
-    from pydantic_ai import messages as pai
-    from pydantic_ai.models import Model
-    from pydantic_ai.settings import ModelSettings
 
 OutputMode = Literal["tool", "json"]  # A tool to be called, or the schema of the whole answer
 
@@ -43,7 +49,7 @@ class ProviderModel:
 
     def __init__(
         self,
-        model: "Model",
+        model: Model,
         *,
         mode: OutputMode = "tool",
         context_window: int | None = None,
@@ -53,14 +59,14 @@ class ProviderModel:
         """Speak to `model`, pydantic-ai's; make one with `provider_model`.
 
         `context_window` is in tokens, where pydantic-ai does not know it, or not rightly; the answer may then
-        have a tenth of them. With `describes_form` the form is told in words, too: a server of one's own
+        have a tenth of them. With `describes_form` the form is given in words, too: a server of one's own
         holds an answer to a schema without showing it to the model.
         """
         self._model = model
         self._mode: OutputMode = mode
         self._describes_form = describes_form and mode == "json"
-        # Retries are the agent's, which tells of them and knows the deadline.
-        self._settings: ModelSettings = {"max_retries": 0}
+        # The agent retries: it notes each try and knows the deadline.
+        self._settings = ModelSettings(max_retries=0)
         if temperature is not None:
             self._settings["temperature"] = temperature
         if context_window is not None:
@@ -70,7 +76,7 @@ class ProviderModel:
             name=f"{model.system}:{model.model_name}",
             context_window=context_window or profile.get("context_window"),
             sees=profile.get("supports_image_input", True),
-            priced=is_priced(model),
+            priced=_is_priced(model),
         )
 
     async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
@@ -81,14 +87,12 @@ class ProviderModel:
             ContextTooLong: the conversation is too long for it.
             ModelRefused: it will not answer this way: the key, the name or the request is wrong.
         """
-        from pydantic_ai import direct  # noqa: PLC0415 - takes a second to import
-        from pydantic_ai.exceptions import AgentRunError, UserError  # noqa: PLC0415
 
         try:
             with anyio.fail_after(seconds):
                 response = await direct.model_request(
                     self._model,
-                    _as_request(self._told(messages, form)),
+                    _as_request(self._with_form(messages, form)),
                     model_settings=self._settings,
                     model_request_parameters=self._parameters(form),
                     instrument=False,
@@ -99,11 +103,11 @@ class ProviderModel:
             raise as_model_error(self.info.name, error) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             # What a server says it speaks and what it sends are two things: no choices, null for a list.
-            told = f"{self.info.name} gave an answer that cannot be read: {cause(error)}"
-            raise ModelUnavailable(told) from error
+            unreadable = f"{self.info.name} gave an answer that cannot be read: {cause(error)}"
+            raise ModelUnavailable(unreadable) from error
         return self._reply(response, messages, form)
 
-    def _told(self, messages: Sequence[Message], form: OutputForm | None) -> Sequence[Message]:
+    def _with_form(self, messages: Sequence[Message], form: OutputForm | None) -> Sequence[Message]:
         """The conversation, with the form in words where the model would not see it else."""
         if form is None or not self._describes_form:
             return messages
@@ -114,9 +118,6 @@ class ProviderModel:
         return [first.with_text(f"{first.text}\n\n{shape}"), *rest]
 
     def _parameters(self, form: OutputForm | None) -> Any:
-        from pydantic_ai.models import ModelRequestParameters  # noqa: PLC0415
-        from pydantic_ai.output import OutputObjectDefinition  # noqa: PLC0415
-        from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415
 
         if form is None:
             return ModelRequestParameters()
@@ -136,7 +137,7 @@ class ProviderModel:
         return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
     def _reply(
-        self, response: "pai.ModelResponse", messages: Sequence[Message], form: OutputForm | None
+        self, response: pai.ModelResponse, messages: Sequence[Message], form: OutputForm | None
     ) -> Reply:
         call = next(
             (
@@ -152,7 +153,7 @@ class ProviderModel:
             text=text,
             call=call,
             model=response.model_name or self.info.name,
-            usage=usage_of(response, messages, assistant(text, call=call), form),
+            usage=_usage_of(response, messages, assistant(text, call=call), form),
             finish=_FINISHES.get(response.finish_reason or "stop", "other"),
         )
 
@@ -179,17 +180,10 @@ async def provider_model(
     `openai:`; the key may then be missing. The rest is as for `ProviderModel`.
 
     Raises:
-        NoModel: pydantic-ai or the provider's package is missing, the name is unknown, or there is no key.
+        NoModel: the provider's package is missing, the name is unknown, or there is no key.
     """
 
     def make() -> ProviderModel:
-        try:
-            from pydantic_ai.exceptions import UserError  # noqa: PLC0415
-            from pydantic_ai.models import infer_model  # noqa: PLC0415
-        except ImportError:
-            raise NoModel(
-                "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
-            ) from None
         own = base_url is not None and not _names_another_provider(name)
         try:
             if name == "test":
@@ -218,14 +212,12 @@ async def provider_model(
             describes_form=own,
         )
 
-    # A thread: the first import takes a second, and the browser's other callers should not wait.
+    # A thread: importing a provider's package takes long, and other callers should not wait.
     return await anyio.to_thread.run_sync(make)
 
 
 def _names_another_provider(name: str) -> bool:
     """Whether a name begins with a provider other than OpenAI; `qwen2.5:7b` does not."""
-    from pydantic_ai.providers import infer_provider_class  # noqa: PLC0415
-
     prefix, colon, _ = name.partition(":")
     if not colon or prefix == "openai":
         return False
@@ -238,7 +230,8 @@ def _names_another_provider(name: str) -> bool:
     return True
 
 
-def _compatible(name: str, base_url: str) -> "Model":
+def _compatible(name: str, base_url: str) -> Model:
+    # Here only: OpenAI's package is one of several that may be installed.
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
@@ -254,9 +247,7 @@ def _quiet_logs() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _as_request(messages: Sequence[Message]) -> "list[pai.ModelMessage]":
-    from pydantic_ai import messages as pai  # noqa: PLC0415
-
+def _as_request(messages: Sequence[Message]) -> list[pai.ModelMessage]:
     made: list[pai.ModelMessage] = []
     parts: list[pai.ModelRequestPart] = []
 
@@ -290,11 +281,9 @@ def _as_request(messages: Sequence[Message]) -> "list[pai.ModelMessage]":
     return made
 
 
-def _content(block: Block) -> "str | pai.BinaryContent":
-    from pydantic_ai.messages import BinaryContent  # noqa: PLC0415
-
+def _content(block: Block) -> str | pai.BinaryContent:
     if isinstance(block, ImageBlock):
-        return BinaryContent(data=block.data, media_type=block.mime_type)
+        return pai.BinaryContent(data=block.data, media_type=block.mime_type)
     return block.text
 
 
@@ -306,3 +295,50 @@ def _arguments(given: str | dict[str, Any] | None) -> dict[str, Any] | str:
         if isinstance(read, dict):
             return cast("dict[str, Any]", read)
     return given
+
+
+def _usage_of(
+    response: pai.ModelResponse, messages: Sequence[Message], said: Message, form: OutputForm | None
+) -> Usage:
+    """What a request has used, as the provider counted it; an estimate without a price where it did not."""
+    used = response.usage
+    if used.unmeasured_requests or not used.input_tokens:
+        return Usage(
+            input_tokens=tokens.of_messages(messages, form),
+            output_tokens=tokens.of_message(said),
+            requests=1,
+            estimated=True,
+        )
+    return Usage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cache_read_tokens,
+        requests=1,
+        cost=_price_of(response),
+    )
+
+
+def _price_of(response: pai.ModelResponse) -> Decimal | None:
+    """US dollars: what the provider itself has said, or what its price list makes of the tokens."""
+    if response.usage.cost is not None:
+        return response.usage.cost
+    billed: object = (response.provider_details or {}).get("cost")
+    if isinstance(billed, int | float):
+        # OpenRouter's bill
+        return Decimal(str(billed))
+    try:
+        return response.cost().total_price
+    except (LookupError, AssertionError, ValueError):
+        return None
+
+
+def _is_priced(model: Model) -> bool:
+    """Whether the price of a model is known before it has been asked anything."""
+    asked = pai.ModelResponse(
+        parts=[],
+        usage=RequestUsage(input_tokens=1_000),
+        model_name=model.model_name,
+        provider_name=model.system,
+        provider_url=model.base_url,
+    )
+    return _price_of(asked) is not None

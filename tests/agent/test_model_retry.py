@@ -7,7 +7,7 @@ import pytest
 
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.model_retry import TRIES, Asked, ModelClient
+from mcp_browser.agent.model_retry import TRIES, ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.output import AgentOutput, output_form, read_output
 from mcp_browser.errors import ContextTooLong, InvalidOutput, ModelRateLimited, ModelRefused, ModelUnavailable
 from mcp_browser.llm.messages import system, user
@@ -42,7 +42,7 @@ async def model_client(name: str, fallback: str | None = None) -> tuple[ModelCli
     ), told
 
 
-async def decide(asking: ModelClient) -> Asked:
+async def decide(asking: ModelClient) -> ModelAnswer:
     return await asking.decide(
         CONVERSATION, form=output_form(OUTPUT_MODEL), read=lambda reply: read_output(reply, OUTPUT_MODEL)
     )
@@ -121,7 +121,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again_with_what_was_wr
     again = aimock.requests()[1]["body"]["messages"]
     assert why in str(again)
     assert why in told[0]
-    assert asked.usage.requests == 2
+    assert asking.usage.requests == 2
 
 
 async def test_an_answer_that_stays_unusable_is_given_up(aimock: Aimock) -> None:
@@ -136,7 +136,7 @@ async def test_what_all_tries_have_cost_is_counted(aimock: Aimock) -> None:
     useless = calls(arguments={"current_state": {}, "action": []})
     aimock.says(useless, fails(500), calls())
     asking, _ = await model_client(OPENAI)
-    asked = await decide(asking)
-    assert (asked.usage.requests, asked.usage.input_tokens, asked.usage.output_tokens) == (2, 2_400, 80)
+    await decide(asking)
+    assert (asking.usage.requests, asking.usage.input_tokens, asking.usage.output_tokens) == (2, 2_400, 80)
     # A million tokens asked cost 0.25 dollars, answered 2 dollars.
-    assert asked.usage.cost == Decimal("0.00076")
+    assert asking.usage.cost == Decimal("0.00076")

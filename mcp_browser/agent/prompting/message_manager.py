@@ -97,7 +97,7 @@ class MessageManager:
     # -- writing down
 
     def add_task(self, text: str) -> None:
-        """Tell a further wish of the person's; it counts as part of the task and is never left out."""
+        """Add a further instruction; it counts as part of the task and is never left out."""
         self._add(user(f"A new instruction for your task, which goes before older ones:\n{text}"), "task")
 
     def add_results(self, results: Iterable[str]) -> None:
@@ -107,7 +107,7 @@ class MessageManager:
                 self._add(user(cut(text, LONGEST_RESULT)), "memory")
 
     def add_note(self, text: str) -> None:
-        """Tell the model something that is neither result nor state."""
+        """Add a text that is neither result nor state."""
         self._add(user(text), "memory")
 
     def add_output(self, output: OutputCall | str) -> None:
@@ -115,7 +115,7 @@ class MessageManager:
         self._add(self._answer(output), "output")
 
     def add_state(self, text: str, images: Sequence[ImageBlock] = ()) -> None:
-        """Tell the state of the page, in place of the state before."""
+        """Add the state of the page, in place of the state before."""
         self.remove_state()
         self._add(user(text, *images), "state")
 
@@ -173,7 +173,7 @@ class MessageManager:
             del self.state.messages[place]
             left_out += 1
         if left_out:
-            self._tell_loss(left_out, room)
+            self._note_loss(left_out, room)
 
     @property
     def tokens(self) -> int:
@@ -205,8 +205,8 @@ class MessageManager:
         place = next(i for i, managed in enumerate(self.state.messages) if managed is old[0])
         gone = {id(managed) for managed in old}
         self.state.messages = [m for m in self.state.messages if id(m) not in gone]
-        told = f"What happened in earlier steps (only what is confirmed counts as done):\n{summary}"
-        self.state.messages.insert(place, _managed(user(told), "summary"))
+        text = f"What happened in earlier steps (only what is confirmed counts as done):\n{summary}"
+        self.state.messages.insert(place, _managed(user(text), "summary"))
 
     def _to_sum_up(self) -> list[ManagedMessage]:
         outputs = [i for i, managed in enumerate(self.state.messages) if managed.kind == "output"]
@@ -254,17 +254,17 @@ class MessageManager:
         if kept >= len(text):
             return
         left_out = counted(len(text) - kept, "character")
-        told = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
-        self.state.messages[place] = _managed(managed.message.with_text(told), "state")
+        shorter = f"{text[:kept]}\n… {left_out} of the page left out for want of room."
+        self.state.messages[place] = _managed(managed.message.with_text(shorter), "state")
 
-    def _tell_loss(self, count: int, room: int) -> None:
-        told = _managed(
+    def _note_loss(self, count: int, room: int) -> None:
+        loss = _managed(
             user(f"[{counted(count, 'older message')} of your memory had to be left out for want of room.]"),
             "summary",
         )
         heads = [i for i, managed in enumerate(self.state.messages) if managed.kind == "head"]
-        if self._scaled(told.tokens) + self.tokens <= room:
-            self.state.messages.insert(max(heads, default=-1) + 1, told)
+        if self._scaled(loss.tokens) + self.tokens <= room:
+            self.state.messages.insert(max(heads, default=-1) + 1, loss)
 
 
 def _managed(message: Message, kind: Kind) -> ManagedMessage:

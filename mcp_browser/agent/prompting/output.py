@@ -57,9 +57,9 @@ def read_output(reply: Reply, model: type[AgentOutput]) -> Decision:
     `action` instead of in `current_state`; `null` for the actions not chosen.
 
     Raises:
-        InvalidOutput: it cannot be read; the message tells the model what is wrong.
+        InvalidOutput: it cannot be read; the message says what is wrong.
     """
-    content = _tidy(_object_in(reply), model)
+    content = _tidy(object_in(reply), model)
     try:
         read = model.model_validate(content)
     except ValidationError as error:
@@ -74,7 +74,12 @@ def read_output(reply: Reply, model: type[AgentOutput]) -> Decision:
     )
 
 
-def _object_in(reply: Reply) -> dict[str, Any]:
+def object_in(reply: Reply) -> dict[str, Any]:
+    """Return the JSON object in a model's answer: of the form it filled in, or within its text.
+
+    Raises:
+        InvalidOutput: there is none; the message asks the model for it.
+    """
     if reply.call is not None and isinstance(reply.call.arguments, dict):
         return reply.call.arguments
     text = reply.call.arguments if reply.call is not None else reply.text
@@ -158,17 +163,17 @@ def _tidy_action(action: object, known: frozenset[str]) -> object:
 
 def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    told: list[str] = []
+    found: list[str] = []
     for problem in problems[:MOST_PROBLEMS]:
         where = ".".join(str(part) for part in problem["loc"]) or FORM_NAME
         match problem["type"]:
             case "missing":
-                told.append(f"{where} is missing")
+                found.append(f"{where} is missing")
             case "extra_forbidden":
-                told.append(f"there is no {where}")
+                found.append(f"there is no {where}")
             case "too_short":
-                told.append(f"{where} is empty: give at least one action")
+                found.append(f"{where} is empty: give at least one action")
             case _:
-                told.append(f"{where}: {problem['msg']}")
+                found.append(f"{where}: {problem['msg']}")
     more = f"; and {len(problems) - MOST_PROBLEMS} more" if len(problems) > MOST_PROBLEMS else ""
-    return f"{FORM_NAME} is not right: {'; '.join(told)}{more}."
+    return f"{FORM_NAME} is not right: {'; '.join(found)}{more}."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DONE = "done"
 
 SMALL_WINDOW = 16_384
-"""Tokens of a model's window up to which it is told its rules briefly, and shown no example.
+"""Tokens of a model's window up to which its rules are brief, without an example.
 
 With the example, a model of 1.5 billion parameters copied its goal and its index into steps of its own;
 without it, it did not."""
@@ -34,7 +34,7 @@ class Turn(Protocol):
         """The decision in an answer.
 
         Raises:
-            InvalidOutput: it cannot be read; the message tells the model what is wrong.
+            InvalidOutput: it cannot be read; the message says what is wrong.
         """
         ...
 
@@ -49,7 +49,7 @@ class PlannerStyle(Protocol):
     images_kept: int  # How many pictures stay in the conversation
     needs_vision: bool  # Whether it cannot work without pictures
     shows_snapshot: bool  # Whether the page's text is shown
-    last_words: str  # How to end, told in a step that can only report
+    last_words: str  # How to end, said in a step that can only report
 
     def system_prompt(self, registry: Registry, *, max_actions: int) -> str:
         """The rules."""

@@ -20,7 +20,7 @@ from mcp_browser.version import __version__
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
-JUDGED = "Judged: "  # Begins the note that tells the reason of a judge
+JUDGED = "Judged: "  # Begins the note with the reason of a judge
 
 
 class ActionRecord(Frozen):
@@ -155,10 +155,6 @@ class TaskFolder:
         name = f"step-{step:03}.{suffix}" if step is not None else f"step-end.{suffix}"
         self.write(name, data)
         return name
-
-    def save_text(self, name: str, text: str) -> None:
-        """Write a text file."""
-        self.write(name, text.encode())
 
     def history(self) -> AgentHistory:
         """The history as it was saved last.

@@ -35,7 +35,7 @@ async def fill_in(
     Raises:
         InvalidArguments: there is no such secret, or it stands where nothing is typed.
         BlockedUrl: the document that would get it is none of the secret's domains.
-        ActionError: that document cannot be told.
+        ActionError: that document cannot be found out.
     """
     if _named_in(arguments) is None:
         return dict(arguments)
@@ -78,7 +78,7 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
     is while that is such a field; the caller holds the session. `rule` learns that they may go there only.
 
     Raises:
-        ActionError: it cannot be told where the keyboard is.
+        ActionError: it cannot be found out where the keyboard is.
     """
     kept = copy.deepcopy(dict(arguments))
     for record in elements:
