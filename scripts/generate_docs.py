@@ -93,12 +93,34 @@ def _prompt_table() -> str:
     return "\n".join(lines) + "\n\nArguments in *italics* are optional.\n"
 
 
+_GROUPS = {
+    "core": "Navigate, click, type, read",
+    "extraction": "Data by schema, tables, articles",
+    "files": "Drop, save, list and read files",
+    "console": "Console messages",
+    "mouse": "Mouse and keys by coordinates",
+    "emulation": "Device, locale, network",
+    "scripting": "JavaScript in the page",
+    "network": "Inspect, mock and block requests",
+    "storage": "Cookies, local storage, logins",
+    "testing": "Assertions, Playwright scripts",
+    "audit": "Accessibility, pictures, speed",
+    "page_tools": "Tools that a page offers (WebMCP)",
+    "recording": "Videos and traces",
+    "browser_action": "All of it by one tool and pictures",
+    "agent": "Whole tasks by an agent",
+    PERSON: "Ask the person to act",
+    SESSIONS: "Several browser sessions",
+}
+"""What the tools of each group are for, in the README."""
+
+
 def _tool_table() -> str:
-    rows = [
-        f"| `{group}` | {', '.join(f'[`{name}`](docs/tools.md#{name})' for name in names)} |"
-        for group, names in groups().items()
-    ]
-    return "\n".join(["| Group | Tools |", "|---|---|", *rows]) + "\n"
+    rows: list[str] = []
+    for group, names in groups().items():
+        links = ", ".join(f"[`{name}`](docs/tools.md#{name})" for name in names)
+        rows.append(f"| `{group}` | {_GROUPS[group]} | {links} |")
+    return "\n".join(["| Group | For | Tools |", "|---|---|---|", *rows]) + "\n"
 
 
 _ABOUT_SESSIONS = (

@@ -292,8 +292,8 @@ def test_a_person_at_a_terminal_is_asked_before_packages_are_installed(tmp_path:
 
     here, there = pty.openpty()
     program = (
-        "from mcp_browser.cli.install import Telling, asking\n"
-        "allowed = asking(Telling(), with_deps=False)\n"
+        "from mcp_browser.cli.install import StatusLine, asking\n"
+        "allowed = asking(StatusLine(), with_deps=False)\n"
         "print(allowed('one'), allowed('two'))"
     )
     with subprocess.Popen(

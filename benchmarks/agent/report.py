@@ -74,7 +74,6 @@ def write(results: Results, limits: Limits, *, note: str = "") -> None:
         lines.append(f"| {task} | {seed} | " + " | ".join(cells) + " |")
     sums = (_sums([results[agent, *episode] for episode in shared]) for agent in agents)
     lines.append(f"| the {len(shared)} that all have tried | | " + " | ".join(sums) + " |")
-    lines += ["", *_notes(results)]
     PAGE.write_text("\n".join(lines) + "\n")
 
 
@@ -94,12 +93,3 @@ def _sums(own: Sequence[Result]) -> str:
         f"{sum(result.asked for result in own):,} | {sum(result.answered for result in own):,} | "
         f"{sum(result.seconds for result in own):,.0f}"
     )
-
-
-def _notes(results: Results) -> list[str]:
-    unsolved = [
-        f"* {task} {seed}, {agent}: {' '.join(result.note.split())}"
-        for (agent, task, seed), result in results.items()
-        if not result.solved
-    ]
-    return ["What the agents said of what was not solved:", "", *unsolved] if unsolved else []

@@ -51,7 +51,7 @@ COMMANDS: Mapping[CommandName, Command] = {
         },
     ),
     "run": Command(
-        "let the built-in agent do a task, telling each step; its answer is printed",
+        "let the built-in agent do a task; show each step, and print its answer",
         "model model_url secrets headless profile isolated allow_domains",
         "TASK | --replay TASK ",
         {

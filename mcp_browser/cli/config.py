@@ -62,8 +62,8 @@ def config(
 
 def _client(name: str | None) -> Client:
     if name is None or name not in CLIENTS:
-        told = f"there is no client {name!r}{did_you_mean(name, CLIENTS)}" if name else "name a client"
-        raise SettingsError(f"{told}: mcp-browser config {'|'.join(CLIENTS)}.")
+        problem = f"there is no client {name!r}{did_you_mean(name, CLIENTS)}" if name else "name a client"
+        raise SettingsError(f"{problem}: mcp-browser config {'|'.join(CLIENTS)}.")
     return CLIENTS[name]
 
 

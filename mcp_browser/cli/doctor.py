@@ -35,7 +35,7 @@ from mcp_browser.browser.process.launch import (
 )
 from mcp_browser.browser.process.profile import chromium_holder, profile_folder, profile_holder
 from mcp_browser.browser.start_state import check
-from mcp_browser.cli.install import start_problem, tell
+from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
@@ -120,13 +120,13 @@ def _installed_browser(settings: BrowserSettings) -> Iterator[Finding]:
         shell = prefers_headless_shell(settings, isolated=True) and not choice.headless_only
         if shell and (isolated := find_browser(settings, isolated=True)) != choice:
             yield Finding("Isolated", f"{isolated}, for sessions without a profile")
-    why_off = "off, as told" if settings.sandbox is False else "off, since root runs it"
+    why_off = "off, as set" if settings.sandbox is False else "off, since root runs it"
     yield Finding("Sandbox", "on" if uses_sandbox(settings) else why_off)
     yield _display(settings)
     yield _profile(settings)
 
 
-def _endpoint(address: str, told: str) -> Finding:
+def _endpoint(address: str, what: str) -> Finding:
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme in {"https", "wss"} else 80)
     place = f"{parts.hostname}:{port}"
@@ -134,14 +134,14 @@ def _endpoint(address: str, told: str) -> Finding:
         socket.create_connection((parts.hostname or "", port), timeout=_REACH_SECONDS).close()
     except OSError as error:
         return Finding("Browser", f"nothing answers at {place}: {error.strerror or error}", broken=True)
-    return Finding("Browser", f"{told} {place}")
+    return Finding("Browser", f"{what} {place}")
 
 
 def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
     """The browser of the user's to connect to, and its tabs: which of them would be used."""
     try:
         browser = find_own_browser(wanted)
-        tell(f"Connecting to {browser.within}: confirm it in the browser's window, where that asks.")
+        show(f"Connecting to {browser.within}: confirm it in the browser's window, where that asks.")
         product, tabs = asyncio.run(list_tabs(browser))
     except BrowserUnavailable as error:
         yield Finding("Browser", str(error), broken=True)

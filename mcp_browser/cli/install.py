@@ -19,12 +19,12 @@ from mcp_browser.settings import BrowserSettings, Settings
 if TYPE_CHECKING:
     from rich.status import Status
 
-_PLAIN_SECONDS = 10.0  # How often long work is told where there is no terminal
+_PLAIN_SECONDS = 10.0  # Between lines about long work where there is no terminal
 _START_SECONDS = 30.0
 
 
 def install(settings: Settings, *, with_deps: bool) -> int:
-    """Find a browser or get one, telling each step, and open a page with it; the exit code.
+    """Find a browser or get one, showing each step, and open a page with it; the exit code.
 
     Args:
         settings: the settings in force.
@@ -34,7 +34,7 @@ def install(settings: Settings, *, with_deps: bool) -> int:
         BrowserUnavailable: there is none and none could be had, or it does not start, or Playwright's driver
             does not.
     """
-    with Telling() as progress:
+    with StatusLine() as progress:
         installer = Installer(progress, asking(progress, with_deps=with_deps))
         installer.mend_driver()
         choice = installer.install_browser(settings.browser)
@@ -72,14 +72,14 @@ async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None
         await browser.close()
 
 
-class Telling:
+class StatusLine:
     """Shows how work goes: at a terminal by a line that changes, else by a line now and then."""
 
     def __init__(self) -> None:
         self._status: Status | None = None
-        self._told = ""
-        self._told_at = 0.0
-        self._shows = sys.stdout.isatty()
+        self._shown = ""
+        self._shown_at = 0.0
+        self._is_terminal = sys.stdout.isatty()
 
     def __enter__(self) -> Self:
         return self
@@ -98,24 +98,24 @@ class Telling:
     def tell(self, line: str) -> None:
         """Show a line that stays, at once."""
         self.clear()
-        tell(line)
+        show(line)
 
     def doing(self, text: str) -> None:
         """Show what is going on."""
-        if self._shows:
+        if self._is_terminal:
             if self._status is None:
                 self._status = Console().status(text)
                 self._status.start()
             self._status.update(text)
             return
         title, now = text.partition(":")[0], time.monotonic()
-        if title != self._told or now - self._told_at >= _PLAIN_SECONDS:
-            self._told, self._told_at = title, now
-            tell(f"{text} …")
+        if title != self._shown or now - self._shown_at >= _PLAIN_SECONDS:
+            self._shown, self._shown_at = title, now
+            show(f"{text} …")
 
 
-def asking(progress: Telling, *, with_deps: bool) -> Callable[[str], bool]:
-    """Whether the system's packages may be changed: as told, else as a person at the terminal says."""
+def asking(progress: StatusLine, *, with_deps: bool) -> Callable[[str], bool]:
+    """Whether the system's packages may be changed: by with_deps, else as a person at the terminal says."""
 
     def allowed(what: str) -> bool:
         if with_deps or not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -127,7 +127,7 @@ def asking(progress: Telling, *, with_deps: bool) -> Callable[[str], bool]:
     return allowed
 
 
-def tell(line: str) -> None:
+def show(line: str) -> None:
     """Show a line of progress at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

@@ -95,7 +95,7 @@ class TerminalWatcher:
 
 
 async def _line(*, hidden: bool) -> str:
-    """A line from the terminal, "" at its end. Whoever waits can be cancelled: no thread is left reading."""
+    """A line from the terminal, "" at its end. Waiting can be cancelled: no thread is left reading."""
     if sys.platform == "win32":  # Only sockets can be waited for there.
         read = (lambda: getpass.getpass(" > ") + "\n") if hidden else sys.stdin.readline
         return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)

@@ -10,7 +10,7 @@ def token(settings: AccessSettings, name: str | None) -> int:
     """Make a token and print it, and nothing else, to standard output; the exit code.
 
     With a file of tokens in the settings its hash is added there, and counts at once where a server reads the
-    file. How to go on is told on standard error.
+    file. What to do with it is written to standard error.
 
     Raises:
         SettingsError: the name or the file cannot be used.
@@ -18,13 +18,13 @@ def token(settings: AccessSettings, name: str | None) -> int:
     name = name or DEFAULT_NAME
     if settings.tokens is None:
         made = new_token()
-        told = f"Start the server with MCP_BROWSER_TOKEN={name}:TOKEN in its environment."
+        how = f"Start the server with MCP_BROWSER_TOKEN={name}:TOKEN in its environment."
     else:
         made = add_token(settings.tokens, name)
-        told = f"Its hash is in {settings.tokens}, and counts for servers with --tokens {settings.tokens}."
+        how = f"Its hash is in {settings.tokens}, and counts for servers with --tokens {settings.tokens}."
     sys.stdout.write(f"{made}\n")
     sys.stdout.flush()
     sys.stderr.write(
-        f"{told}\nClients send the header `Authorization: Bearer TOKEN`. It is not shown again.\n"
+        f"{how}\nClients send the header `Authorization: Bearer TOKEN`. It is not shown again.\n"
     )
     return 0

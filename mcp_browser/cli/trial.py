@@ -12,7 +12,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
 from mcp_browser.browser.process.installing import Installer
 from mcp_browser.browser.process.launch import find_browser
-from mcp_browser.cli.install import Telling, asking, tell
+from mcp_browser.cli.install import StatusLine, asking, show
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
 from mcp_browser.rendering.snapshot import render_snapshot
@@ -28,7 +28,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
     settings = loaded.settings
     if url is not None:
         url = _address(url, settings)
-    with Telling() as progress:
+    with StatusLine() as progress:
         installer = Installer(progress, asking(progress, with_deps=with_deps))
         installer.mend_driver()
         if settings.browser.starts_browser:
@@ -50,7 +50,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
     path = _save(picture, settings.files.output_dir)
     # A terminal shows it in colours; a file gets plain text.
     Console(soft_wrap=True, markup=False, emoji=False).print(snapshot)
-    tell(f"\nScreenshot: {path}")
+    show(f"\nScreenshot: {path}")
     return 0
 
 

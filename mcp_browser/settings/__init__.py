@@ -143,7 +143,7 @@ class Settings(SettingsGroup):
 
     @property
     def console_told(self) -> Literal["errors", "all", "none"]:
-        """What results tell of the console."""
+        """Which console messages results show."""
         sees = not {"mouse", "browser_action", "all"}.isdisjoint(self.tools.tools)
         return self.observation.console or ("all" if sees else "errors")
 

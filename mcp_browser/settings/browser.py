@@ -24,7 +24,7 @@ from mcp_browser.settings.values import (
 
 
 class BrowserSettings(SettingsGroup):
-    """Which browser runs, and what the page can tell about it."""
+    """Which browser runs, and what pages see of it."""
 
     browser: Annotated[Literal["chromium", "chrome", "msedge"], ChromiumFamily] = setting(
         "Browser to drive.", "chromium"
@@ -45,8 +45,8 @@ class BrowserSettings(SettingsGroup):
     profile: Folder | None = setting("Profile folder that keeps logins between runs. Default: per user.")
     isolated: bool = setting("Start from a clean, temporary profile that is deleted at the end.", False)
     profile_in_use: Literal["share", "error", "temporary"] = setting(
-        "When another server has the profile: share its browser and logins, with tabs of one's own; tell how "
-        "to go on; or use a temporary profile.",
+        "When another server has the profile: share its browser and logins, in separate tabs; fail with an "
+        "explanation; or use a temporary profile.",
         "share",
     )
     viewport: Viewport = setting("Size of the page, WIDTHxHEIGHT.", Viewport(width=1280, height=720))

@@ -40,7 +40,7 @@ class ObservationSettings(SettingsGroup):
     )
     changes_budget: int = setting("Longest account of changes, in tokens.", 1500, ge=100, le=200_000)
     console: Literal["errors", "all", "none"] | None = setting(
-        "What results tell of the console: new errors, all new messages, or nothing. Default: errors; all "
+        "Console messages in results: new errors, all new ones, or none. Default: errors; all "
         "where the mouse group is offered.",
     )
     show_secrets: bool = setting(

@@ -34,22 +34,18 @@ class ServerSettings(SettingsGroup):
     path_prefix: PathPrefix = setting("Path before /mcp and /sse, such as /browser.", "")
     tls_cert: UserPath | None = setting("Certificate chain (PEM) to serve HTTPS with; needs tls-key.")
     tls_key: UserPath | None = setting("Private key (PEM) of tls-cert.")
-    shutdown_timeout: Seconds = setting(
-        "Limit for running calls to end when the server is told to stop, seconds.", 10
-    )
+    shutdown_timeout: Seconds = setting("Limit for running calls to end when the server stops, seconds.", 10)
     replica: Replica | None = setting(
         "Name that session handles start with, for a proxy before several servers."
     )
     view: bool = setting(
         "Serve a live view of the sessions at /view, to watch them and take them over; over stdio at a free "
-        "port of the loopback. Its address is told on standard error.",
+        "port of the loopback. Its address is written to standard error.",
         False,
     )
-    audit_log: UserPath | None = setting(
-        "File that tells of each call and action, without secrets: JSON lines."
-    )
+    audit_log: UserPath | None = setting("File to log each call and action to, without secrets: JSON lines.")
     audit_log_size: int = setting(
-        "Size at which the audit log is begun anew, MB; 5 are kept.", 10, ge=1, le=10_000
+        "Size at which a new audit log is started, MB; 5 are kept.", 10, ge=1, le=10_000
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "How much is logged, to standard error.", "warning"
@@ -57,7 +53,7 @@ class ServerSettings(SettingsGroup):
 
 
 class AccessSettings(SettingsGroup):
-    """Who may come in over HTTP, and how much at a time."""
+    """Authentication and limits over HTTP."""
 
     tokens: UserPath | None = setting(
         "File of bearer tokens, a line `name: token` for each; read again when it changes."
@@ -72,7 +68,7 @@ class AccessSettings(SettingsGroup):
     oauth_scopes: Annotated[CommaList, Placeholder("SCOPES")] = setting(
         "Scopes that an access token must have, comma-separated.", ()
     )
-    insecure: bool = setting("Serve beyond this machine although nobody has to say who they are.", False)
+    insecure: bool = setting("Allow non-loopback access without authentication.", False)
     public_url: PublicUrl | None = setting(
         "Address by which clients reach this server, where a proxy changes it."
     )
@@ -97,7 +93,7 @@ class AccessSettings(SettingsGroup):
         "Most connections at a time; idle ones make room.", 1000, ge=1, le=1_000_000
     )
     max_connections_per_client: int | None = setting(
-        "Most requests and streams of one client at a time, of one address where nobody is asked. Default: "
+        "Most requests and streams of one client at a time, of one address without authentication. Default: "
         "half of max-connections.",
         ge=1,
         le=1_000_000,
