@@ -607,9 +607,7 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: the session cannot be opened.
             NotFound: the tab has changed since the last result, so that input would go to another page.
-            TakenOver: a person has the browser, and does not hand it back in time.
         """
-        await self.takeover.let_pass()
         async with self.lock:
             await self.ensure_open()
             if effect == "input":

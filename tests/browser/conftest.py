@@ -33,6 +33,7 @@ class Hand:
     async def do(self, work: Callable[[Tab], Awaitable[Any]], *, effect: Effect = "input") -> Observation:
         """Do something in the current tab and observe."""
         with anyio.fail_after(30):
+            await self.session.takeover.let_pass()
             async with self.session.action(effect) as scope:
                 await scope.run(work(self.tab))
                 return await self.session.observe(scope)
