@@ -22,7 +22,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, UnknownAction
 from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
@@ -157,9 +157,19 @@ async def not_taken_over(call: Execution, next: Next) -> ActionResult:
 
 
 async def locked(call: Execution, next: Next) -> ActionResult:
-    """Hold the session for this action alone; open it if need be."""
-    async with call.session.action(call.action.effect) as call.scope:
-        return await next(call)
+    """Hold the session for this action alone; open it if need be.
+
+    Nobody asks before whether its browser is still there: where that has ended unnoticed, nothing has been
+    done yet, and the call begins anew in another one.
+    """
+    for is_last in (False, True):
+        try:
+            async with call.session.action(call.action.effect) as call.scope:
+                return await next(call)
+        except BrowserUnavailable:
+            if is_last or call.scope is None or not await call.session.ended_before(call.scope):
+                raise
+    raise AssertionError
 
 
 async def prepared(call: Execution, next: Next) -> ActionResult:
