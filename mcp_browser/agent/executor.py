@@ -25,10 +25,11 @@ from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Ask, nobody, with_consent
-from mcp_browser.controller import Controller, Prepare
+from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.errors import ActionError, TakenOver
 from mcp_browser.llm.messages import ImageBlock
+from mcp_browser.pipeline import Prepare
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
 from mcp_browser.text import in_texts

@@ -71,13 +71,15 @@ class ObservationBuilder:
         self._told_tabs = told
         if isinstance(part, DomSnapshot):
             part = part.model_copy(update={"status": tab.status})
-            tab.title = part.title
-        asked = [
+        read, tab.dom.title = tab.dom.title, None
+        if read is not None:
+            tab.title = read
+        if asked := [
             other
             for other in self._tabs.all.values()
-            if (several or other is tab) and not (other is tab and isinstance(part, DomSnapshot))
-        ]
-        await asyncio.gather(*(other.refresh_title() for other in asked))
+            if (several or other is tab) and (other is not tab or read is None)
+        ]:
+            await asyncio.gather(*(other.refresh_title() for other in asked))
         infos = [
             TabInfo(
                 id=other.id,

@@ -21,6 +21,7 @@ class PageBlock:
     def __init__(self, page: Page, tab_id: int, *, began: Callable[[], None]) -> None:
         self.closed = page.is_closed()
         self.crashed = False
+        self.answered = False  # Whether the page has answered anything since this was reset
         self._page = page
         self._tab_id = tab_id
         self._began = began
@@ -65,7 +66,9 @@ class PageBlock:
         try:
             await asyncio.wait({task, self._held}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
-                return task.result()
+                result = task.result()
+                self.answered = True
+                return result
             raise self.why()
         finally:
             if not task.done():

@@ -59,9 +59,6 @@ CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 The function that it returns takes the outcome: an `ActionResult`, or the exception that ended the action.
 """
 
-EVENT_SECONDS = 0.5
-"""How long the news of an end may take."""
-
 
 class State(Enum):
     """Where a session is in its life. One that loses its browser is NEW again; nothing follows CLOSED."""
@@ -345,6 +342,8 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
+        if self._state is State.OPEN and self._context is not None and self._tabs.are_well():
+            return
         if self.closed:
             raise _closed()
         if self._opening is None or self._opening.done():
@@ -396,8 +395,9 @@ class BrowserSession:
 
     async def _bring_up(self) -> None:
         try:
-            if self._context is not None and not await self._answers():
-                self._drop_context()
+            if self._context is not None and self._tabs.current is not None and self._tabs.current.closed:
+                # Whether it closed alone or with its browser is known by then.
+                await asyncio.sleep(CLOSING_SECONDS)
             await self._open_and_mend()
             await self._tabs.attached()
         except asyncio.CancelledError:
@@ -455,25 +455,6 @@ class BrowserSession:
         await lease.aclose()
         if self._releasing is not None:
             await asyncio.wait({self._releasing})
-
-    async def _answers(self) -> bool:
-        """Whether the browser is still there: its end may not have come through yet."""
-        tab = self._tabs.current
-        if tab is not None and tab.closed and self._context is not None:
-            # Whether it closed alone or with its browser is known by then.
-            await asyncio.sleep(CLOSING_SECONDS)
-        if tab is None or tab.closed or tab.crashed:
-            return self._context is not None
-        if await tab.refresh_title():
-            return True
-        # Either the browser is gone, or only this tab, and the events that say so are on their way; from a
-        # driver that was killed there are none.
-        if not tab.closed:
-            await tab.activity.change(limit=EVENT_SECONDS)
-        await asyncio.sleep(CLOSING_SECONDS)
-        context = self._context
-        browser = context.browser if context is not None else None
-        return context is not None and tab.closed and (browser is None or browser.is_connected())
 
     async def _open_and_mend(self) -> None:
         """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
@@ -607,9 +588,7 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: the session cannot be opened.
             NotFound: the tab has changed since the last result, so that input would go to another page.
-            TakenOver: a person has the browser, and does not hand it back in time.
         """
-        await self.takeover.let_pass()
         async with self.lock:
             await self.ensure_open()
             if effect == "input":
@@ -620,6 +599,7 @@ class BrowserSession:
                 self.acted_at = time.time()
             marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
             scope = ActionScope(effect, self.current_tab, self.current_tab.url, marks, self._ended)
+            scope.tab.block.answered = False
             self._tabs.watch(scope)
             try:
                 yield scope
@@ -630,6 +610,15 @@ class BrowserSession:
                 remove_leftovers_once()
                 if effect != "read":
                     self._on_action(self)
+
+    async def ended_before(self, scope: ActionScope) -> bool:
+        """Whether the browser had ended before it answered anything to this action."""
+        if scope.tab.block.answered or scope.tab.crashed:
+            return False
+        if self._context is not None:
+            # The news may be on its way.
+            await asyncio.sleep(CLOSING_SECONDS)
+        return self._context is None and not self.closed
 
     def _refuse_another_tab(self) -> None:
         if self._lost_tabs.moved is None:

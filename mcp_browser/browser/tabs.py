@@ -243,6 +243,11 @@ class Tabs:
         self.current = opener or next(reversed(self._open.values()), None) or await self.open()
         await self.current.bring_to_front()
 
+    def are_well(self) -> bool:
+        """Whether there is a tab to work in, and none that has crashed or is still to be connected to."""
+        here = self._current is not None and not self._current.block.closed and not self._attaching
+        return here and not any(tab.block.crashed for tab in self._open.values())
+
     async def attached(self) -> None:
         """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
         free = [task for task, tab in self._attaching.items() if not tab.held]

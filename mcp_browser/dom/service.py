@@ -91,6 +91,7 @@ class DomService:
         self._references = References(addresses or SessionAddresses())
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
+        self.title: str | None = None  # As it was read last; who has reported it sets None
         self.identities = Identities(self._frames, self._references, self._ask)
         self.targets = TargetReader(self._frames, self._ask)
         self.keys = KeyHolder(self._frames)
@@ -125,6 +126,7 @@ class DomService:
             return self._reader.as_snapshot(Reading(frame, answer), budget, part)
         self._reader.confirm()
         reading = await self._reader.observe(whole=True, room=budget * part, folded=folded)
+        self.title = reading.answer["title"]
         self._reader.confirm()
         return self._reader.as_snapshot(reading, budget, part)
 
@@ -151,6 +153,7 @@ class DomService:
         reading = await self._reader.observe(
             whole=False, room=self._budget, settle=limit, came=came, searched=searched
         )
+        self.title = reading.answer["title"]
         state = settled(reading)
         changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
         if changes is not None:

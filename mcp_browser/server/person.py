@@ -87,7 +87,7 @@ class PersonTools:
             if question is None or question.session is not call.session:
                 raise NotFound("The question is over.", hint="Look with get_state; ask again if need be.")
             question.mailbox.deliver(call.params.input_responses)
-        async with progress(call):
+        with progress(call):
             if requests := await self._attend(call, question):
                 return types.InputRequiredResult(input_requests=dict(requests), request_state=name)
         return await self._result(call, question.work.result())

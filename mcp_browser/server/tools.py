@@ -5,11 +5,11 @@ import base64
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -55,8 +55,6 @@ from mcp_browser.settings import Settings
 from mcp_browser.text import in_texts
 
 logger = logging.getLogger(__name__)
-
-AnswerT = TypeVar("AnswerT")
 
 SESSION = "session"  # The argument that names the browser session
 SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new session's handle
@@ -129,7 +127,7 @@ class Tools:
         return next((tool.input_schema for tool in self._all if tool.name == name), None)
 
     async def call(self, call: Call) -> Answer:
-        """Carry out a call.
+        """Carry out a call: look the tool up, lease a session, let it work, render the result.
 
         A failure that the caller can act upon is an error result that says what to do. Anything else is an
         error result without details; the traceback goes to the log.
@@ -138,16 +136,17 @@ class Tools:
             MCPError: -32602, there is no such tool.
         """
         name = call.params.name
-        if name not in self._own and name not in self._controller.registry:
+        own = self._own.get(name)
+        if own is None and name not in self._controller.registry:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
-        if (own := self._own.get(name)) is not None and own.for_page:
-            return await self._answer(call)
+        if (self._observer is None and self._audit is None) or (own is not None and own.for_page):
+            return await self._answer(call, own)
         started = time.monotonic()
         outcome: Outcome = "cancelled"
         if self._audit is not None:
             CALLER.set(Caller(call.principal.name, client_of(call.request), name))
         try:
-            answer = self._without_paths(await self._answer(call), call)
+            answer = await self._answer(call, own)
             outcome = _outcome(answer)
             return answer
         finally:
@@ -155,6 +154,41 @@ class Tools:
                 self._observer.called(name, outcome, time.monotonic() - started)
             if self._audit is not None:
                 self._write_down(call, outcome, time.monotonic() - started)
+
+    async def _answer(self, call: Call, own: ServerTool | None) -> Answer:
+        """The answer of the tool; a failure as a result. Errors of the protocol go through."""
+        lease: Lease | None = None
+        answer: Answer
+        try:
+            async with AsyncExitStack() as stack:
+                try:
+                    if self._sessions.has_handles and (own is None or own.takes_session):
+                        call = _without_handle(call)
+                    if own is None or own.in_session:
+                        source = self._sessions.lease(call.request, call.principal, call.handle)
+                        lease = await stack.enter_async_context(source)
+                        call = replace(call, lease=lease)
+                        if (caller := CALLER.get()) is not None:
+                            caller.session = name_of(lease.session)
+                    answer = await (self._act(call) if own is None else _own_answer(own, call))
+                except (NeedInput, MCPError):
+                    raise
+                except ActionError as error:
+                    secrets = NO_SECRETS if lease is None else lease.session.hidden
+                    answer = failed(render_error(error, secrets=secrets))
+                except Exception:
+                    logger.exception("Internal error in %s", call.params.name)
+                    answer = _internal_error(call.params.name)
+                if isinstance(answer, types.CallToolResult):
+                    # Within the lease, since a failure names the session, too.
+                    if lease is not None and (lease.told or lease.is_new):
+                        answer = _with_notes(lease, answer)
+                    answer = await fit(answer, None if lease is None else lease.session.artifacts)
+        except NeedInput as need:
+            return need.result
+        if self._paths is not None and isinstance(answer, types.CallToolResult) and answer.is_error:
+            return _without_paths(self._paths, answer, call)
+        return answer
 
     def _write_down(self, call: Call, outcome: Outcome, seconds: float) -> None:
         assert self._audit is not None
@@ -172,24 +206,6 @@ class Tools:
             seconds=round(seconds, 3),
         )
 
-    async def _answer(self, call: Call) -> Answer:
-        try:
-            return await _or_failure(self._call(call), call.params.name)
-        except NeedInput as need:
-            return need.result
-
-    def _without_paths(self, answer: Answer, call: Call) -> Answer:
-        """An error for a client on another machine, which must not learn where the server has its files."""
-        if self._paths is None or not isinstance(answer, types.CallToolResult) or not answer.is_error:
-            return answer
-        hide = partial(self._paths.hide, known=repr(call.params.arguments))
-        content: list[types.ContentBlock] = [
-            part.model_copy(update={"text": hide(part.text)}) if isinstance(part, types.TextContent) else part
-            for part in answer.content
-        ]
-        data = in_texts(answer.structured_content, hide)
-        return answer.model_copy(update={"content": content, "structured_content": data})
-
     def _with_handle(self, tool: types.Tool) -> types.Tool:
         own = self._own.get(tool.name)
         if own is not None and not own.takes_session:
@@ -199,36 +215,17 @@ class Tools:
         properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
         return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
 
-    async def _call(self, call: Call) -> Answer:
-        own = self._own.get(call.params.name)
-        if self._sessions.has_handles and (own is None or own.takes_session):
-            call = _without_handle(call)
-        if own is not None and not own.in_session:
-            answer = await own.handler(call, _validated(own, call.arguments))
-            return await fit(answer, None) if isinstance(answer, types.CallToolResult) else answer
-        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
-            if (caller := CALLER.get()) is not None:
-                caller.session = name_of(lease.session)
-            work = self._call_in_session(replace(call, lease=lease), own)
-            # Here, so that a failure tells of the session, too.
-            result = await _or_failure(work, call.params.name, secrets=lease.session.hidden)
-            return await fit(_with_notes(lease, result), lease.session.artifacts)
+    async def _act(self, call: Call) -> types.CallToolResult:
+        """Carry out an action; ask the caller's person where the policy wants that."""
+        name, session = call.params.name, call.session
+        with progress(call):
+            if self._controller.has_policy:
+                result = await self._act_with_consent(call)
+            else:
+                result = await self._controller.execute(name, call.arguments, session)
+        return call_result(result, settings=self._controller.settings, secrets=session.hidden)
 
-    async def _call_in_session(self, call: Call, own: ServerTool | None) -> types.CallToolResult:
-        if own is not None:
-            answer = await own.handler(call, _validated(own, call.arguments))
-            if isinstance(answer, types.InputRequiredResult):
-                raise NeedInput(answer)
-            if isinstance(answer, TaskHandle):
-                raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
-            return answer
-        async with progress(call):
-            result = await self._act(call)
-        return call_result(result, settings=self._controller.settings, secrets=call.session.hidden)
-
-    async def _act(self, call: Call) -> ActionResult:
-        """Carry out an action, and ask the caller's person where the policy wants that."""
-
+    async def _act_with_consent(self, call: Call) -> ActionResult:
         async def act(granted: Collection[str] | None) -> ActionResult:
             return await self._controller.execute(
                 call.params.name, call.arguments, call.session, granted=granted
@@ -249,6 +246,16 @@ class Tools:
             state = json.dumps([*granted, *need.wanted.keys])
             asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+
+
+async def _own_answer(own: ServerTool, call: Call) -> Answer:
+    """What one of the server's own tools answers."""
+    answer = await own.handler(call, _validated(own, call.arguments))
+    if own.in_session and isinstance(answer, types.InputRequiredResult):
+        raise NeedInput(answer)
+    if own.in_session and isinstance(answer, TaskHandle):
+        raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
+    return answer
 
 
 def _noted(answer: bool | None) -> bool | None:
@@ -310,46 +317,46 @@ class ToolsOf:
         return self._made[id(settings)]
 
 
-@asynccontextmanager
-async def progress(call: Call) -> AsyncGenerator[None]:
-    """Within it, a client that has asked for progress is told every few seconds that the call goes on.
+@contextmanager
+def progress(call: Call) -> Generator[None]:
+    """Within it, a client that has asked for progress is sent some every few seconds.
 
-    It is told at once that a person has the browser, which the call then waits for.
+    The first one comes at once where a person has the browser, which the call then waits for.
     """
     takeover = call.session.takeover
+    started = time.monotonic()
+    task: asyncio.Task[None] | None = None
 
     async def report() -> None:
-        started = time.monotonic()
         while True:
-            if not takeover.busy:
-                await takeover.changed.wait(PROGRESS_SECONDS)
             seconds = time.monotonic() - started
             waits = f" ({takeover.active})" if takeover.active is not None else ""
-            told = f"{call.params.name}: {seconds:.0f} s{waits}"
-            await call.request.session.report_progress(round(seconds, 3), message=told)
-            if takeover.busy:
-                await takeover.changed.wait(PROGRESS_SECONDS)
+            message = f"{call.params.name}: {seconds:.0f} s{waits}"
+            await call.request.session.report_progress(round(seconds, 3), message=message)
+            await takeover.changed.wait(PROGRESS_SECONDS)
 
-    task = asyncio.create_task(report())
+    def begin() -> None:
+        nonlocal task
+        task = asyncio.create_task(report())
+
+    timer = asyncio.get_running_loop().call_later(0 if takeover.busy else PROGRESS_SECONDS, begin)
     try:
         yield
     finally:
-        task.cancel()
+        timer.cancel()
+        if task is not None:
+            task.cancel()
 
 
-async def _or_failure(
-    work: Awaitable[AnswerT], name: str, *, secrets: Mapping[str, str] = NO_SECRETS
-) -> AnswerT | types.CallToolResult:
-    """What the work behind a tool answers; a failure as a result. Errors of the protocol go through."""
-    try:
-        return await work
-    except (NeedInput, MCPError):
-        raise
-    except ActionError as error:
-        return failed(render_error(error, secrets=secrets))
-    except Exception:
-        logger.exception("Internal error in %s", name)
-        return _internal_error(name)
+def _without_paths(paths: ServerPaths, answer: types.CallToolResult, call: Call) -> types.CallToolResult:
+    """An error for a client on another machine, which must not learn where the server has its files."""
+    hide = partial(paths.hide, known=repr(call.params.arguments))
+    content: list[types.ContentBlock] = [
+        part.model_copy(update={"text": hide(part.text)}) if isinstance(part, types.TextContent) else part
+        for part in answer.content
+    ]
+    data = in_texts(answer.structured_content, hide)
+    return answer.model_copy(update={"content": content, "structured_content": data})
 
 
 def _outcome(answer: Answer) -> Outcome:
@@ -435,8 +442,6 @@ def _without_handle(call: Call) -> Call:
 
 
 def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
-    if not lease.told and not lease.is_new:
-        return result
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
     structured: dict[str, Any] | None = result.structured_content
     if structured is not None:

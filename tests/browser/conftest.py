@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ import anyio
 import pytest
 import pytest_asyncio
 
+from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
+from mcp_browser.pipeline import Execution, Rules, locked, not_taken_over, pipeline
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
 from tests.support.sharing import leave_one_tab
 
@@ -32,10 +36,17 @@ class Hand:
 
     async def do(self, work: Callable[[Tab], Awaitable[Any]], *, effect: Effect = "input") -> Observation:
         """Do something in the current tab and observe."""
+
+        async def end(call: Execution) -> ActionResult:
+            await call.watch.run(work(self.tab))
+            return ActionResult(observation=await self.session.observe(call.watch))
+
+        action = replace(default_registry()["get_state"], effect=effect)
+        call = Execution(action, {}, self.session, Rules(self.session.settings, exports=False))
         with anyio.fail_after(30):
-            async with self.session.action(effect) as scope:
-                await scope.run(work(self.tab))
-                return await self.session.observe(scope)
+            observation = (await pipeline((not_taken_over, locked), end)(call)).observation
+        assert observation is not None
+        return observation
 
     async def open(self, url: str) -> Observation:
         return await self.do(lambda tab: tab.goto(url), effect="navigation")

@@ -1,0 +1,329 @@
+"""The steps of a call, in the order in which it passes them; `STEPS` lists them."""
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import anyio
+from playwright.async_api import Error as PlaywrightError
+from pydantic import BaseModel
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
+from mcp_browser.actions.session_script import SessionScript, lines_of
+from mcp_browser.audit import audit_log_of, redacted
+from mcp_browser.browser.files.server_paths import ServerPaths
+from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.settling import ActionScope
+from mcp_browser.consent import PolicyGate
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.policy import load_policy
+from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
+
+logger = logging.getLogger(__name__)
+
+Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
+Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
+
+
+class Rules:
+    """The settings that calls are carried out under, with the policy and the audit log that they name."""
+
+    def __init__(self, settings: Settings, *, exports: bool) -> None:
+        """Follow the settings; with `exports` the actions of a session are kept as code to be asked for.
+
+        Raises:
+            SettingsError: the policy cannot be read, or the audit log cannot be written.
+        """
+        self.settings = settings
+        self.audit = audit_log_of(settings)
+        self.policy = load_policy(settings.tools.policy) if settings.tools.policy is not None else None
+        self.records = exports or settings.tools.codegen != "none"
+
+    @cached_property
+    def paths(self) -> ServerPaths:
+        return ServerPaths(self.settings)
+
+
+@dataclass(slots=True, eq=False)
+class Execution:
+    """An action on its way through the steps.
+
+    What `prepare` gives replaces `arguments` for the action itself. `granted` are the keys of what a person
+    has said yes to, None where nobody can be asked. `look` is carried out in the place of the action.
+    """
+
+    action: RegisteredAction
+    arguments: Mapping[str, Any]
+    session: BrowserSession
+    rules: Rules
+    prepare: Prepare | None = None
+    granted: Collection[str] | None = None
+    look: Look | None = None
+    params: BaseModel = field(init=False)
+    scope: ActionScope | None = None  # From when the session is locked
+
+    @property
+    def ctx(self) -> ActionContext:
+        return ActionContext(session=self.session, settings=self.rules.settings)
+
+    @property
+    def watch(self) -> ActionScope:
+        """What the session was like when the action began."""
+        assert self.scope is not None
+        return self.scope
+
+
+Next = Callable[[Execution], Awaitable[ActionResult]]
+
+
+class Step(Protocol):
+    """One step: does its part before and after the steps that follow."""
+
+    def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
+        """Return the result of the call, from `next` unless the step ends it."""
+        ...
+
+
+async def watched(call: Execution, next: Next) -> ActionResult:
+    """Report the call and its outcome to whoever watches the session, such as the live view."""
+    if call.session.watcher is None:
+        return await next(call)
+    report = call.session.watcher(
+        call.action.name, redacted(call.arguments, call.action.param_model, call.session.hidden)
+    )
+    try:
+        result = await next(call)
+    except BaseException as error:
+        report(error)
+        raise
+    report(result)
+    return result
+
+
+async def private(call: Execution, next: Next) -> ActionResult:
+    """Take secrets out of addresses, and server paths out of errors for a client on another machine."""
+    session = call.session
+    redact = session.addresses.redact
+    hide = partial(call.rules.paths.hide, known=repr(call.arguments)) if session.artifacts.remote else str
+    try:
+        result = await next(call)
+    except ActionError as error:
+        error.reword(lambda text: redact(hide(text)))
+        raise
+    if result.error:
+        result = result.model_copy(update={"error": hide(result.error)})
+    return result.reword(redact)
+
+
+async def audited(call: Execution, next: Next) -> ActionResult:
+    """Write the action and its outcome into the audit log."""
+    audit = call.rules.audit
+    if audit is None:
+        return await next(call)
+    consented = bool(call.granted)
+    model = call.action.param_model
+    with audit.of_action(call.action.name, model, call.arguments, call.session, consented=consented):
+        return await next(call)
+
+
+async def timed(call: Execution, next: Next) -> ActionResult:
+    """End the call after `limits.call_timeout` and the time that its caller asked it to wait."""
+    action, session = call.action, call.session
+    call.params = action.validate(call.arguments)
+    limit = call.rules.settings.limits.call_timeout
+    limit += action.own_time(call.params) if action.own_time else 0
+    with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
+        return await next(call)
+    waited = ": it spent them waiting for another call to end" if call.scope is None else ""
+    raise DeadlineExceeded(
+        f"{action.name} did not finish within {limit:g} s{waited}.",
+        hint="The session goes on: look with get_state, or reload the page.",
+    )
+
+
+async def not_taken_over(call: Execution, next: Next) -> ActionResult:
+    """Wait until no person has the browser."""
+    if call.session.takeover.busy:
+        await call.session.takeover.let_pass()
+    return await next(call)
+
+
+async def locked(call: Execution, next: Next) -> ActionResult:
+    """Hold the session for this action alone; open it if need be.
+
+    Nobody asks before whether its browser is still there: where that has ended unnoticed, nothing has been
+    done yet, and the call begins anew in another one.
+    """
+    for is_last in (False, True):
+        try:
+            async with call.session.action(call.action.effect) as call.scope:
+                return await next(call)
+        except BrowserUnavailable:
+            if is_last or call.scope is None or not await call.session.ended_before(call.scope):
+                raise
+    raise AssertionError
+
+
+async def prepared(call: Execution, next: Next) -> ActionResult:
+    """Take the arguments that hold for the page as it is now: secrets filled in, addresses restored."""
+    action, restored = call.action, call.session.restored
+    if call.prepare is None and action.effect != "navigation":
+        return await next(call)
+    given = await call.prepare() if call.prepare is not None else call.arguments
+    if action.effect == "navigation" and isinstance(given.get("url"), str):
+        given = {**given, "url": restored(given["url"])}
+        call.arguments = {**call.arguments, "url": restored(call.arguments["url"])}
+    call.params = action.validate(given)
+    return await next(call)
+
+
+async def guarded(call: Execution, next: Next) -> ActionResult:
+    """Refuse what cannot be done now: a dialog holds the page, or the action is for other pages."""
+    action, tab = call.action, call.session.current_tab
+    if tab.held and tab.dialog is not None and not action.during_dialog:
+        raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
+    if (action.domains or action.page_filter is not None) and not action.offered_on(tab.page):
+        raise UnknownAction(
+            f"{action.name} is not offered on {cut_address(tab.url)}.",
+            hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
+        )
+    return await next(call)
+
+
+async def consented(call: Execution, next: Next) -> ActionResult:
+    """Ask the policy, now and before each input; it may want a person's yes."""
+    if call.rules.policy is not None:
+        gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
+        call.session.gate = gate
+        gate.begin(call.arguments)
+    return await next(call)
+
+
+async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
+    """Keep the action as Playwright's code, and add that to the result where the settings want it."""
+    if not call.rules.records:
+        return await next(call)
+    script = await call.session.plugin(SessionScript)
+    pending = await script.before(call.action, call.arguments)
+    result = await next(call)
+    if pending is None or result.error:
+        return result
+    done = pending.done(result.data or {})
+    script.add(done)
+    language = call.rules.settings.tools.codegen
+    code = () if language == "none" else tuple(lines_of(done, language))
+    return result.model_copy(update={"code": code})
+
+
+async def pictured(call: Execution, next: Next) -> ActionResult:
+    """Add a picture of the view where the action or the settings want one."""
+    result = await next(call)
+    pictured, setting = call.action.pictured, call.rules.settings.screenshots.screenshots
+    if callable(pictured):
+        pictured = pictured(call.params)
+    if pictured or setting == "always":
+        return await _with_picture(result, call.ctx, setting, pictured=pictured)
+    return result
+
+
+async def observed(call: Execution, next: Next) -> ActionResult:
+    """Wait for what the action started; add what changed, the files that came, and other notices."""
+    session = call.session
+    try:
+        result = await next(call)
+        if result.observation is None:
+            observation = await session.observe(call.watch)
+            result = result.model_copy(update={"observation": observation})
+    except (PlaywrightError, FrameGone) as error:
+        failure = _as_action_error(error, doing=call.action.name)
+        failure.notices = _happened_since(call, failure)
+        raise failure from error
+    except ActionError as error:
+        error.notices = _happened_since(call, error)
+        raise
+    if ended := session.take_downloads(acted=call.action.effect != "read"):
+        files = session.artifacts
+        came = {info.uri for info in ended if info.size is not None}
+        came -= {attachment.uri for attachment in result.attachments}
+        attachments = [
+            Attachment.of_file(artifact, local=not files.remote)
+            for artifact in files.files()
+            if artifact.uri in came
+        ]
+        result = result.model_copy(update={"attachments": (*result.attachments, *attachments)})
+    return result
+
+
+async def carried_out(call: Execution) -> ActionResult:
+    """The end: the action itself."""
+    return await call.watch.run(call.action.run(call.ctx, call.params))
+
+
+async def looked(call: Execution) -> ActionResult:
+    """The other end: something is read in the place of the action."""
+    assert call.look is not None
+    await call.session.refuse_blocked()
+    try:
+        result = await call.watch.run(call.look(call.ctx))
+    except (PlaywrightError, FrameGone) as error:
+        raise _as_action_error(error, doing="reading the page") from error
+    await call.session.refuse_blocked()
+    return result
+
+
+GUARDS: tuple[Step, ...] = (private, audited, timed, not_taken_over, locked, prepared, guarded, consented)
+STEPS: tuple[Step, ...] = (watched, *GUARDS, recorded_as_code, pictured, observed)
+"""The steps of a call, the outermost first."""
+
+
+def pipeline(steps: tuple[Step, ...], end: Next) -> Next:
+    """The steps as one function: each is given the next one, the last one `end`."""
+    for step in reversed(steps):
+        end = partial(step, next=end)
+    return end
+
+
+async def _with_picture(
+    result: ActionResult, ctx: ActionContext, setting: str, *, pictured: bool
+) -> ActionResult:
+    has_one = any(attachment.kind == "image" for attachment in result.attachments)
+    picture: Screenshot | None = None
+    if setting != "never" and not has_one and ctx.tab.dialog is None:
+        try:
+            picture = await take_screenshot(ctx, cursor=pictured)
+        except (PlaywrightError, ActionError):
+            # The action is done: a page that cannot be pictured now must not turn it into a failure.
+            logger.warning("No screenshot could be taken", exc_info=True)
+    if picture is not None:
+        result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
+    if pictured and not ctx.tab.held:
+        view = await describe_view(ctx.tab, picture.size if picture is not None else None)
+        result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {view}"})
+    return result
+
+
+def _as_action_error(error: PlaywrightError | FrameGone, *, doing: str) -> ActionError:
+    if isinstance(error, PlaywrightError):
+        return as_action_error(error, doing=doing)
+    return ActionError(
+        f"The page went to another address during {doing}.", hint="Look with get_state, then try again."
+    )
+
+
+def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:
+    """What a failed action has brought about all the same: another page, a dialog, and other notices."""
+    happened, session = [*error.notices], call.session
+    now = session.tab_in_use
+    if now is not None and now is call.watch.tab and now.url != call.watch.url:
+        happened.append(f"The page is {cut_address(now.url)} now.")
+    if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
+        happened.append(f"{now.dialog}; answer it with handle_dialog.")
+    return (*happened, *session.take_notices())
