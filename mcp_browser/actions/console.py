@@ -21,7 +21,7 @@ MAPPED = 60  # How many positions are looked up in source maps for one result
 
 class GetConsoleMessagesParams(ActionParams):
     level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver")
-    text: str | None = Field(None, description="part of the message")
+    text: str | None = Field(None, repr=False, description="part of the message")
     part: int = Field(1, description="of a long list")
     clear: bool = Field(False, description="forget all afterwards")
 

@@ -7,6 +7,7 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
+from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
@@ -44,7 +45,7 @@ MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a head
 
 class DropFilesParams(ActionParams):
     index: int
-    paths: Strings = Field(description="or data: or browser:// URIs")
+    paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
 
 
 class SavePageParams(ActionParams):
@@ -93,7 +94,18 @@ async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResul
     return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
 
 
-@files.action(effect="read")
+def _save_page_code(code: Code, params: SavePageParams) -> None:
+    name = f"{params.name or 'page'}.{params.format}"
+    match params.format:
+        case "pdf":
+            code.call(code.page, "pdf", path=name, print_background=params.background)
+        case "png":
+            code.call(code.page, "screenshot", path=name, full_page=True)
+        case "mhtml":
+            raise NoEquivalent("Playwright writes no web archives")
+
+
+@files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
     match params.format:
@@ -136,7 +148,12 @@ async def list_files(ctx: ActionContext) -> ActionResult:
     )
 
 
-@files.action(effect="read", during_dialog=True, own_time=lambda params: params.timeout)
+@files.action(
+    effect="read",
+    during_dialog=True,
+    own_time=lambda params: params.timeout,
+    code=lambda code, _: code.await_download(),
+)
 async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -> ActionResult:
     """Wait until downloads under way have ended, or the next one has; one just told of counts."""
     ended = await ctx.session.wait_for_download(limit=params.timeout)

@@ -26,7 +26,12 @@ class SavePdfParams(ActionParams):
     name: str | None = Field(None, description="file name")
 
 
-@printing.action(effect="read")
+@printing.action(
+    effect="read",
+    code=lambda code, params: code.call(
+        code.page, "pdf", path=f"{params.name or 'page'}.pdf", print_background=True
+    ),
+)
 async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
     """Save the page as PDF."""
     content = await print_page(ctx, printBackground=True, preferCSSPageSize=True)

@@ -51,7 +51,7 @@ class GetCookiesParams(ActionParams):
 
 class SetCookieParams(ActionParams):
     name: str = Field(min_length=1)
-    value: str = Field(max_length=4096)
+    value: str = Field(max_length=4096, repr=False)
     url: str | None = Field(None, description="default: the page")
     domain: str | None = Field(None, description="subdomains included")
     path: str | None = Field(None, description="default: /")

@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_browser import __version__
-from mcp_browser.actions import load_registry
 from mcp_browser.browser.process.driver import driver_problem
 from mcp_browser.browser.process.grid import address_and_headers
 from mcp_browser.browser.process.launch import (
@@ -40,6 +39,7 @@ from mcp_browser.cli.options import all_options
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.offer import load_actions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import BrowserSettings, Settings
 from mcp_browser.text import cut_address, quoted
@@ -119,7 +119,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
 def _tools(settings: Settings) -> int:
     """How many tools a client is offered on a page that no action is bound to."""
     nothing: Any = None  # Only declared here, never called
-    registry = load_registry(settings.tools)
+    registry = load_actions(settings.tools)
     own = [*AgentTools(settings, nothing, registry).tools()]
     if settings.server.http or settings.server.sse:
         own += session_tools(nothing)

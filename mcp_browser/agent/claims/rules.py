@@ -33,7 +33,6 @@ from mcp_browser.text import quoted
 
 LONGEST_ERROR_PAGE = 1500  # Pages longer than this have more to say than that there is an error, characters
 LONGEST_QUOTE = 160  # How much of an error or an answer a reason repeats, characters
-_VIEWING = frozenset({"scroll", "scroll_to_text", "hover_element", "mouse_wheel", "mouse_move", "wait_for"})
 _TYPING = frozenset({"input_text", "select_option", "set_checked", "fill_form", "type_text", "upload_file"})
 _BY_KEYS = frozenset({"send_keys", "hotkey", "type_text"})
 _INVALID = re.compile(r'^\s*\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)".*\binvalid\b', re.MULTILINE)
@@ -51,7 +50,8 @@ class Doubt:
 class Claim:
     """A claim of success, and what there is to hold it against.
 
-    `actions` are all that the run has tried, in order; `effect` tells what kind an action is. `pages` are the
+    `actions` are all that the run has tried, in order; `effect` returns what kind an action is: one that only
+    moves the view is a look, `read`. `pages` are the
     addresses of pages that could be seen, `page` is the text of the last one, settled, None before it is
     known. `start_problem` is why the task's first page could not be opened. `pictured` says that the model
     had pictures, too: what stands in them need not be in `seen`.
@@ -84,8 +84,8 @@ class Claim:
         return [one for one in self.tried if not one.error and self.kind(one) == "input"]
 
     def kind(self, action: ActionRecord) -> Effect:
-        """What kind an action is; what only brings other parts of the page into view is a look."""
-        return "read" if action.call.name in _VIEWING else self.effect(action.call.name)
+        """What kind an action is."""
+        return self.effect(action.call.name)
 
     @property
     def helped(self) -> bool:
