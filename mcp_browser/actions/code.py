@@ -28,85 +28,80 @@ class Expression(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Language:
+class _Python:
     """How statements are written: as formats, several lines around those that stand for `{body}`."""
 
-    quote: Callable[[str], str]
-    constant: Callable[[object], str]
-    named: Callable[[str], str]
-    comment: str
-    printing: str
-    failing: str
-    statement: str
-    option: str
-    options: str
-    mapping: str
-    pattern: str
-    new_page: str
-    dialogs: str
-    download: tuple[str, ...]
-    popup: tuple[str, ...]
-    chooser: tuple[str, ...]
-
-
-_PYTHON = _Language(
-    quote=quoted,
-    constant=repr,
-    named=str,
-    comment="# {}",
-    printing="print({})",
-    failing="raise NotImplementedError({})",
-    statement="{}",
-    option="{}={}",
-    options="{}",
-    mapping="{{{}}}",
-    pattern="re.compile({})",
-    new_page="{} = {}.context.new_page()",
-    dialogs="answer_dialogs({}, {})",
-    download=(
+    quote: Callable[[str], str] = staticmethod(quoted)
+    constant: Callable[[object], str] = staticmethod(repr)
+    comment = "# {}"
+    printing = "print({})"
+    failing = "raise NotImplementedError({})"
+    statement = "{}"
+    option = "{}={}"
+    options = "{}"
+    mapping = "{{{}}}"
+    pattern = "re.compile({})"
+    new_page = "{} = {}.context.new_page()"
+    dialogs = "answer_dialogs({}, {})"
+    download: tuple[str, ...] = (
         "with {page}.expect_download() as download:",
         "    {body}",
         "download.value.save_as(download.value.suggested_filename)",
-    ),
-    popup=("with {page}.context.expect_page() as opened:", "    {body}", "{new} = opened.value"),
-    chooser=("with {page}.expect_file_chooser() as chooser:", "    {body}", "chooser.value.set_files({new})"),
-)
-_TYPESCRIPT = _Language(
-    quote=json_quoted,
-    constant=json.dumps,
-    named=lambda name: re.sub("_([a-z])", lambda found: found[1].upper(), name.replace("_url", "URL")),
-    comment="// {}",
-    printing="console.log({});",
-    failing="throw new Error({});",
-    statement="await {};",
-    option="{}: {}",
-    options="{{ {} }}",
-    mapping="{{ {} }}",
-    pattern="new RegExp({})",
-    new_page="const {} = await {}.context().newPage();",
-    dialogs="answerDialogs({}, {});",
+    )
+    popup: tuple[str, ...] = (
+        "with {page}.context.expect_page() as opened:",
+        "    {body}",
+        "{new} = opened.value",
+    )
+    chooser: tuple[str, ...] = (
+        "with {page}.expect_file_chooser() as chooser:",
+        "    {body}",
+        "chooser.value.set_files({new})",
+    )
+
+    @staticmethod
+    def named(name: str) -> str:
+        """The name of a method or an option, from that in Python."""
+        return name
+
+
+class _TypeScript(_Python):
+    quote: Callable[[str], str] = staticmethod(json_quoted)
+    constant: Callable[[object], str] = staticmethod(json.dumps)
+    comment = "// {}"
+    printing = "console.log({});"
+    failing = "throw new Error({});"
+    statement = "await {};"
+    option = "{}: {}"
+    options = "{{ {} }}"
+    mapping = "{{ {} }}"
+    pattern = "new RegExp({})"
+    new_page = "const {} = await {}.context().newPage();"
+    dialogs = "answerDialogs({}, {});"
     # In blocks, since names may come again.
-    download=(
+    download = (
         "{{",
         '  const download = {page}.waitForEvent("download");',
         "  {body}",
         "  await (await download).saveAs((await download).suggestedFilename());",
         "}}",
-    ),
-    popup=(
+    )
+    popup = (
         'const {new}Opened = {page}.context().waitForEvent("page");',
         "{body}",
         "const {new} = await {new}Opened;",
-    ),
-    chooser=(
+    )
+    chooser = (
         "{{",
         '  const chooser = {page}.waitForEvent("filechooser");',
         "  {body}",
         "  await (await chooser).setFiles({new});",
         "}}",
-    ),
-)
+    )
+
+    @staticmethod
+    def named(name: str) -> str:
+        return re.sub("_([a-z])", lambda found: found[1].upper(), name.replace("_url", "URL"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +137,7 @@ class Script:
 
     def __init__(self, language: CodeLanguage, start: str = "", *, resilient: bool = False) -> None:
         """Begin at an address, or where the first action goes."""
-        self.language = _PYTHON if language == "python" else _TYPESCRIPT
+        self.language: type[_Python] = _Python if language == "python" else _TypeScript
         self.tabs: dict[int, str] = {}
         self.secrets: set[str] = set()
         self.used: set[str] = set()
@@ -228,8 +223,8 @@ class Script:
                 written = f"[{', '.join(map(self.value, parts))}]"
             case {**named}:
                 items = cast("dict[str, Any]", named).items()
-                told = [f"{language.quote(name)}: {self.value(part)}" for name, part in items]
-                written = language.mapping.format(", ".join(told))
+                entries = [f"{language.quote(name)}: {self.value(part)}" for name, part in items]
+                written = language.mapping.format(", ".join(entries))
             case float() if value.is_integer():
                 written = str(int(value))
             case _:
@@ -238,12 +233,12 @@ class Script:
 
     def element(self, page: str, found: Sequence[ElementLocator]) -> Expression:
         """An element of a page by its locators, the best one first."""
-        told = [self._locator(page, locator) for locator in found]
+        candidates = [self._locator(page, locator) for locator in found]
         if not self._resilient:
-            return Expression(told[0])
+            return Expression(candidates[0])
         self.used.add("the")
-        line = f"the({', '.join(told)})"
-        longer = "\n".join(["the(", *(f"    {one}," for one in told), ")"])
+        line = f"the({', '.join(candidates)})"
+        longer = "\n".join(["the(", *(f"    {one}," for one in candidates), ")"])
         return Expression(line if len(line) <= LONGEST_LINE else longer)
 
     def _locator(self, page: str, locator: ElementLocator) -> str:

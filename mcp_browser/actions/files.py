@@ -13,21 +13,20 @@ from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.printing import PICTURES_SECONDS, PRINTING_SECONDS, print_page, saved_page
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.actions.screenshots import full_size_picture
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.actions.waiting import LONGEST_WAIT
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut_address
+from mcp_browser.text import counted, cut_address
 
 files = Registry(group="files")
 
-LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
 
 
@@ -158,15 +157,8 @@ async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -
     """Wait until downloads under way have ended, or the next one has; one just told of counts."""
     ended = await ctx.session.wait_for_download(limit=params.timeout)
     saved = {info.uri for info in ended if info.size is not None}
-    artifacts = ctx.session.artifacts
-    return ActionResult(
-        extracted_content="\n".join(map(str, ended)),
-        attachments=tuple(
-            Attachment.of_file(file, local=not artifacts.remote)
-            for file in artifacts.files()
-            if file.uri in saved
-        ),
-    )
+    files = [file for file in ctx.session.artifacts.files() if file.uri in saved]
+    return ActionResult(extracted_content="\n".join(map(str, ended)), attachments=ctx.attach(*files))
 
 
 @files.action(effect="read", during_dialog=True)
@@ -201,7 +193,7 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         )
     # Here too, since a part may begin in the middle of a hidden value.
     text = hide(text, ctx.session.hidden)
-    length = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    length = ctx.room
     parts = max(1, -(-len(text) // length))
     if params.part > parts:
         raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
@@ -246,23 +238,12 @@ async def _archive(ctx: ActionContext) -> bytes:
 
 
 async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> ActionResult:
-    wanted = ctx.settings.screenshots
     try:
-        picture = await anyio.to_thread.run_sync(
-            lambda: make_picture(
-                content,
-                format=wanted.screenshot_format,
-                quality=wanted.screenshot_quality,
-                max_side=wanted.screenshot_max_side,
-            )
-        )
+        picture, size = await made_picture(ctx, content)
     except (OSError, ValueError) as error:
         raise NotActionable(f"{file.name} is no picture that can be shown.") from error
-    size = f"{picture.width}x{picture.height}"
-    return ActionResult(
-        extracted_content=f"{file.name}, {size_text(file.size)}, shown at {size}.",
-        attachments=(Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data),),
-    )
+    told = f"{file.name}, {size_text(file.size)}, shown at {size}."
+    return ActionResult(extracted_content=told, attachments=(picture,))
 
 
 def _as_text(content: bytes) -> str | None:

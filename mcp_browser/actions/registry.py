@@ -205,13 +205,11 @@ class Registry:
             name = function.__name__
             if name in self._excluded:
                 return function
-            if name in self._actions:
-                raise ValueError(f"an action {name!r} is registered already")
             text = description or _first_paragraph(function)
             if not text:
                 raise ValueError(f"action {name!r} needs a description or a docstring")
             model, run = _bind(function, param_model)
-            self._actions[name] = RegisteredAction(
+            action = RegisteredAction(
                 name=name,
                 description=text,
                 param_model=model,
@@ -228,6 +226,7 @@ class Registry:
                 domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,
             )
+            self._add(action)
             return function
 
         return register
@@ -239,26 +238,28 @@ class Registry:
             ValueError: an action of that name is here already.
         """
         for action in other:
-            if action.name in self._excluded:
-                continue
-            if action.name in self._actions:
-                raise ValueError(f"an action {action.name!r} is registered already")
-            self._actions[action.name] = replace(action, group=group or action.group)
+            self._add(replace(action, group=group or action.group))
+
+    def _add(self, action: RegisteredAction) -> None:
+        if action.name in self._excluded:
+            return
+        if action.name in self._actions:
+            raise ValueError(f"an action {action.name!r} is registered already")
+        self._actions[action.name] = action
 
     def only(self, groups: Iterable[str]) -> "Registry":
         """A registry of the actions in these groups, `all` standing for every group."""
         wanted = set(groups)
-        chosen = Registry(group=self.group, exclude_actions=self._excluded)
-        chosen._actions = {
-            action.name: action for action in self if "all" in wanted or action.group in wanted
-        }
-        return chosen
+        return self._of((action for action in self if not wanted.isdisjoint({"all", action.group})), ())
 
     def without(self, names: Iterable[str]) -> "Registry":
         """A registry of the other actions."""
-        left_out = set(names)
-        chosen = Registry(group=self.group, exclude_actions=self._excluded | left_out)
-        chosen._actions = {action.name: action for action in self if action.name not in left_out}
+        return self._of(self, names)
+
+    def _of(self, actions: Iterable[RegisteredAction], left_out: Iterable[str]) -> "Registry":
+        chosen = Registry(group=self.group, exclude_actions=self._excluded.union(left_out))
+        for action in actions:
+            chosen._add(action)
         return chosen
 
     def groups(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.evaluation import evaluate
 from mcp_browser.errors import DialogOpen
-from mcp_browser.text import CHARACTERS_A_TOKEN
 
 scripting = Registry(group="scripting")
 
@@ -44,7 +43,7 @@ def _code(code: Code, params: EvaluateScriptParams) -> None:
 @scripting.action(destructive=True, own_time=lambda params: params.timeout, code=_code)
 async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult:
     """Run JavaScript in the page; its result comes as JSON."""
-    budget = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    budget = ctx.room
     try:
         given = await evaluate(
             ctx.tab, params.script, index=params.index, seconds=params.timeout, characters=budget

@@ -20,7 +20,7 @@ from mcp_browser.actions.recording import (
     typed_places,
 )
 from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
@@ -167,21 +167,18 @@ async def export_script(ctx: ActionContext, params: ExportScriptParams) -> Actio
     text = write_script(script, params.language, name=params.name)
     # A page may show what was typed into it: the name of a button, the text of a region.
     text = hide(text, ctx.session.hidden, mark="<{}>")
-    files, python = ctx.session.artifacts, params.language == "python"
-    try:
-        artifact = await files.add(
-            text.encode(),
-            f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
-            suffix=".py" if python else ".ts",
-            kind="script",
-            default="test",
-        )
-    except OSError as error:
-        raise files.not_written(error) from error
+    python = params.language == "python"
+    artifact = await ctx.keep(
+        text.encode(),
+        f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
+        suffix=".py" if python else ".ts",
+        kind="script",
+        default="test",
+    )
     return ActionResult(
         extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
         page_content=text,
-        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+        attachments=ctx.attach(artifact),
     )
 
 

@@ -22,7 +22,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import counted, cut_address
+from mcp_browser.text import counted, cut, cut_address
 
 testing = Registry(group="testing")
 
@@ -254,7 +254,7 @@ async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> A
         return result.model_copy(update={"data": {"snapshot": _WHOLE + kept}})
     now = await _aria_snapshot(ctx, target, SLACK)
     changes = unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="", n=2)
-    return result.model_copy(update={"page_content": _cut("\n".join(changes))})
+    return result.model_copy(update={"page_content": cut("\n".join(changes), LONGEST_REPORT)})
 
 
 async def _target(ctx: ActionContext, params: _OfElement) -> _Target:
@@ -284,7 +284,7 @@ async def _assert(
         why = "but that means several elements" if several else f"it was not within {params.timeout:g} s"
         return ActionResult(
             error=f"Expected {what}; {why}.",
-            page_content=_cut(_without(await _secrets(ctx), _report(said))),
+            page_content=cut(_without(await _secrets(ctx), _report(said)), LONGEST_REPORT),
         )
     return ActionResult(extracted_content=f"Passed: {what}.")
 
@@ -345,7 +345,3 @@ def _without(secrets: frozenset[str], text: str) -> str:
     if any(re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text) for short in secrets - long.keys()):
         return ""
     return hide(text, long, mark=HIDDEN)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_REPORT else f"{text[:LONGEST_REPORT]}…"

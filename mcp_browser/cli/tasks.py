@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.progress import below
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
+from mcp_browser.server.offer import load_actions
 from mcp_browser.settings import Settings
 from mcp_browser.text import clean_text, counted, one_line
 
@@ -49,7 +50,13 @@ def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
         case "show":
             return _show(folders[0])
         case _:
-            return _print(folders[0], export_script if do == "export" else render_report)
+            history = TaskFolder.read(folders[0]).history()
+            sys.stdout.write(
+                export_script(history, load_actions(settings.tools))
+                if do == "export"
+                else render_report(history, folders[0])
+            )
+            return 0
 
 
 def _list(runs: SavedRuns) -> int:
@@ -107,12 +114,6 @@ def _delete(folders: list[Path]) -> int:
         finally:
             claim.release()
         sys.stdout.write(f"Deleted {folder}.\n")
-    return 0
-
-
-def _print(folder: Path, make: Callable[..., str]) -> int:
-    history = TaskFolder.read(folder).history()
-    sys.stdout.write(make(history, folder) if make is render_report else make(history))
     return 0
 
 

@@ -1,10 +1,12 @@
 """A recorded run as a Playwright script in Python that does the same."""
 
+from collections.abc import Iterable
+
 from mcp_browser.actions.agent import agent_actions
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import RecordedAction, Script
 from mcp_browser.actions.recording import params_of
-from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.text import one_line
 
@@ -12,17 +14,15 @@ SCRIPT_FILE = "script.py"
 LONGEST_COMMENT = 100  # Characters
 
 
-def export_script(history: AgentHistory, registry: Registry | None = None) -> str:
+def export_script(history: AgentHistory, own: Iterable[RegisteredAction] = ()) -> str:
     """A script for Python and Playwright's sync API that does what the run has done.
 
     Failed actions are left out, and those that only read. An action without an equivalent raises
-    NotImplementedError where it would be done. A secret is taken from an environment variable. `registry`
-    holds the actions of the run; by default those that come with the package.
+    NotImplementedError where it would be done. A secret is taken from an environment variable. `own` are
+    actions that the run may have had beside those that come with the package.
     """
-    if registry is None:
-        registry = default_registry()
-        registry.include(agent_actions(history.task.output_schema))
-    actions = {action.name: action for action in registry}
+    known = (*default_registry(), *agent_actions(history.task.output_schema), *own)
+    actions = {action.name: action for action in known}
     start = history.task.start_url or next((step.url for step in history.steps), "")
     script = Script("python", start, resilient=True)
     for step in history.steps:
