@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
-from mcp_browser.actions.catalog import load_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
@@ -28,6 +27,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel
+from mcp_browser.server.offer import load_actions
 from mcp_browser.settings import Settings
 
 HOW_TO_NAME_ONE = 'Name one: model="anthropic:claude-sonnet-4-5", or settings with one.'
@@ -121,7 +121,7 @@ class Agent:
         fallback, judge = settings.agent.fallback_model, settings.agent.judge_model
         check_start(history.task, settings)
         check_budget(history.task.budget, model.info)
-        registry = self._registry or load_registry(settings.tools)
+        registry = self._registry or load_actions(settings.tools)
         history.model = model.info.name
         if tell is not None:
             self.control.instruct(tell)

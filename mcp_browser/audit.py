@@ -1,8 +1,8 @@
 """The audit log: who called what on which page with what outcome, as JSON lines without secrets.
 
 Each line is one event: `call` is a `tools/call` as a whole, `action` an action that was carried out for it,
-by the tool itself or by the agent behind it. What is typed, scripts, bodies and the texts of tasks are told
-by their length alone: nobody can know which of them are passwords.
+by the tool itself or by the agent behind it. Of arguments that are typed, or that their model leaves out of
+its `repr` (scripts, bodies, tasks), only the length is written: they may hold passwords.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel
 
-from mcp_browser.actions.registry import TYPED_IN
+from mcp_browser.actions.registry import is_typed_in
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded
 from mcp_browser.errors import ActionError, Refused, SettingsError
@@ -39,12 +39,6 @@ logger = logging.getLogger(__name__)
 KEPT_FILES = 5
 LONGEST_TEXT = 200
 MOST_PARTS = 50  # How many parts of a list or an object are told
-
-_WITHHELD = frozenset(
-    "answer body context cookies credentials headers history json output_schema paths reason script task "
-    "text user_agent value variables".split()
-)
-"""Names of arguments that may hold anything, passwords too."""
 
 Event = Literal["call", "action"]
 
@@ -171,7 +165,8 @@ def redacted(
         if field is None:
             # A mistake of the caller's: what it holds was meant for nobody knows what.
             told["(unknown)"] = told.get("(unknown)", 0) + 1
-        elif TYPED_IN in field.metadata or name in _WITHHELD:
+        elif is_typed_in(field) or not field.repr:
+            # It may hold anything, passwords too.
             told[name] = _length(value)
         else:
             told[name] = _told(name, value, _model_in(field.annotation), hidden)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.catalog import PERSON, SESSIONS
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
@@ -20,6 +19,7 @@ from mcp_browser.cli.clients import CLIENTS, Client, Launch
 from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
+from mcp_browser.server.offer import PERSON, SESSIONS
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts.texts import PROMPTS
 from mcp_browser.server.sessions.tools import session_tools

@@ -15,7 +15,7 @@ CALL_USER = "call_user"
 
 class DoneParams(ActionParams):
     success: bool = Field(description="all that was asked is done, and seen to be")
-    text: str = Field(description="the answer, or what was reached and what stands in the way")
+    text: str = Field(repr=False, description="the answer, or what was reached and what stands in the way")
 
 
 class CallUserParams(ActionParams):
@@ -38,7 +38,13 @@ def agent_actions(output_schema: dict[str, Any] | None = None) -> Registry:
     schema = AnswerSchema(output_schema) if output_schema is not None else None
     model = _done_params(schema)
 
-    @registry.action(param_model=model, effect="read", during_dialog=True, open_world=False)
+    @registry.action(
+        param_model=model,
+        effect="read",
+        during_dialog=True,
+        open_world=False,
+        code=lambda code, params: code.print(params.text),
+    )
     async def done(params: DoneParams) -> ActionResult:
         """End the task and report. Alone in its step."""
         reported: Any = params.model_dump().get("data")

@@ -10,11 +10,10 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, whole_picture
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.picture_difference import PictureDifference, compare_pictures
-from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.accessibility import AccessibilityAudit, Violation
@@ -94,22 +93,17 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     """Keep a picture of the page under a name; from then on, show what differs from it."""
     if ctx.settings.screenshots.screenshots == "never":
         raise NotActionable("Screenshots are switched off (screenshots=never).", hint="Use expect_snapshot.")
-    files = ctx.session.artifacts
     kept = (await ctx.session.plugin(_KeptPictures)).uris
     before = await _baseline(ctx, params, kept)
     after = await _picture(ctx, params)
     if before is None:
-        try:
-            artifact = await files.add(
-                after, params.name, suffix=".png", kind="screenshot", default="picture"
-            )
-        except OSError as error:
-            raise files.not_written(error) from error
+        options = {"suffix": ".png", "kind": "screenshot", "default": "picture"}
+        artifact = await ctx.keep(after, params.name, **options)
         kept[params.name] = artifact.uri
         return ActionResult(
             extracted_content=f"Kept the picture {params.name!r} as {artifact.place}. "
             "The next call with this name compares it.",
-            attachments=(Attachment.of_file(artifact, local=not files.remote),),
+            attachments=ctx.attach(artifact),
         )
     try:
         difference = await anyio.to_thread.run_sync(
@@ -120,11 +114,9 @@ async def compare_screenshots(ctx: ActionContext, params: CompareScreenshotsPara
     data = {"different": round(difference.share, 6), "pixels": difference.pixels, "box": difference.box}
     if not difference.pixels:
         return ActionResult(extracted_content=f"The page looks as in {params.name!r}.", data=data)
-    return ActionResult(
-        extracted_content=_told(difference, params.name),
-        data=data,
-        attachments=(await anyio.to_thread.run_sync(lambda: _shown(ctx, difference.picture)),),
-    )
+    picture, _ = await made_picture(ctx, difference.picture)
+    told = _told(difference, params.name)
+    return ActionResult(extracted_content=told, data=data, attachments=(picture,))
 
 
 async def _baseline(
@@ -166,18 +158,6 @@ def _told(difference: PictureDifference, name: str) -> str:
     if before != after:
         told += f"; it is {after[0]}x{after[1]}, and was {before[0]}x{before[1]}"
     return f"{told}. What differs is red on the picture."
-
-
-def _shown(ctx: ActionContext, content: bytes) -> Attachment:
-    wanted = ctx.settings.screenshots
-    picture = make_picture(
-        content,
-        format=wanted.screenshot_format,
-        quality=wanted.screenshot_quality,
-        max_side=wanted.screenshot_max_side,
-    )
-    size = f"{picture.width}x{picture.height}"
-    return Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data)
 
 
 def _counts(audit: AccessibilityAudit) -> str:

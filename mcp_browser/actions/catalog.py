@@ -24,13 +24,14 @@ from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
+from mcp_browser.actions.session_script import session_script
 from mcp_browser.actions.storage import storage
 from mcp_browser.actions.structured import structured
 from mcp_browser.actions.tabs import tabs
 from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
-from mcp_browser.settings import Settings, ToolSettings
+from mcp_browser.settings import ToolSettings
 
 FAMILIES = (
     navigation,
@@ -53,6 +54,7 @@ FAMILIES = (
     routing,
     storage,
     testing,
+    session_script,
     auditing,
     performance,
     page_tools,
@@ -68,21 +70,6 @@ looked for a field that it was shown (docs/tool-choice.md).
 ALL = "all"
 CORE = "core"
 
-SESSIONS = "sessions"  # The tools by which a client over stdio has several sessions, which HTTP always offers
-PERSON = "person"  # The tool by which the person is asked to act: the server's
-PERSON_TOOLS = ("ask_person",)
-SHOW_BROWSER = "show_browser"
-VIEW_TOOLS = (SHOW_BROWSER, "exchange_view")
-"""The tools by which clients that show MCP Apps show the live view: the server's."""
-AGENT = "agent"  # The group of the tools of the built-in agent: the server's, not actions of a page
-RUN_TASK = "run_task"
-REPLAY_TASK = "replay_task"
-AGENT_TOOLS = (
-    *(RUN_TASK, "get_task", "pause_task", "resume_task", "stop_task", "add_instructions"),
-    REPLAY_TASK,
-)
-"""Their names, so that they can be excluded as actions can."""
-
 
 def default_registry() -> Registry:
     """All actions that come with the package, in a fixed order."""
@@ -92,8 +79,12 @@ def default_registry() -> Registry:
     return registry
 
 
-def load_registry(settings: ToolSettings) -> Registry:
+def load_registry(
+    settings: ToolSettings, *, other_groups: Sequence[str] = (), other_tools: Sequence[str] = ()
+) -> Registry:
     """The actions that the settings ask for: the groups chosen, then the user's own, less those excluded.
+
+    The settings may also name `other_groups` and `other_tools`, which are not actions.
 
     Raises:
         SettingsError: there is no such group or action, a file cannot be used, or two actions share a name.
@@ -109,10 +100,8 @@ def load_registry(settings: ToolSettings) -> Registry:
             everything.include(registry)
         except ValueError as error:
             raise SettingsError(f"{source}: {error}") from error
-    _check_names(
-        "tools", settings.tools, (*everything.groups(), AGENT, PERSON, SESSIONS, ALL), "group of tools"
-    )
-    known = [*(action.name for action in everything), *AGENT_TOOLS, *PERSON_TOOLS, *VIEW_TOOLS]
+    _check_names("tools", settings.tools, (*everything.groups(), *other_groups, ALL), "group of tools")
+    known = [*(action.name for action in everything), *other_tools]
     _check_names("exclude_actions", settings.exclude_actions, known, "action")
     # Actions of one's own are offered without naming their group as well.
     groups = {*settings.tools, *(action.group for _, registry in own for action in registry)}
@@ -125,34 +114,6 @@ def read_only(registry: Registry) -> Registry:
     return registry.without(
         action.name for action in registry if action.effect == "input" and action.reach != "view"
     )
-
-
-def agent_tools(settings: Settings) -> tuple[str, ...]:
-    """The tools of the built-in agent that are offered.
-
-    All of them where their group is named or the agent has a model. Beside the core tools `run_task` alone:
-    it can work with the client's model, and else says how to set one up.
-    """
-    groups = set(settings.tools.tools)
-    offered: tuple[str, ...] = ()
-    if settings.agent.model is not None or not groups.isdisjoint({AGENT, ALL}):
-        offered = AGENT_TOOLS
-    elif CORE in groups:
-        offered = (RUN_TASK,)
-    excluded = {*settings.tools.exclude_actions, *((REPLAY_TASK,) if settings.tools.read_only else ())}
-    return tuple(name for name in offered if name not in excluded)
-
-
-def person_tools(settings: Settings) -> tuple[str, ...]:
-    """The tools that ask the person, where their group is named."""
-    offered = PERSON_TOOLS if not {PERSON, ALL}.isdisjoint(settings.tools.tools) else ()
-    return tuple(name for name in offered if name not in settings.tools.exclude_actions)
-
-
-def view_tools(settings: Settings) -> tuple[str, ...]:
-    """The tools that show the live view, where it is served; one is nothing without the other."""
-    excluded = not settings.server.view or not set(VIEW_TOOLS).isdisjoint(settings.tools.exclude_actions)
-    return () if excluded else VIEW_TOOLS
 
 
 def _check_names(setting: str, given: tuple[str, ...], known: Sequence[str], what: str) -> None:

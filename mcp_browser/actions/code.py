@@ -1,297 +1,379 @@
-"""Statements of Playwright, and how they are written in Python and in TypeScript."""
+"""Recorded actions as lines of Playwright in Python or TypeScript; each action's `code=` adds its own."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
-from mcp_browser.dom.locators import ElementLocator, json_quoted, quoted
+from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.locators import ElementLocator, Kind, json_quoted, locators, quoted
+from mcp_browser.errors import ActionError
 
 PLACEHOLDER = re.compile(r"<secret>\s*([\w.-]+)\s*</secret>")
 """Where a secret stands in the text of an argument, by its name."""
 
 LONGEST_LINE = 100  # An expression that is longer is put on several lines, characters
-_CAPITAL = re.compile(r"_([a-z])")
+
+CodeLanguage = Literal["python", "typescript"]
+
+
+class NoEquivalent(ActionError):
+    """Nothing in a script does what an action did; the message says why."""
+
+
+class Expression(str):
+    """Code, such as `page.get_by_text("Tea")`, that stands as it is; other texts are quoted."""
+
+    __slots__ = ()
+
+
+class _Python:
+    """How statements are written: as formats, several lines around those that stand for `{body}`."""
+
+    quote: Callable[[str], str] = staticmethod(quoted)
+    constant: Callable[[object], str] = staticmethod(repr)
+    comment = "# {}"
+    printing = "print({})"
+    failing = "raise NotImplementedError({})"
+    statement = "{}"
+    option = "{}={}"
+    options = "{}"
+    mapping = "{{{}}}"
+    pattern = "re.compile({})"
+    new_page = "{} = {}.context.new_page()"
+    dialogs = "answer_dialogs({}, {})"
+    download: tuple[str, ...] = (
+        "with {page}.expect_download() as download:",
+        "    {body}",
+        "download.value.save_as(download.value.suggested_filename)",
+    )
+    popup: tuple[str, ...] = (
+        "with {page}.context.expect_page() as opened:",
+        "    {body}",
+        "{new} = opened.value",
+    )
+    chooser: tuple[str, ...] = (
+        "with {page}.expect_file_chooser() as chooser:",
+        "    {body}",
+        "chooser.value.set_files({new})",
+    )
+
+    @staticmethod
+    def named(name: str) -> str:
+        """The name of a method or an option, from that in Python."""
+        return name
+
+
+class _TypeScript(_Python):
+    quote: Callable[[str], str] = staticmethod(json_quoted)
+    constant: Callable[[object], str] = staticmethod(json.dumps)
+    comment = "// {}"
+    printing = "console.log({});"
+    failing = "throw new Error({});"
+    statement = "await {};"
+    option = "{}: {}"
+    options = "{{ {} }}"
+    mapping = "{{ {} }}"
+    pattern = "new RegExp({})"
+    new_page = "const {} = await {}.context().newPage();"
+    dialogs = "answerDialogs({}, {});"
+    # In blocks, since names may come again.
+    download = (
+        "{{",
+        '  const download = {page}.waitForEvent("download");',
+        "  {body}",
+        "  await (await download).saveAs((await download).suggestedFilename());",
+        "}}",
+    )
+    popup = (
+        'const {new}Opened = {page}.context().waitForEvent("page");',
+        "{body}",
+        "const {new} = await {new}Opened;",
+    )
+    chooser = (
+        "{{",
+        '  const chooser = {page}.waitForEvent("filechooser");',
+        "  {body}",
+        "  await (await chooser).setFiles({new});",
+        "}}",
+    )
+
+    @staticmethod
+    def named(name: str) -> str:
+        return re.sub("_([a-z])", lambda found: found[1].upper(), name.replace("_url", "URL"))
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """A regular expression."""
+class RecordedAction:
+    """An action that was carried out, as it can be written as code.
 
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """An element of the page that a variable stands for; `locators` find it, the best one first."""
-
-    page: str
-    locators: tuple[ElementLocator, ...]
-
-
-Target = str | Element  # A variable, such as `page` or `page.keyboard`, or an element
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A method of Playwright's, named as in Python: `options` are given by name."""
-
-    target: Target
-    method: str
-    arguments: tuple[Any, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True)
-class Expect(Call):
-    """An assertion about the target; the method is that of Playwright's `expect`."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewPage:
-    """A new tab of the same context, in a variable, at an address."""
-
-    variable: str
-    page: str
-    url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class During:
-    """Statements during which something comes: a download, another page (in `variable`), a file chooser."""
-
-    event: Literal["download", "page", "filechooser"]
-    page: str
-    body: "tuple[Statement, ...]"
-    variable: str = ""
-    files: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Dialogs:
-    """The next dialogs of a page are answered in this order: a text or True accepts, False dismisses."""
-
-    page: str
-    answers: tuple[str | bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Impossible:
-    """What nothing in a script does."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A line for the reader; an empty one stands for an empty line."""
-
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Print:
-    """A text that is written out."""
-
-    text: str
-
-
-Statement = Call | NewPage | During | Dialogs | Impossible | Comment | Print
-
-
-class Language(Protocol):
-    """How statements are written."""
-
-    def lines(self, statement: Statement) -> list[str]:
-        """The lines of a statement."""
-        ...
-
-
-def secrets_in(value: object) -> list[str]:
-    """The names of the secrets whose places are anywhere in a value."""
-    return sorted(set(PLACEHOLDER.findall(str(value))))
-
-
-def variable_of(secret: str) -> str:
-    """The environment variable that a script takes a secret from."""
-    return re.sub(r"\W", "_", secret).upper()
-
-
-class Python:
-    """Python with Playwright's synchronous API.
-
-    With `resilient`, an element is looked for by all its locators (`the(…)`); else by the first.
+    `params` are its arguments, None where they are not those of the action; `code` adds its lines. `elements`
+    are those that its arguments meant, as they were before it; `locators` find those alone whose argument
+    they have, and none finds those of the arguments that are `lost`. `tab` is the number of the tab it was
+    done in, `opened` those of the tabs it opened, `downloads` the names of files that began to come; `url` is
+    the page after it. `snapshot` is the region that an assertion was about, as Playwright has it.
     """
 
-    def __init__(self, *, resilient: bool = False) -> None:
+    name: str
+    params: Any = None
+    code: "Callable[[Code, Any], object] | None" = None
+    elements: tuple[ElementRecord, ...] = ()
+    locators: Mapping[str, ElementLocator] = field(default_factory=dict[str, ElementLocator])
+    lost: frozenset[str] = frozenset()
+    url: str = ""
+    tab: int | None = None
+    opened: tuple[int, ...] = ()
+    downloads: tuple[str, ...] = ()
+    snapshot: str | None = None
+
+
+class Script:
+    """The lines of a run; each tab gets a variable, the first one `page`.
+
+    With `resilient`, an element is the one that any of its locators finds alone (`the(…)`), else what the
+    first one finds. `used` are the helpers that the lines need, `secrets` the names of those in them.
+    """
+
+    def __init__(self, language: CodeLanguage, start: str = "", *, resilient: bool = False) -> None:
+        """Begin at an address, or where the first action goes."""
+        self.language: type[_Python] = _Python if language == "python" else _TypeScript
+        self.tabs: dict[int, str] = {}
+        self.secrets: set[str] = set()
+        self.used: set[str] = set()
         self._resilient = resilient
+        self._parts: list[Code | list[str]] = []
+        self._last: Code | None = None
+        if start and start != "about:blank":
+            self._parts.append(self.statement(self.call("page", "goto", start)))
 
-    def lines(self, statement: Statement) -> list[str]:
-        """The lines of a statement."""
-        match statement:
-            case Comment(text):
-                written = [f"# {text}" if text else ""]
-            case Print(text):
-                written = [f"print({self.value(text)})"]
-            case Impossible(why):
-                written = [f"raise NotImplementedError({quoted(why)})"]
-            case Dialogs(page, answers):
-                written = [f"answer_dialogs({page}, {', '.join(map(self.value, answers))})"]
-            case NewPage(variable, page, url):
-                opened = [f"{variable} = {page}.context.new_page()"]
-                written = [*opened, f"{variable}.goto({self.value(url)})"] if url else opened
-            case During():
-                written = self._during(statement)
-            case Call(target, method, arguments, options):
-                given = [*map(self.value, arguments)]
-                given += [f"{name}={self.value(value)}" for name, value in options.items()]
-                told = self._target(target)
-                if isinstance(statement, Expect):
-                    told = f"expect({told})"
-                written = f"{told}.{method}({', '.join(given)})".split("\n")
-        return written
+    def comment(self, text: str = "") -> None:
+        """Add a line for the reader, or an empty one."""
+        self._parts.append([self.language.comment.format(text) if text else ""])
 
-    def value(self, value: Any) -> str:
-        """A value as an expression, with secrets taken from the environment."""
-        match value:
-            case str():
-                parts = PLACEHOLDER.split(value)
-                # What was split at are the names, at every other place.
-                told = [
-                    f"secret({quoted(part)})" if at % 2 else quoted(part) for at, part in enumerate(parts)
-                ]
-                written = " + ".join(part for part in told if part != '""') or '""'
-            case Element():
-                written = self._target(value)
-            case Pattern(source):
-                written = f"re.compile({quoted(source)})"
-            case [*parts]:
-                written = f"[{', '.join(map(self.value, parts))}]"
-            case {**named}:
-                parts = cast("dict[str, Any]", named).items()
-                written = f"{{{', '.join(f'{quoted(name)}: {self.value(part)}' for name, part in parts)}}}"
-            case float():
-                written = repr(int(value) if value.is_integer() else value)
-            case _:
-                written = repr(value)
-        return written
+    def add(self, action: RecordedAction) -> None:
+        """Add the lines of an action, or one that says why there are none."""
+        code = Code(self, action, self._last)
+        try:
+            if action.code is None:
+                raise NoEquivalent("Playwright has nothing like it")
+            if action.params is None:
+                raise NoEquivalent("its arguments are not those of the action")
+            action.code(code, action.params)
+        except ActionError as problem:
+            code.body = [self.language.failing.format(self.language.quote(f"{action.name}: {problem}"))]
+        if code.body:
+            self._parts.append(code)
+            self._last = code
 
-    def _during(self, during: During) -> list[str]:
-        body = [f"    {line}" for statement in during.body for line in self.lines(statement)]
-        match during.event:
-            case "download":
-                return [
-                    f"with {during.page}.expect_download() as download:",
-                    *body,
-                    "download.value.save_as(download.value.suggested_filename)",
-                ]
-            case "page":
-                return [
-                    f"with {during.page}.context.expect_page() as opened:",
-                    *body,
-                    f"{during.variable} = opened.value",
-                ]
-            case "filechooser":
-                return [
-                    f"with {during.page}.expect_file_chooser() as chooser:",
-                    *body,
-                    f"chooser.value.set_files({self.value(during.files)})",
-                ]
+    def lines(self) -> list[str]:
+        """All lines so far."""
+        return [line for part in self._parts for line in (part.lines() if isinstance(part, Code) else part)]
 
-    def _target(self, target: Target) -> str:
-        if isinstance(target, str):
-            return target
-        told = [locator.python(target.page) for locator in target.locators]
-        if not self._resilient:
-            return told[0]
-        line = f"the({', '.join(told)})"
-        return (
-            line if len(line) <= LONGEST_LINE else "\n".join(["the(", *(f"    {one}," for one in told), ")"])
+    def render(self, template: str, **values: Any) -> str:
+        """The script as a file, by a template of actions/templates."""
+        # Imported late: most sessions write no script.
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+        # What is put in are statements that were quoted as such.
+        environment = Environment(
+            loader=PackageLoader("mcp_browser.actions"),
+            autoescape=False,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        lines = self.lines()
+        variables = {name: re.sub(r"\W", "_", name).upper() for name in sorted(self.secrets)}
+        return environment.get_template(template).render(
+            lines=lines, variables=variables, used=self.used, **values
         )
 
+    def statement(self, expression: str) -> list[str]:
+        """An expression as the lines of a statement."""
+        return self.language.statement.format(expression).split("\n")
 
-class TypeScript:
-    """TypeScript with @playwright/test."""
-
-    def lines(self, statement: Statement) -> list[str]:
-        """The lines of a statement."""
-        match statement:
-            case Comment(text):
-                written = [f"// {text}" if text else ""]
-            case Print(text):
-                written = [f"console.log({self.value(text)});"]
-            case Impossible(why):
-                written = [f"throw new Error({json_quoted(f'Not implemented: {why}')});"]
-            case Dialogs(page, answers):
-                written = [f"answerDialogs({page}, {', '.join(map(self.value, answers))});"]
-            case NewPage(variable, page, url):
-                opened = [f"const {variable} = await {page}.context().newPage();"]
-                written = [*opened, f"await {variable}.goto({self.value(url)});"] if url else opened
-            case During():
-                written = self._during(statement)
-            case Call(target, method, arguments, options):
-                given = [*map(self.value, arguments)]
-                if options:
-                    named = [f"{_camel(name)}: {self.value(value)}" for name, value in options.items()]
-                    given.append(f"{{ {', '.join(named)} }}")
-                told = target if isinstance(target, str) else self.value(target)
-                if isinstance(statement, Expect):
-                    told = f"expect({told})"
-                written = [f"await {told}.{_camel(method)}({', '.join(given)});"]
-        return written
+    def call(self, target: str, method: str, *arguments: Any, **options: Any) -> str:
+        """A call of a method, named as in Python, with options by name."""
+        given, language = [*map(self.value, arguments)], self.language
+        if options:
+            named = [
+                language.option.format(language.named(name), self.value(options[name])) for name in options
+            ]
+            given.append(language.options.format(", ".join(named)))
+        return f"{target}.{language.named(method)}({', '.join(given)})"
 
     def value(self, value: Any) -> str:
         """A value as an expression, with secrets taken from the environment."""
+        language = self.language
         match value:
+            case Expression():
+                written = value
             case str():
+                # What is split at are the names, at every other place.
                 parts = PLACEHOLDER.split(value)
-                told = [
-                    f"secret({json_quoted(part)})" if at % 2 else json_quoted(part)
-                    for at, part in enumerate(parts)
-                ]
-                written = " + ".join(part for part in told if part != '""') or '""'
-            case Element(page, found):
-                written = found[0].typescript(page)
-            case Pattern(source):
-                written = f"new RegExp({json_quoted(source)})"
+                self.secrets.update(parts[1::2])
+                quoted_parts = [*map(language.quote, parts)]
+                quoted_parts[1::2] = [f"secret({name})" for name in quoted_parts[1::2]]
+                written = " + ".join(part for part in quoted_parts if part != '""') or '""'
+            case re.Pattern():
+                self.used.add("re")
+                written = language.pattern.format(language.quote(cast("re.Pattern[str]", value).pattern))
             case [*parts]:
                 written = f"[{', '.join(map(self.value, parts))}]"
             case {**named}:
-                parts = cast("dict[str, Any]", named).items()
-                told = [f"{json_quoted(name)}: {self.value(part)}" for name, part in parts]
-                written = f"{{ {', '.join(told)} }}"
-            case None:
-                written = "undefined"
+                items = cast("dict[str, Any]", named).items()
+                entries = [f"{language.quote(name)}: {self.value(part)}" for name, part in items]
+                written = language.mapping.format(", ".join(entries))
+            case float() if value.is_integer():
+                written = str(int(value))
             case _:
-                written = json.dumps(value)
+                written = language.constant(value)
         return written
 
-    def _during(self, during: During) -> list[str]:
-        body = [line for statement in during.body for line in self.lines(statement)]
-        match during.event:
-            case "download":
-                name = "download"
-                rest = [f"await (await {name}).saveAs((await {name}).suggestedFilename());"]
-                awaited = f'{during.page}.waitForEvent("download")'
-            case "page":
-                name = f"{during.variable}Opened"
-                rest = []
-                awaited = f'{during.page}.context().waitForEvent("page")'
-            case "filechooser":
-                name = "chooser"
-                rest = [f"await (await {name}).setFiles({self.value(during.files)});"]
-                awaited = f'{during.page}.waitForEvent("filechooser")'
-        if during.event == "page":
-            return [f"const {name} = {awaited};", *body, f"const {during.variable} = await {name};"]
-        # Names may come again.
-        return ["{", *(f"  {line}" for line in (f"const {name} = {awaited};", *body, *rest)), "}"]
+    def element(self, page: str, found: Sequence[ElementLocator]) -> Expression:
+        """An element of a page by its locators, the best one first."""
+        candidates = [self._locator(page, locator) for locator in found]
+        if not self._resilient:
+            return Expression(candidates[0])
+        self.used.add("the")
+        line = f"the({', '.join(candidates)})"
+        longer = "\n".join(["the(", *(f"    {one}," for one in candidates), ")"])
+        return Expression(line if len(line) <= LONGEST_LINE else longer)
+
+    def _locator(self, page: str, locator: ElementLocator) -> str:
+        def literal(value: Any) -> Any:
+            # A page's words are no places of secrets.
+            return Expression(self.language.quote(value)) if isinstance(value, str) else value
+
+        target = page
+        for method, arguments, options in locator.calls:
+            named = {name: literal(value) for name, value in options.items()}
+            target = self.call(target, method, *map(literal, arguments), **named)
+        return target
 
 
-def _camel(name: str) -> str:
-    return _CAPITAL.sub(lambda found: found[1].upper(), name.replace("_url", "URL"))
+class Code:
+    """The lines of one recorded action: what the function of its `code=` is given, with its parameters."""
+
+    def __init__(self, script: Script, action: RecordedAction, previous: "Code | None") -> None:
+        self.action = action
+        self.body: list[str] = []
+        self._script = script
+        self._previous = previous
+        self._answers: list[str | bool] = []
+        self._downloads = bool(action.downloads)
+        tabs = script.tabs
+        self.page = "page"
+        if action.tab is not None:
+            self.page = tabs.setdefault(action.tab, f"page_{action.tab}" if tabs else "page")
+        opened = [tabs.setdefault(tab, f"page_{tab}") for tab in action.opened]
+        self._opened = opened[0] if opened else None
+
+    def record(self, argument: str = "index") -> ElementRecord:
+        """The element that an argument means, as it was recorded.
+
+        Raises:
+            NoEquivalent: it has not been recorded.
+        """
+        for record in self.action.elements:
+            if record.argument == argument:
+                return record
+        raise NoEquivalent("its element was not recorded")
+
+    def element(self, argument: str = "index") -> Expression:
+        """That element, as code finds it.
+
+        Raises:
+            NoEquivalent: it has not been recorded, or no locator finds it.
+        """
+        record = self.record(argument)
+        alone = self.action.locators.get(argument)
+        found = [alone] if alone is not None else locators(record)
+        if argument in self.action.lost or not found:
+            raise NoEquivalent(f"no locator of Playwright's finds {record}")
+        return self._script.element(self.page, found)
+
+    def find(self, by: Kind, value: str, name: str | None = None, *, nth: int | None = 0) -> Expression:
+        """What a locator of that kind finds on the page: the `nth`, or all where that is None."""
+        return self._script.element(self.page, [ElementLocator(by, value, name, nth=nth)])
+
+    def position(self, argument: str) -> dict[str, int]:
+        """The place of a point within its element, as an option of Playwright's."""
+        record = self.record(argument)
+        x, y = record.point or (0.5, 0.5)
+        return {"x": round(x * record.width), "y": round(y * record.height)}
+
+    def tab(self, number: int) -> str:
+        """The variable of a tab.
+
+        Raises:
+            NoEquivalent: the tab was there before.
+        """
+        if number not in self._script.tabs:
+            raise NoEquivalent("its tab was open before")
+        return self._script.tabs[number]
+
+    def call(self, target: str, method: str, *arguments: Any, **options: Any) -> None:
+        """Add a call of a method of Playwright's, named as in Python, with its options by name."""
+        self.body += self._script.statement(self._script.call(target, method, *arguments, **options))
+
+    def expect(self, target: str, method: str, *arguments: Any, **options: Any) -> None:
+        """Add an assertion about a target, by a method of Playwright's `expect`."""
+        self._script.used.add("expect")
+        self.call(f"expect({target})", method, *arguments, **options)
+
+    def print(self, text: str) -> None:
+        """Add a line that writes a text out."""
+        self.body.append(self._script.language.printing.format(self._script.value(text)))
+
+    def new_page(self, url: str | None) -> None:
+        """Add a new tab of the same context, at an address."""
+        variable, self._opened = self._opened or "new_page", None
+        self.body.append(self._script.language.new_page.format(variable, self.page))
+        if url is not None:
+            self.call(variable, "goto", url)
+
+    def choose_files(self, target: str, files: Sequence[str]) -> None:
+        """Add a click on what asks for files, and give them."""
+        self.call(target, "click")
+        self.body = [*self._around(self._script.language.chooser, new=self._script.value(files))]
+
+    def answer_dialog(self, answer: str | bool) -> None:
+        """Answer the dialog that the action before this one opens: a text or True accepts it."""
+        if self._previous is not None:
+            self._previous._answers.append(answer)
+
+    def await_download(self) -> None:
+        """Wait for the download of the action before this one, unless an earlier one has one."""
+        before = self._previous
+        while before is not None and not before._downloads:
+            before = before._previous
+        if self._previous is not None and before is None:
+            self._previous._downloads = True
+
+    def lines(self) -> list[str]:
+        """The lines, with what dialogs, downloads and new tabs need around them."""
+        script, lines = self._script, self.body
+        if self._downloads:
+            lines = [*self._around(script.language.download)]
+        elif self._opened is not None:
+            lines = [*self._around(script.language.popup, new=self._opened)]
+        if not self._answers:
+            return lines
+        script.used.add("dialogs")
+        return [
+            script.language.dialogs.format(self.page, ", ".join(map(script.value, self._answers))),
+            *lines,
+        ]
+
+    def _around(self, written: Sequence[str], *, new: str = "") -> Iterator[str]:
+        for line in written:
+            if "{body}" in line:
+                yield from (line.replace("{body}", inner) for inner in self.body)
+            else:
+                yield line.format(page=self.page, new=new)
 
 
-def all_lines(statements: Sequence[Statement], language: Language) -> list[str]:
-    """The lines of several statements."""
-    return [line for statement in statements for line in language.lines(statement)]
+WriteCode = Callable[[Code, Any], object]
+"""What `code=` of an action takes: it adds lines to the `Code`, by the action's parameters."""

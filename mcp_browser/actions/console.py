@@ -12,6 +12,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.collectors import LEVELS, Entry, Location
 from mcp_browser.browser.source_maps import SourceMaps
 from mcp_browser.privacy.redaction import Redactor
+from mcp_browser.text import one_line
 
 console = Registry(group="console")
 
@@ -21,7 +22,7 @@ MAPPED = 60  # How many positions are looked up in source maps for one result
 
 class GetConsoleMessagesParams(ActionParams):
     level: Literal["error", "warning", "info", "debug"] = Field("debug", description="this and graver")
-    text: str | None = Field(None, description="part of the message")
+    text: str | None = Field(None, repr=False, description="part of the message")
     part: int = Field(1, description="of a long list")
     clear: bool = Field(False, description="forget all afterwards")
 
@@ -54,8 +55,7 @@ async def _originals(ctx: ActionContext, entries: list[Entry]) -> dict[Location,
 
 
 def _line(entry: Entry, originals: dict[Location, Location], redactor: Redactor) -> str:
-    text = " ".join(redactor.text(entry.text).split())
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    text = one_line(redactor.text(entry.text), LONGEST)
     times = f" ({entry.times} times)" if entry.times > 1 else ""
     clock = time.strftime("%H:%M:%S", time.localtime(entry.time))
     line = f"{clock} {entry.level}: {text}{times}"

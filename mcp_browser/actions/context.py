@@ -1,9 +1,13 @@
 """What an action is given to work with."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.errors import NotFound
 from mcp_browser.settings import Settings
+from mcp_browser.text import CHARACTERS_A_TOKEN
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
@@ -20,3 +24,62 @@ class ActionContext:
     @property
     def tab(self) -> "Tab":
         return self.session.current_tab
+
+    @property
+    def room(self) -> int:
+        """How many characters a result has room for."""
+        return self.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+
+    async def keep(self, content: bytes, name: str, **options: Any) -> Artifact:
+        """Keep something as a file of the session; `options` are those of `Artifacts.add`.
+
+        Raises:
+            NotActionable: it cannot be written.
+        """
+        try:
+            return await self.session.artifacts.add(content, name, **options)
+        except OSError as error:
+            raise self.session.artifacts.not_written(error) from error
+
+    def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
+        """Files of the session as attachments of a result."""
+        return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
+
+    def one_part(self, what: str, text: str, part: int) -> ActionResult:
+        """One part of a long text as a result, counted from 1; `what` names the text.
+
+        Raises:
+            NotFound: there are fewer parts.
+        """
+        parts = split_parts(text, self.room)
+        if not 1 <= part <= len(parts):
+            raise NotFound(f"There is no part {part}: the text has {len(parts)}.")
+        what += part_of(part, len(parts))
+        data = {"part": part, "parts": len(parts)}
+        return ActionResult(extracted_content=f"{what}:", page_content=parts[part - 1], data=data)
+
+
+def part_of(part: int, parts: int) -> str:
+    """Which part of how many is shown, and how to get the next one; empty for the only one."""
+    if parts <= 1:
+        return ""
+    return f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
+
+
+def split_parts(text: str, size: int) -> list[str]:
+    """Cut a text into parts of at most `size` characters, where a paragraph, line or word ends if it can."""
+    parts: list[str] = []
+    start = 0
+    while len(text) - start > size:
+        cut = -1
+        for boundary in ("\n\n", "\n", " "):
+            cut = text.rfind(boundary, start + size // 2, start + size)
+            if cut > 0:
+                break
+        if cut <= 0:
+            cut = start + size
+        parts.append(text[start:cut].rstrip())
+        start = cut
+        while start < len(text) and text[start] == "\n":
+            start += 1
+    return [*parts, text[start:]]

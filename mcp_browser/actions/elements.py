@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
@@ -29,7 +30,13 @@ class DragElementParams(ActionParams):
     offset_y: float | None = Field(None, description="px from its top edge")
 
 
-@elements.action(reach="elements")
+def _click(code: Code, params: ClickElementParams) -> None:
+    double = {"click_count": 2} if params.double else {}
+    given = params.model_dump(include={"button", "modifiers", "force"}, exclude_defaults=True)
+    code.call(code.element(), "click", **double, **given)
+
+
+@elements.action(reach="elements", code=_click)
 async def click_element(ctx: ActionContext, params: ClickElementParams) -> ActionResult:
     """Click a button, link, row or any other element by its index."""
     element = await ctx.tab.element(params.index)
@@ -45,7 +52,7 @@ async def click_element(ctx: ActionContext, params: ClickElementParams) -> Actio
     return ActionResult(extracted_content=f"{how} {element}{which}{held}.")
 
 
-@elements.action(reach="view")
+@elements.action(reach="view", code=lambda code, _: code.call(code.element(), "hover"))
 async def hover_element(ctx: ActionContext, params: HoverElementParams) -> ActionResult:
     """Move the mouse over an element."""
     element = await ctx.tab.element(params.index)
@@ -53,7 +60,9 @@ async def hover_element(ctx: ActionContext, params: HoverElementParams) -> Actio
     return ActionResult(extracted_content=f"The mouse is over {element}.")
 
 
-@elements.action(reach="elements")
+@elements.action(
+    reach="elements", code=lambda code, _: code.call(code.element(), "drag_to", code.element("target"))
+)
 async def drag_element(ctx: ActionContext, params: DragElementParams) -> ActionResult:
     """Drag an element onto another one."""
     element = await ctx.tab.element(params.index)

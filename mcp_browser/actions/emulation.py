@@ -33,7 +33,7 @@ class EmulateParams(ActionParams):
     permissions: tuple[str, ...] | None = Field(None, description="granted: clipboard-read, camera…")
     locale: str | None = Field(None, pattern=LOCALE, description="such as de-DE")
     timezone: str | None = Field(None, description="such as Europe/Berlin")
-    user_agent: str | None = None
+    user_agent: str | None = Field(None, repr=False)
     cpu: float | None = Field(None, ge=1, le=100, description="times slower")
     network: Network | None = Field(None, description="how fast")
     reset: bool = Field(False, description="undo all that was set before")

@@ -5,11 +5,10 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extracting.pdf_text import PdfText, pdf_text
-from mcp_browser.actions.markdown import take_part, to_markdown, without_scripts
+from mcp_browser.actions.markdown import to_markdown, without_scripts
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import InvalidArguments
-from mcp_browser.text import CHARACTERS_A_TOKEN
 
 extraction = Registry(group="core")
 
@@ -37,7 +36,7 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
         text = await read_pdf(pdf, params.pages)
         if not str(text):
             return ActionResult(extracted_content=f"The PDF has {text.told}. Look with screenshot.")
-        return _part(ctx, "Text", str(text), f"the PDF ({text.told})", params.part)
+        return _part(ctx, f"Text of the PDF ({text.told})", str(text), params.part)
     if params.pages is not None:
         raise InvalidArguments("Only a PDF has pages, and this is none.", hint="Use part.")
     html = await ctx.tab.ask(ctx.tab.dom.html(params.index, readable=True))
@@ -46,7 +45,7 @@ async def extract_content(ctx: ActionContext, params: ExtractContentParams) -> A
     text = await anyio.to_thread.run_sync(
         lambda: to_markdown(html, base_url=url, links=params.links), abandon_on_cancel=True
     )
-    return _part(ctx, "Content", text, _named(params.index), params.part)
+    return _part(ctx, f"Content of {_named(params.index)}", text, params.part)
 
 
 @extraction.action(effect="read")
@@ -55,7 +54,7 @@ async def get_html(ctx: ActionContext, params: GetHtmlParams) -> ActionResult:
     html = await ctx.tab.ask(ctx.tab.dom.html(params.index))
     if not params.scripts:
         html = without_scripts(html)
-    return _part(ctx, "HTML", html, _named(params.index), params.part)
+    return _part(ctx, f"HTML of {_named(params.index)}", html, params.part)
 
 
 async def read_pdf(content: bytes, pages: str | None) -> PdfText:
@@ -67,12 +66,5 @@ def _named(index: int | None) -> str:
     return "the page" if index is None else f"[{index}]"
 
 
-def _part(ctx: ActionContext, kind: str, text: str, of: str, part: int) -> ActionResult:
-    what = f"{kind} of {of}"
-    if not text:
-        return ActionResult(extracted_content=f"{what}: none.")
-    size = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
-    shown, parts = take_part(text, part=part, size=size)
-    if parts > 1:
-        what += f", part {part} of {parts}" + (f" (next: part={part + 1})" if part < parts else "")
-    return ActionResult(extracted_content=f"{what}:", page_content=shown, data={"part": part, "parts": parts})
+def _part(ctx: ActionContext, what: str, text: str, part: int) -> ActionResult:
+    return ctx.one_part(what, text, part) if text else ActionResult(extracted_content=f"{what}: none.")

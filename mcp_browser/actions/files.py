@@ -7,26 +7,26 @@ import anyio.to_thread
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
+from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
 from mcp_browser.actions.printing import PICTURES_SECONDS, PRINTING_SECONDS, print_page, saved_page
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.actions.screenshots import full_size_picture
+from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.actions.waiting import LONGEST_WAIT
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.pictures import make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut_address
+from mcp_browser.text import counted, cut_address
 
 files = Registry(group="files")
 
-LONGEST_WAIT = 600  # Longest time that a caller may ask to wait, seconds
 LARGEST_READ = 50_000_000  # Largest file that is read as text or shown as a picture, bytes
 
 
@@ -44,7 +44,7 @@ MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a head
 
 class DropFilesParams(ActionParams):
     index: int
-    paths: Strings = Field(description="or data: or browser:// URIs")
+    paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
 
 
 class SavePageParams(ActionParams):
@@ -93,7 +93,18 @@ async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResul
     return ActionResult(extracted_content=f"Dropped {', '.join(file.name for file in given)} on {element}.")
 
 
-@files.action(effect="read")
+def _save_page_code(code: Code, params: SavePageParams) -> None:
+    name = f"{params.name or 'page'}.{params.format}"
+    match params.format:
+        case "pdf":
+            code.call(code.page, "pdf", path=name, print_background=params.background)
+        case "png":
+            code.call(code.page, "screenshot", path=name, full_page=True)
+        case "mhtml":
+            raise NoEquivalent("Playwright writes no web archives")
+
+
+@files.action(effect="read", code=_save_page_code)
 async def save_page(ctx: ActionContext, params: SavePageParams) -> ActionResult:
     """Save the page as PDF, MHTML archive, or PNG in full size."""
     match params.format:
@@ -136,20 +147,18 @@ async def list_files(ctx: ActionContext) -> ActionResult:
     )
 
 
-@files.action(effect="read", during_dialog=True, own_time=lambda params: params.timeout)
+@files.action(
+    effect="read",
+    during_dialog=True,
+    own_time=lambda params: params.timeout,
+    code=lambda code, _: code.await_download(),
+)
 async def wait_for_download(ctx: ActionContext, params: WaitForDownloadParams) -> ActionResult:
     """Wait until downloads under way have ended, or the next one has; one just told of counts."""
     ended = await ctx.session.wait_for_download(limit=params.timeout)
     saved = {info.uri for info in ended if info.size is not None}
-    artifacts = ctx.session.artifacts
-    return ActionResult(
-        extracted_content="\n".join(map(str, ended)),
-        attachments=tuple(
-            Attachment.of_file(file, local=not artifacts.remote)
-            for file in artifacts.files()
-            if file.uri in saved
-        ),
-    )
+    files = [file for file in ctx.session.artifacts.files() if file.uri in saved]
+    return ActionResult(extracted_content="\n".join(map(str, ended)), attachments=ctx.attach(*files))
 
 
 @files.action(effect="read", during_dialog=True)
@@ -184,7 +193,7 @@ async def read_file(ctx: ActionContext, params: ReadFileParams) -> ActionResult:
         )
     # Here too, since a part may begin in the middle of a hidden value.
     text = hide(text, ctx.session.hidden)
-    length = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    length = ctx.room
     parts = max(1, -(-len(text) // length))
     if params.part > parts:
         raise InvalidArguments(f"{file.name} has {parts} parts; there is no part {params.part}.")
@@ -229,23 +238,12 @@ async def _archive(ctx: ActionContext) -> bytes:
 
 
 async def _picture(ctx: ActionContext, file: Artifact, content: bytes) -> ActionResult:
-    wanted = ctx.settings.screenshots
     try:
-        picture = await anyio.to_thread.run_sync(
-            lambda: make_picture(
-                content,
-                format=wanted.screenshot_format,
-                quality=wanted.screenshot_quality,
-                max_side=wanted.screenshot_max_side,
-            )
-        )
+        picture, size = await made_picture(ctx, content)
     except (OSError, ValueError) as error:
         raise NotActionable(f"{file.name} is no picture that can be shown.") from error
-    size = f"{picture.width}x{picture.height}"
-    return ActionResult(
-        extracted_content=f"{file.name}, {size_text(file.size)}, shown at {size}.",
-        attachments=(Attachment(kind="image", mime_type=picture.mime_type, name=size, data=picture.data),),
-    )
+    told = f"{file.name}, {size_text(file.size)}, shown at {size}."
+    return ActionResult(extracted_content=told, attachments=(picture,))
 
 
 def _as_text(content: bytes) -> str | None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
+from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
@@ -61,10 +62,21 @@ class FillFormParams(ActionParams):
 
 class UploadFileParams(ActionParams):
     index: int
-    paths: Strings = Field(description="or data: URIs")
+    paths: Strings = Field(repr=False, description="or data: URIs")
 
 
-@forms.action(reach="elements")
+def _input_text_code(code: Code, params: InputTextParams) -> None:
+    field = code.element()
+    if params.append or params.slowly:
+        code.call(field, *(("press", "End") if params.append else ("fill", "")))
+        code.call(field, "press_sequentially", params.text)
+    else:
+        code.call(field, "fill", params.text)
+    if params.submit:
+        code.call(field, "press", "Enter")
+
+
+@forms.action(reach="elements", code=_input_text_code)
 async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResult:
     """Type text into a textbox or searchbox by its index, replacing its content."""
     element = await ctx.tab.element(params.index)
@@ -77,7 +89,16 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResul
     return ActionResult(extracted_content=told)
 
 
-@forms.action(reach="elements")
+def _select_code(code: Code, options: list[str], argument: str = "index") -> None:
+    if code.record(argument).tag == "select":
+        code.call(code.element(argument), "select_option", options)
+        return
+    code.call(code.element(argument), "click")
+    for option in options:
+        code.call(code.find("role", "option", option), "click")
+
+
+@forms.action(reach="elements", code=lambda code, params: _select_code(code, params.options))
 async def select_option(ctx: ActionContext, params: SelectOptionParams) -> ActionResult:
     """Choose options of a select, listbox, combobox or menu."""
     element = await ctx.tab.element(params.index)
@@ -105,14 +126,31 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
     )
 
 
-@forms.action(reach="elements")
+@forms.action(
+    reach="elements",
+    code=lambda code, params: code.call(code.element(), "set_checked", params.checked),
+)
 async def set_checked(ctx: ActionContext, params: SetCheckedParams) -> ActionResult:
     """Check or uncheck a checkbox, radio or switch."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _set_checked(element, checked=params.checked))
 
 
-@forms.action(reach="elements")
+def _fill_form_code(code: Code, params: FillFormParams) -> None:
+    for number, field in enumerate(params.fields):
+        argument, value = f"fields.{number}.index", field.value
+        record = code.record(argument)
+        if record.role in ("checkbox", "radio", "switch"):
+            code.call(code.element(argument), "set_checked", value is True or str(value).lower() in _YES)
+        elif record.attributes.get("type") == "file":
+            code.call(code.element(argument), "set_input_files", value)
+        elif record.tag == "select" or isinstance(value, list):
+            _select_code(code, value if isinstance(value, list) else [str(value)], argument)
+        else:
+            code.call(code.element(argument), "fill", str(value))
+
+
+@forms.action(reach="elements", code=_fill_form_code)
 async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     """Fill several fields: text, option labels, true/false, file paths."""
     told: list[str] = []
@@ -137,7 +175,16 @@ async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     return ActionResult(extracted_content=f"Filled {counted(len(told), 'field')}.\n{report}")
 
 
-@forms.action(reach="elements")
+def _upload_code(code: Code, params: UploadFileParams) -> None:
+    if any(path.startswith(("browser:", "data:")) for path in params.paths):
+        raise NoEquivalent("it was a file of the session: put its path here")
+    if code.record().attributes.get("type") == "file":
+        code.call(code.element(), "set_input_files", params.paths)
+    else:
+        code.choose_files(code.element(), params.paths)
+
+
+@forms.action(reach="elements", code=_upload_code)
 async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
     """Give files to a file input."""
     element = await ctx.tab.element(params.index)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from mcp_browser.actions.code import PLACEHOLDER, Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import TYPED_IN, ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
@@ -63,7 +64,17 @@ class SendKeysParams(ActionParams):
     index: OptionalIndex = Field(None, description="focus this first")
 
 
-@keyboard.action(reach="elements")
+def _send_keys_code(code: Code, params: SendKeysParams) -> None:
+    if params.index is not None:
+        code.call(code.element(), "focus")
+    sequence = None if PLACEHOLDER.search(params.keys) else parse_keys(params.keys)
+    if sequence is None:
+        code.call(f"{code.page}.keyboard", "type", params.keys)
+    for combination in sequence or ():
+        code.call(f"{code.page}.keyboard", "press", combination)
+
+
+@keyboard.action(reach="elements", code=_send_keys_code)
 async def send_keys(ctx: ActionContext, params: SendKeysParams) -> ActionResult:
     """Press keys, such as Escape, PageDown or Control+A, in order; a text with no key in it is typed."""
     where, meant = "", None

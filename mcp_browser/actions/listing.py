@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.context import ActionContext, part_of
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound
-from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
+from mcp_browser.text import clean_text, counted
 
 
 def list_part(  # noqa: PLR0913 - options, all by keyword
@@ -33,13 +33,10 @@ def list_part(  # noqa: PLR0913 - options, all by keyword
         heading += f" ({dropped:,} older ones are not kept)"
     heading += f" ({note})" if note else ""
     told = [clean_text(entry).replace("\n", "\n  ") for entry in entries]
-    parts = list(_parts(told, ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN // 2))
+    parts = list(_parts(told, ctx.room // 2))
     if not 1 <= part <= len(parts):
         raise NotFound(f"There is no part {part}: the list has {len(parts)}.")
-    if len(parts) > 1:
-        heading += f", part {part} of {len(parts)}" + (
-            f" (next: part={part + 1})" if part < len(parts) else ""
-        )
+    heading += part_of(part, len(parts))
     known: dict[str, Any] = {"count": len(entries), "part": part, "parts": len(parts)}
     if data is not None:
         known |= {f"{what}s": list(data[parts[part - 1]]), "dropped": dropped, "note": note}

@@ -1,11 +1,10 @@
-"""HTML as Markdown, and long texts in parts."""
+"""HTML as Markdown."""
 
 import re
 from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any, cast
 
-from mcp_browser.errors import NotFound
 from mcp_browser.text import SURROGATES
 
 _UNREAD = ["svg", "canvas", "object", "audio", "video", "iframe", "noscript", "template"]
@@ -60,37 +59,6 @@ def to_markdown(html: str, *, base_url: str, links: bool) -> str:
 def without_scripts(html: str) -> str:
     """HTML without scripts, styles and templates."""
     return _SCRIPTS.sub("", html)
-
-
-def take_part(text: str, *, part: int, size: int) -> tuple[str, int]:
-    """One part of a text, counted from 1, and how many there are.
-
-    Raises:
-        NotFound: there are fewer parts.
-    """
-    parts = split_parts(text, size)
-    if not 1 <= part <= len(parts):
-        raise NotFound(f"There is no part {part}: the text has {len(parts)}.")
-    return parts[part - 1], len(parts)
-
-
-def split_parts(text: str, size: int) -> list[str]:
-    """Cut a text into parts of at most `size` characters, where a paragraph, line or word ends if it can."""
-    parts: list[str] = []
-    start = 0
-    while len(text) - start > size:
-        cut = -1
-        for boundary in ("\n\n", "\n", " "):
-            cut = text.rfind(boundary, start + size // 2, start + size)
-            if cut > 0:
-                break
-        if cut <= 0:
-            cut = start + size
-        parts.append(text[start:cut].rstrip())
-        start = cut
-        while start < len(text) and text[start] == "\n":
-            start += 1
-    return [*parts, text[start:]]
 
 
 class _AltTexts:

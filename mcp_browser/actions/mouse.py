@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import anyio
 from pydantic import Field
 
+from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Coordinates, Point
 from mcp_browser.actions.keyboard import parse_hotkey
@@ -23,6 +24,7 @@ mouse = Registry(group="mouse")
 
 STEP = 12  # How far apart the points are that a drag goes through, CSS pixels
 MOST_STEPS = 40
+USUAL_WHEEL = 600  # How far a script turns the wheel by one view, CSS pixels
 
 
 CLICKS = {1: "Clicked", 2: "Double-clicked", 3: "Triple-clicked"}
@@ -67,7 +69,21 @@ class HotkeyParams(ActionParams):
     keys: str = Field(min_length=1, description='"ctrl shift t" or "ctrl+a"')
 
 
-@mouse.action(reach="elements", pictured=True, own_time=lambda params: params.hold * params.clicks)
+def _click_code(code: Code, params: MouseClickParams) -> None:
+    options = params.model_dump(include={"button", "modifiers"}, exclude_defaults=True)
+    if params.clicks > 1:
+        options["click_count"] = params.clicks
+    if params.hold:
+        options["delay"] = params.hold * 1000
+    code.call(code.element("at"), "click", position=code.position("at"), **options)
+
+
+@mouse.action(
+    reach="elements",
+    pictured=True,
+    own_time=lambda params: params.hold * params.clicks,
+    code=_click_code,
+)
 async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionResult:
     """Click at a point of the picture."""
     tab = ctx.tab
@@ -91,7 +107,11 @@ async def mouse_click(ctx: ActionContext, params: MouseClickParams) -> ActionRes
     return ActionResult(extracted_content=told + about_list)
 
 
-@mouse.action(reach="view", pictured=True)
+@mouse.action(
+    reach="view",
+    pictured=True,
+    code=lambda code, _: code.call(code.element("at"), "hover", position=code.position("at")),
+)
 async def mouse_move(ctx: ActionContext, params: MouseMoveParams) -> ActionResult:
     """Move the mouse to a point of the picture."""
     x, y = await _locate(ctx, params.at)
@@ -100,7 +120,14 @@ async def mouse_move(ctx: ActionContext, params: MouseMoveParams) -> ActionResul
     return ActionResult(extracted_content=f"The mouse is at {x},{y}: {_hit(hit)}.")
 
 
-@mouse.action(reach="elements", pictured=True)
+def _drag_code(code: Code, params: MouseDragParams) -> None:
+    if params.via:
+        raise NoEquivalent("it goes by points of a picture")
+    ends = {"source_position": code.position("start"), "target_position": code.position("end")}
+    code.call(code.element("start"), "drag_to", code.element("end"), **ends)
+
+
+@mouse.action(reach="elements", pictured=True, code=_drag_code)
 async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResult:
     """Drag from one point of the picture to another."""
     tab = ctx.tab
@@ -129,7 +156,14 @@ async def mouse_drag(ctx: ActionContext, params: MouseDragParams) -> ActionResul
     return ActionResult(extracted_content=f"Dragged from {x},{y} ({_hit(taken)}) to {end_x},{end_y}.")
 
 
-@mouse.action(reach="view", pictured=True)
+def _wheel_code(code: Code, params: MouseWheelParams) -> None:
+    if params.at is not None:
+        code.call(code.element("at"), "hover", position=code.position("at"))
+    pixels = params.pixels or USUAL_WHEEL
+    code.call(f"{code.page}.mouse", "wheel", *(side * pixels for side in _WHEEL[params.direction]))
+
+
+@mouse.action(reach="view", pictured=True, code=_wheel_code)
 async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionResult:
     """Turn the wheel at a point of the picture."""
     tab = ctx.tab
@@ -151,7 +185,11 @@ async def mouse_wheel(ctx: ActionContext, params: MouseWheelParams) -> ActionRes
     )
 
 
-@mouse.action(reach="elements", pictured=True)
+@mouse.action(
+    reach="elements",
+    pictured=True,
+    code=lambda code, params: code.call(f"{code.page}.keyboard", "type", params.text),
+)
 async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     """Type into what has the focus."""
     text = params.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -176,7 +214,13 @@ async def type_text(ctx: ActionContext, params: TypeTextParams) -> ActionResult:
     return ActionResult(extracted_content=told)
 
 
-@mouse.action(reach="elements", pictured=True)
+@mouse.action(
+    reach="elements",
+    pictured=True,
+    code=lambda code, params: code.call(
+        f"{code.page}.keyboard", "press", parse_hotkey(params.keys) or params.keys
+    ),
+)
 async def hotkey(ctx: ActionContext, params: HotkeyParams) -> ActionResult:
     """Press keys together."""
     combination = parse_hotkey(params.keys)

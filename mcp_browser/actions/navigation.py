@@ -4,6 +4,7 @@ from urllib.parse import quote_plus
 
 from pydantic import Field
 
+from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
@@ -27,34 +28,53 @@ class SearchWebParams(ActionParams):
     new_tab: bool = False
 
 
-@navigation.action(effect="navigation")
+def address_of(url: str) -> str:
+    """An address as a browser's address field takes it."""
+    known = ("http:", "https:", "file:", "data:", "about:", "<secret>")
+    return url if url.startswith(known) else f"https://{url}"
+
+
+def _open(code: Code, url: str, *, new_tab: bool) -> None:
+    if new_tab:
+        code.new_page(url)
+    else:
+        code.call(code.page, "goto", url)
+
+
+@navigation.action(
+    effect="navigation",
+    code=lambda code, params: _open(code, address_of(params.url), new_tab=params.new_tab),
+)
 async def go_to_url(ctx: ActionContext, params: GoToUrlParams) -> ActionResult:
     """Open a URL."""
     return await open_url(ctx, params.url, new_tab=params.new_tab)
 
 
-@navigation.action(effect="navigation")
+@navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_back"))
 async def go_back(ctx: ActionContext) -> ActionResult:
     """Go back in the tab's history."""
     await ctx.tab.back()
     return ActionResult(extracted_content="Went back.")
 
 
-@navigation.action(effect="navigation")
+@navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_forward"))
 async def go_forward(ctx: ActionContext) -> ActionResult:
     """Go forward in the tab's history."""
     await ctx.tab.forward()
     return ActionResult(extracted_content="Went forward.")
 
 
-@navigation.action(effect="navigation")
+@navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "reload"))
 async def reload(ctx: ActionContext) -> ActionResult:
     """Reload the page."""
     await ctx.tab.reload()
     return ActionResult(extracted_content="Reloaded the page.")
 
 
-@navigation.action(effect="navigation")
+@navigation.action(
+    effect="navigation",
+    code=lambda code, params: _open(code, code.action.url, new_tab=params.new_tab),
+)
 async def search_web(ctx: ActionContext, params: SearchWebParams) -> ActionResult:
     """Ask a search engine of the web; a page's own search box is a field."""
     url = search_url(ctx.settings.tools.search_engine, params.query)

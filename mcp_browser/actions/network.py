@@ -205,15 +205,10 @@ async def export_har(ctx: ActionContext, params: ExportHarParams) -> ActionResul
 async def _kept(
     ctx: ActionContext, content: bytes, name: str, mime_type: str, *, suffix: str = ""
 ) -> Attachment:
-    """Keep something as a file of the session. Raises NotActionable: it cannot be written."""
-    files = ctx.session.artifacts
     kind = mime_type.partition(";")[0].strip()
     kind = kind if _MIME_TYPE.fullmatch(kind) else "application/octet-stream"
-    try:
-        artifact = await files.add(content, name, mime_type=kind, kind="network", suffix=suffix)
-    except OSError as error:
-        raise files.not_written(error) from error
-    return Attachment.of_file(artifact, local=not files.remote)
+    (file,) = ctx.attach(await ctx.keep(content, name, mime_type=kind, kind="network", suffix=suffix))
+    return file
 
 
 def _has_status(exchange: Exchange, wanted: str) -> bool:

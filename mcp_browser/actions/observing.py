@@ -30,7 +30,7 @@ class GetStateParams(ActionParams):
 
 
 class FindElementsParams(ActionParams):
-    text: str | None = Field(None, description="part of a line")
+    text: str | None = Field(None, repr=False, description="part of a line")
     pattern: str | None = Field(None, description="regular expression")
     role: str | None = Field(None, description="ARIA role")
     selector: str | None = Field(None, description="CSS or Playwright")

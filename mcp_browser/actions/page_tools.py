@@ -15,7 +15,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, NotFound, ScriptFailed
-from mcp_browser.text import CHARACTERS_A_TOKEN, counted, cut
+from mcp_browser.text import counted, cut
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
@@ -107,9 +107,8 @@ async def answer_of(
             f"The page's tool {name} failed: {cut(message, 1_000)}.",
             hint="Look with get_state; list_page_tools has its schema.",
         ) from error
-    budget = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    return ActionResult(extracted_content=f"{name} returned:", page_content=cut(text, budget))
+    return ActionResult(extracted_content=f"{name} returned:", page_content=cut(text, ctx.room))
 
 
 async def _tools(ctx: ActionContext) -> AsyncIterator[tuple["Frame", dict[str, Any]]]:

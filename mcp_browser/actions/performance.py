@@ -33,7 +33,11 @@ class MeasurePerformanceParams(ActionParams):
     cpu: float | None = Field(None, ge=1, le=100, description="how many times slower, while it reloads")
 
 
-@performance.action(effect="navigation", own_time=lambda _: 60.0)
+@performance.action(
+    effect="navigation",
+    own_time=lambda _: 60.0,
+    code=lambda code, params: params.of == "reload" and code.call(code.page, "reload"),
+)
 async def measure_performance(ctx: ActionContext, params: MeasurePerformanceParams) -> ActionResult:
     """Measure Core Web Vitals, and what costs most: elements, requests, long tasks."""
     if params.of == "reload":

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
@@ -26,7 +26,12 @@ class SavePdfParams(ActionParams):
     name: str | None = Field(None, description="file name")
 
 
-@printing.action(effect="read")
+@printing.action(
+    effect="read",
+    code=lambda code, params: code.call(
+        code.page, "pdf", path=f"{params.name or 'page'}.pdf", print_background=True
+    ),
+)
 async def save_pdf(ctx: ActionContext, params: SavePdfParams) -> ActionResult:
     """Save the page as PDF."""
     content = await print_page(ctx, printBackground=True, preferCSSPageSize=True)
@@ -63,13 +68,9 @@ async def saved_page(
     Raises:
         NotActionable: it cannot be written.
     """
-    files = ctx.session.artifacts
-    try:
-        artifact = await files.add(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
-    except OSError as error:
-        raise files.not_written(error) from error
+    artifact = await ctx.keep(content, name or ctx.tab.title, suffix=suffix, kind=kind, default="page")
     more = f" {IN_CLEAR}" if kind in {"pdf", "mhtml"} else ""  # Pictures have them painted over
     return ActionResult(
         extracted_content=f"Saved the page as {artifact.place} ({size_text(artifact.size)}).{more}",
-        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+        attachments=ctx.attach(artifact),
     )

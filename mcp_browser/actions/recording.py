@@ -1,7 +1,7 @@
 """What is kept of an action beside its arguments: the elements they mean."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from playwright.async_api import Error as PlaywrightError
@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.coordinates import Coordinates, parse_coordinates
-from mcp_browser.actions.registry import TypedIn
+from mcp_browser.actions.registry import RegisteredAction, is_typed_in
 from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, locators
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
 
 if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
@@ -28,27 +28,6 @@ Slot = tuple[dict[str, Any], str]  # An object among the arguments, and the name
 MOST_ALIKE = 100  # How many elements of one locator are looked through
 RECORDING_SECONDS = 2.0  # How long a page may take to tell of one element
 UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has no record
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedAction:
-    """An action that was carried out, as it can be written as code.
-
-    `elements` are those that its arguments meant, as they were before it; `locators` find those alone whose
-    argument they have, and none finds those of the arguments that are `lost`. `tab` is the number of the tab
-    it was done in, `opened` those of the tabs it opened, `downloads` the names of files that began to come;
-    `url` is the page after it.
-    """
-
-    name: str
-    arguments: Mapping[str, Any]
-    elements: tuple[ElementRecord, ...] = ()
-    locators: Mapping[str, ElementLocator] = field(default_factory=dict[str, ElementLocator])
-    lost: frozenset[str] = frozenset()
-    url: str = ""
-    tab: int | None = None
-    opened: tuple[int, ...] = ()
-    downloads: tuple[str, ...] = ()
 
 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -73,23 +52,25 @@ def place_of(arguments: Mapping[str, Any], argument: str) -> tuple[Any, str]:
     return holder, last
 
 
+def params_of(action: RegisteredAction, arguments: Mapping[str, Any]) -> BaseModel | None:
+    """Recorded arguments as the action's parameters; None where they are not."""
+    try:
+        return action.validate(arguments)
+    except InvalidArguments:
+        return None
+
+
 def typed_places(params: type[BaseModel], arguments: dict[str, Any]) -> Iterator[Slot]:
     """Where among the arguments of an action a text stands that is typed into the page."""
     for name, value in arguments.items():
         field = params.model_fields.get(name)
         if field is None:
             continue
-        if _is_typed_in(field):
+        if is_typed_in(field):
             yield arguments, name
         elif isinstance(value, list) and (inner := _model_in(field)) is not None:
             for part in cast("list[dict[str, Any]]", value):
                 yield from typed_places(inner, part)
-
-
-def _is_typed_in(field: FieldInfo) -> bool:
-    """Whether it is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
-    marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
-    return any(isinstance(mark, TypedIn) for mark in marks)
 
 
 def _model_in(field: FieldInfo) -> type[BaseModel] | None:

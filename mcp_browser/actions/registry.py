@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 
 import anyio.to_thread
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
+from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.addresses import is_on
@@ -70,6 +72,12 @@ class TypedIn:
 TYPED_IN = TypedIn()
 
 
+def is_typed_in(field: FieldInfo) -> bool:
+    """Whether a parameter is marked so, itself or in a union such as `Annotated[str, TYPED_IN] | None`."""
+    marks = [*field.metadata, *(mark for kind in get_args(field.annotation) for mark in get_args(kind)[1:])]
+    return any(isinstance(mark, TypedIn) for mark in marks)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredAction:
     """An action as the registry keeps it.
@@ -91,6 +99,7 @@ class RegisteredAction:
     during_dialog: bool
     pictured: bool | Callable[[Any], bool]
     own_time: Callable[[Any], float] | None
+    code: WriteCode | None
     reach: Reach
     domains: tuple[str, ...]
     page_filter: "Callable[[Page], bool] | None"
@@ -161,6 +170,7 @@ class Registry:
         during_dialog: bool = False,
         pictured: bool | Callable[[Any], bool] = False,
         own_time: Callable[[Any], float] | None = None,
+        code: WriteCode | None = None,
         reach: Reach | None = None,
         domains: Iterable[str] = (),
         page_filter: "Callable[[Page], bool] | None" = None,
@@ -182,6 +192,8 @@ class Registry:
             pictured: its result has a picture of the view, with the mouse's cursor, and tells where that is;
                 a function says so from its parameters.
             own_time: how many seconds the action may wait by its caller's wish, from its parameters.
+            code: adds Playwright's statements that do the same to the `Code` that it is given, by the
+                parameters; what only reads and has none is left out of scripts.
             reach: what it acts on, for a policy: `elements` where all that it does to the page goes through
                 `Tab.input`, the `page` as a whole, only the `view`, or `anything`. By default `anything` with
                 the effect `input`, else the `page`.
@@ -193,13 +205,11 @@ class Registry:
             name = function.__name__
             if name in self._excluded:
                 return function
-            if name in self._actions:
-                raise ValueError(f"an action {name!r} is registered already")
             text = description or _first_paragraph(function)
             if not text:
                 raise ValueError(f"action {name!r} needs a description or a docstring")
             model, run = _bind(function, param_model)
-            self._actions[name] = RegisteredAction(
+            action = RegisteredAction(
                 name=name,
                 description=text,
                 param_model=model,
@@ -211,10 +221,12 @@ class Registry:
                 during_dialog=during_dialog,
                 pictured=pictured,
                 own_time=own_time,
+                code=code,
                 reach=reach or ("anything" if effect == "input" else "page"),
                 domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,
             )
+            self._add(action)
             return function
 
         return register
@@ -226,26 +238,28 @@ class Registry:
             ValueError: an action of that name is here already.
         """
         for action in other:
-            if action.name in self._excluded:
-                continue
-            if action.name in self._actions:
-                raise ValueError(f"an action {action.name!r} is registered already")
-            self._actions[action.name] = replace(action, group=group or action.group)
+            self._add(replace(action, group=group or action.group))
+
+    def _add(self, action: RegisteredAction) -> None:
+        if action.name in self._excluded:
+            return
+        if action.name in self._actions:
+            raise ValueError(f"an action {action.name!r} is registered already")
+        self._actions[action.name] = action
 
     def only(self, groups: Iterable[str]) -> "Registry":
         """A registry of the actions in these groups, `all` standing for every group."""
         wanted = set(groups)
-        chosen = Registry(group=self.group, exclude_actions=self._excluded)
-        chosen._actions = {
-            action.name: action for action in self if "all" in wanted or action.group in wanted
-        }
-        return chosen
+        return self._of((action for action in self if not wanted.isdisjoint({"all", action.group})), ())
 
     def without(self, names: Iterable[str]) -> "Registry":
         """A registry of the other actions."""
-        left_out = set(names)
-        chosen = Registry(group=self.group, exclude_actions=self._excluded | left_out)
-        chosen._actions = {action.name: action for action in self if action.name not in left_out}
+        return self._of(self, names)
+
+    def _of(self, actions: Iterable[RegisteredAction], left_out: Iterable[str]) -> "Registry":
+        chosen = Registry(group=self.group, exclude_actions=self._excluded.union(left_out))
+        for action in actions:
+            chosen._add(action)
         return chosen
 
     def groups(self) -> tuple[str, ...]:

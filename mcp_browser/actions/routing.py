@@ -25,7 +25,7 @@ class BlockRouteParams(ActionParams):
 
 class MockRouteParams(BlockRouteParams):
     status: int = Field(200, ge=200, le=599, description="HTTP status")
-    body: str = Field("", max_length=LONGEST_BODY, description="of the response")
+    body: str = Field("", max_length=LONGEST_BODY, repr=False, description="of the response")
     headers: dict[str, str] = Field(default_factory=dict[str, str], description="of the response")
     delay: float = Field(0, ge=0, le=LONGEST_DELAY, description="seconds")
 

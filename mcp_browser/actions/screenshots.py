@@ -1,7 +1,8 @@
 """A screenshot of the current tab as an attachment."""
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
@@ -12,6 +13,7 @@ from mcp_browser.browser.pictures import encode_whole, make_picture
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import Size
 from mcp_browser.errors import NotActionable
+from mcp_browser.privacy.pictures import Shot
 
 if TYPE_CHECKING:
     from playwright.async_api import FloatRect
@@ -51,21 +53,14 @@ async def take_screenshot(
     Raises:
         NotActionable: nothing of the element is to be seen.
     """
-    tab, wanted = ctx.tab, ctx.settings.screenshots
+    tab = ctx.tab
     await tab.await_pictures(PICTURES_SECONDS)
     clip: FloatRect | None = None
     left_out = 0
     if element is not None:
         clip = await _part_in_view(tab, element)
     elif full_page:
-        _, _, width, height = await _layout(tab)
-        tallest = min(TALLEST * wanted.screenshot_max_side, int(TALLEST_PAINTED / await device_scale(tab)))
-        left_out = max(0, height - tallest)
-        clip = (
-            {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
-            if left_out
-            else None
-        )
+        clip, left_out = await _upper_part(tab, TALLEST * ctx.settings.screenshots.screenshot_max_side)
     shot = await tab.screenshot(full_page=full_page, clip=clip, limit=PAINTING_SECONDS if full_page else None)
     boxes: list[Box] = []
     css_width: int | None = None
@@ -79,23 +74,26 @@ async def take_screenshot(
     at = tab.cursor if cursor else None
     if at is not None:
         css_width = (await view_size(tab)).width
-    picture = await anyio.to_thread.run_sync(
-        lambda: make_picture(
-            shot,
-            format=wanted.screenshot_format,
-            quality=wanted.screenshot_quality,
-            max_side=wanted.screenshot_max_side,
-            css_width=css_width,
-            labels=boxes,
-            cursor=at,
-        ),
-        abandon_on_cancel=True,
-    )
-    size = Size(width=picture.width, height=picture.height)
+    attachment, size = await made_picture(ctx, shot, css_width=css_width, labels=boxes, cursor=at)
     if element is None and not full_page:
         ctx.session.shown_picture = size
-    attachment = Attachment(kind="image", mime_type=picture.mime_type, name=str(size), data=picture.data)
     return Screenshot(attachment, size, left_out)
+
+
+async def made_picture(ctx: ActionContext, content: bytes | Shot, **options: Any) -> tuple[Attachment, Size]:
+    """A picture as the settings want pictures, as an attachment; `options` are those of `make_picture`.
+
+    Raises:
+        OSError, ValueError: the content is no picture.
+    """
+    wanted = ctx.settings.screenshots
+    options |= {"format": wanted.screenshot_format, "quality": wanted.screenshot_quality}
+    picture = await anyio.to_thread.run_sync(
+        lambda: make_picture(content, max_side=wanted.screenshot_max_side, **options), abandon_on_cancel=True
+    )
+    size = Size(width=picture.width, height=picture.height)
+    attachment = Attachment(kind="image", mime_type=picture.mime_type, name=str(size), data=picture.data)
+    return attachment, size
 
 
 async def view_size(tab: "Tab") -> Size:
@@ -132,11 +130,7 @@ async def full_size_picture(tab: "Tab") -> tuple[bytes, int]:
     Raises:
         DeadlineExceeded: the page could not be painted in time.
     """
-    _, _, width, height = await _layout(tab)
-    left_out = max(0, height - int(TALLEST_PAINTED / await device_scale(tab)))
-    clip: FloatRect | None = None
-    if left_out:
-        clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}
+    clip, left_out = await _upper_part(tab)
     shot = await tab.screenshot(full_page=True, clip=clip, kind="png", limit=PAINTING_SECONDS)
     return await anyio.to_thread.run_sync(encode_whole, shot), left_out
 
@@ -161,6 +155,15 @@ async def _part_in_view(tab: "Tab", element: Element) -> "FloatRect":
             f"Nothing of {element} is to be seen.", hint="Take a screenshot of the view instead."
         )
     return {"x": left, "y": top, "width": right - left, "height": bottom - top}
+
+
+async def _upper_part(tab: "Tab", tallest: float = math.inf) -> "tuple[FloatRect | None, int]":
+    """What of a page a picture can have, None for all, and how many CSS pixels below it are left out."""
+    _, _, width, height = await _layout(tab)
+    left_out = max(0, height - int(min(tallest, TALLEST_PAINTED / await device_scale(tab))))
+    if not left_out:
+        return None, 0
+    return {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height - left_out)}, left_out
 
 
 async def _layout(tab: "Tab") -> tuple[int, int, int, int]:

@@ -1,15 +1,16 @@
 """A caller's own JavaScript, in the page."""
 
 import json
+import re
 
 from pydantic import Field
 
+from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.evaluation import evaluate
 from mcp_browser.errors import DialogOpen
-from mcp_browser.text import CHARACTERS_A_TOKEN
 
 scripting = Registry(group="scripting")
 
@@ -18,15 +19,31 @@ SECONDS = 30.0  # How long a script may take where its caller does not say
 
 
 class EvaluateScriptParams(ActionParams):
-    script: str = Field(min_length=1, description="expression, function, or statements with return")
+    script: str = Field(
+        min_length=1, repr=False, description="expression, function, or statements with return"
+    )
     index: OptionalIndex = Field(None, description="given to it as `element`")
     timeout: float = Field(SECONDS, gt=0, le=600, description="seconds")
 
 
-@scripting.action(destructive=True, own_time=lambda params: params.timeout)
+_FUNCTION = re.compile(r"\s*(?:async\b|function\b|\([^()]*\)\s*=>|\w+\s*=>)")
+
+
+def _code(code: Code, params: EvaluateScriptParams) -> None:
+    script = params.script
+    if params.index is not None:
+        # Ours is given the element as `element`, and may be statements with a return.
+        body = script if "return" in script else f"return {script}"
+        code.call(code.element(), "evaluate", f"element => {{ {body} }}")
+    else:
+        wrapped = "return" in script and _FUNCTION.match(script) is None
+        code.call(code.page, "evaluate", f"() => {{ {script} }}" if wrapped else script)
+
+
+@scripting.action(destructive=True, own_time=lambda params: params.timeout, code=_code)
 async def evaluate_script(ctx: ActionContext, params: EvaluateScriptParams) -> ActionResult:
     """Run JavaScript in the page; its result comes as JSON."""
-    budget = ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
+    budget = ctx.room
     try:
         given = await evaluate(
             ctx.tab, params.script, index=params.index, seconds=params.timeout, characters=budget

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic.config import JsonDict
 
+from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
@@ -40,11 +41,23 @@ class ScrollParams(ActionParams):
 
 
 class ScrollToTextParams(ActionParams):
-    text: str = Field(min_length=1)
+    text: str = Field(min_length=1, repr=False)
     nth: int = Field(1, ge=1, json_schema_extra=_without_bounds, description="which occurrence")
 
 
-@scrolling.action(reach="view")
+def _scroll_code(code: Code, params: ScrollParams) -> None:
+    x, y = _STEPS[params.direction]
+    if math.isinf(y):
+        by = f"top: {'-' if y < 0 else ''}1e6"
+    else:
+        by = f"left: {x * params.pages:g} * innerWidth" if x else f"top: {y * params.pages:g} * innerHeight"
+    if params.index is not None:
+        code.call(code.element(), "evaluate", f"element => element.scrollBy({{{by}}})")
+    else:
+        code.call(code.page, "evaluate", f"document.scrollingElement.scrollBy({{{by}}})")
+
+
+@scrolling.action(reach="view", code=_scroll_code)
 async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
     """Scroll the page, or inside an element."""
     x, y = _STEPS[params.direction]
@@ -55,7 +68,12 @@ async def scroll(ctx: ActionContext, params: ScrollParams) -> ActionResult:
     return ActionResult(extracted_content=_describe(scrolled, horizontal=x != 0, direction=params.direction))
 
 
-@scrolling.action(reach="view")
+@scrolling.action(
+    reach="view",
+    code=lambda code, params: code.call(
+        code.find("text", params.text, nth=params.nth - 1), "scroll_into_view_if_needed"
+    ),
+)
 async def scroll_to_text(ctx: ActionContext, params: ScrollToTextParams) -> ActionResult:
     """Scroll to where a text stands."""
     found = await ctx.tab.ask(ctx.tab.dom.scroll_to_text(params.text, nth=params.nth))

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
@@ -56,14 +56,10 @@ async def start_recording(ctx: ActionContext, params: StartRecordingParams) -> A
 @session_recording.action(effect="read", own_time=lambda _: 60)
 async def stop_recording(ctx: ActionContext, params: StopRecordingParams) -> ActionResult:
     """End the recording; its file."""
-    files = ctx.session.artifacts
     recordings = await ctx.session.plugin(Recordings)
     try:
         ended = await recordings.stop(params.kind)
     except OSError as error:
-        raise files.not_written(error) from error
+        raise ctx.session.artifacts.not_written(error) from error
     told = "; ".join(f"{one.place} ({size_text(one.size)})" for one in ended)
-    return ActionResult(
-        extracted_content=f"Recorded {told}.",
-        attachments=tuple(Attachment.of_file(one, local=not files.remote) for one in ended),
-    )
+    return ActionResult(extracted_content=f"Recorded {told}.", attachments=ctx.attach(*ended))

@@ -1,42 +1,52 @@
-"""What a session has done, as a test for Playwright."""
+"""What a session has done, as a test for Playwright; and locators for tests."""
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from mcp_browser.actions.code import Python, TypeScript, all_lines, secrets_in, variable_of
-from mcp_browser.actions.code_body import CodeBody
-from mcp_browser.actions.code_statements import READING, STATEMENTS
+from pydantic import Field
+
+from mcp_browser import __version__
+from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
+from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import (
     UNKNOWN,
-    RecordedAction,
     locator_of,
+    params_of,
     place_of,
     record_elements,
     typed_places,
 )
-from mcp_browser.actions.registry import RegisteredAction
+from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.dom.locators import ElementLocator
-from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.addresses import redact_addresses
+from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import is_secret_name
-from mcp_browser.text import in_texts
+from mcp_browser.text import counted, in_texts
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from mcp_browser.dom.locators import ElementLocator
 
-CodeLanguage = Literal["python", "typescript"]
+session_script = Registry(group="testing")
 
 EXPORT_SCRIPT = "export_script"
 MOST_RECORDED = 2_000  # How many actions of a session are kept; then the oldest go
 TYPED = ("text", "value", "keys")  # Arguments whose text is typed into the element beside them
-NOT_RECORDED = READING | {EXPORT_SCRIPT}
+
+
+class ExportScriptParams(ActionParams):
+    language: CodeLanguage = "python"
+    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
+
+
+class GenerateLocatorParams(ActionParams):
+    index: int
 
 
 class SessionScript(SessionPlugin):
@@ -50,11 +60,12 @@ class SessionScript(SessionPlugin):
 
     async def before(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> "PendingAction | None":
         """Note what an action is about to act on; its caller holds the session."""
-        if action.name not in STATEMENTS and (action.effect == "read" or action.name in NOT_RECORDED):
+        if action.code is None and action.effect == "read":
             return None
         session = self._session
         if not self.actions and not self.dropped:
-            self.start = _without_secrets(session.current_tab.url)
+            opens = action.effect == "navigation" and isinstance(arguments.get("url"), str)
+            self.start = "" if opens else _without_secrets(session.current_tab.url)
         elements = await record_elements(session, arguments, hide=lambda value: value)
         found: dict[str, ElementLocator] = {}
         lost: set[str] = set()
@@ -66,7 +77,16 @@ class SessionScript(SessionPlugin):
             except UNKNOWN:
                 continue
         kept = await self._without_secrets(action, arguments, elements)
-        return PendingAction(session, action.name, kept, elements, found, frozenset(lost))
+        recorded = RecordedAction(
+            name=action.name,
+            params=params_of(action, kept),
+            code=action.code,
+            elements=elements,
+            locators=found,
+            lost=frozenset(lost),
+            tab=session.current_tab.id,
+        )
+        return PendingAction(session, recorded, frozenset(session.tabs), len(session.downloads))
 
     def add(self, action: RecordedAction) -> None:
         """Keep an action that was carried out."""
@@ -101,67 +121,78 @@ class SessionScript(SessionPlugin):
         return place.password
 
 
+@dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An action that is being carried out, and how things were before it."""
+    """An action that is being carried out, and which tabs and how many downloads there were before it."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is known before it is done
-        self,
-        session: BrowserSession,
-        name: str,
-        arguments: dict[str, Any],
-        elements: tuple[ElementRecord, ...],
-        found: dict[str, ElementLocator],
-        lost: frozenset[str],
-    ) -> None:
-        self._session = session
-        self._name, self._arguments = name, arguments
-        self._elements, self._locators, self._lost = elements, found, lost
-        self._tab = session.current_tab.id
-        self._tabs, self._files = set(session.tabs), len(session.downloads)
+    session: BrowserSession
+    action: RecordedAction
+    tabs: frozenset[int]
+    downloads: int
 
     def done(self, data: Mapping[str, Any]) -> RecordedAction:
         """The action as it was carried out; `data` are those of its result."""
-        session = self._session
-        more = {"snapshot": data["snapshot"]} if "snapshot" in data else {}
-        return RecordedAction(
-            name=self._name,
-            arguments=self._arguments | more,
-            elements=self._elements,
-            locators=self._locators,
-            lost=self._lost,
+        session = self.session
+        return replace(
+            self.action,
             url=_without_secrets(session.current_tab.url),
-            tab=self._tab,
-            opened=tuple(sorted(set(session.tabs) - self._tabs)),
-            downloads=tuple(file.name for file in session.downloads[self._files :]),
+            opened=tuple(sorted(set(session.tabs) - self.tabs)),
+            downloads=tuple(file.name for file in session.downloads[self.downloads :]),
+            snapshot=data.get("snapshot"),
         )
 
 
 def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
     """The lines of one action."""
-    return all_lines(CodeBody().add([action]), _language(language))
+    script = Script(language)
+    script.add(action)
+    return script.lines()
 
 
-def write_script(script: SessionScript, language: CodeLanguage, *, name: str, version: str) -> str:
+def write_script(session: SessionScript, language: CodeLanguage, *, name: str) -> str:
     """A test of pytest-playwright or of @playwright/test that does what the session has done."""
-    first = script.actions[0].name if script.actions else ""
-    start = "" if first in ("go_to_url", "open_tab") else script.start
-    lines = all_lines(CodeBody(start).add(script.actions), _language(language))
-    text = "\n".join(lines)
-    secrets = secrets_in([action.arguments for action in script.actions])
-    return _template(language).render(
-        name=name,
-        version=version,
-        dropped=script.dropped,
-        lines=lines,
-        variables={secret: variable_of(secret) for secret in secrets},
-        dialogs="answer_dialogs(" in text or "answerDialogs(" in text,
-        patterns="re.compile(" in text,
-        expects="expect(" in text,
+    script = Script(language, session.start)
+    for action in session.actions:
+        script.add(action)
+    template = "test.py.txt" if language == "python" else "test.ts.txt"
+    return script.render(template, name=name, version=__version__, dropped=session.dropped)
+
+
+@session_script.action(effect="read")
+async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
+    """Write what this session has done, with its assertions, as a test for Playwright."""
+    script = await ctx.session.plugin(SessionScript)
+    if not script.actions:
+        raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
+    text = write_script(script, params.language, name=params.name)
+    # A page may show what was typed into it: the name of a button, the text of a region.
+    text = hide(text, ctx.session.hidden, mark="<{}>")
+    python = params.language == "python"
+    artifact = await ctx.keep(
+        text.encode(),
+        f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
+        suffix=".py" if python else ".ts",
+        kind="script",
+        default="test",
+    )
+    return ActionResult(
+        extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
+        page_content=text,
+        attachments=ctx.attach(artifact),
     )
 
 
-def _language(language: CodeLanguage) -> Python | TypeScript:
-    return Python() if language == "python" else TypeScript()
+@session_script.action(effect="read")
+async def generate_locator(ctx: ActionContext, params: GenerateLocatorParams) -> ActionResult:
+    """Get Playwright's locator for an element, for a test in Python or TypeScript."""
+    found = await locator_of(ctx.tab, params.index)
+    languages: tuple[CodeLanguage, ...] = ("python", "typescript")
+    data = {language: str(Script(language).element("page", [found])) for language in languages}
+    return ActionResult(
+        extracted_content=f"The locators of [{params.index}]:",
+        page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
+        data=data,
+    )
 
 
 def _are_keys(text: str) -> bool:
@@ -188,17 +219,3 @@ def _is_secret(record: ElementRecord) -> bool:
 def _name_of(record: ElementRecord) -> str:
     name = record.attributes.get("name") or record.name or "password"
     return re.sub(r"\W+", "_", name).strip("_").lower() or "password"
-
-
-@cache
-def _template(language: CodeLanguage) -> "Template":
-    # Imported late: most sessions write no script.
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
-
-    suffix = "py" if language == "python" else "ts"
-    file = resources.files("mcp_browser.actions").joinpath("templates", f"test.{suffix}.txt")
-    # What is put in are statements that were quoted as such.
-    environment = Environment(
-        autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(file.read_text("utf-8"))

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.uploads import allowed_files
 from mcp_browser.browser.files.artifacts import IN_CLEAR
 from mcp_browser.browser.files.atomic import write_whole
@@ -33,7 +33,7 @@ from mcp_browser.browser.site_data import (
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie
-from mcp_browser.text import cut_address, quoted
+from mcp_browser.text import cut, cut_address, quoted
 
 storage = Registry(group="storage")
 
@@ -51,7 +51,7 @@ class GetCookiesParams(ActionParams):
 
 class SetCookieParams(ActionParams):
     name: str = Field(min_length=1)
-    value: str = Field(max_length=4096)
+    value: str = Field(max_length=4096, repr=False)
     url: str | None = Field(None, description="default: the page")
     domain: str | None = Field(None, description="subdomains included")
     path: str | None = Field(None, description="default: /")
@@ -233,7 +233,7 @@ async def save_storage_state(ctx: ActionContext, params: SaveStorageStateParams)
         raise files.not_written(error) from error
     return ActionResult(
         extracted_content=f"Saved {count(state)} as {artifact.place}. {IN_CLEAR}",
-        attachments=(Attachment.of_file(artifact, local=not files.remote),),
+        attachments=ctx.attach(artifact),
     )
 
 
@@ -299,5 +299,4 @@ def _site(ctx: ActionContext, url: str | None) -> str:
 
 
 def _shown(name: str, value: str, show: bool) -> str:
-    text = Redactor(show=show).value(name, value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return cut(Redactor(show=show).value(name, value), LONGEST)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import anyio.to_thread
 from pydantic import Field
 
-from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.markdown import take_part, to_markdown
+from mcp_browser.actions.context import ActionContext, split_parts
+from mcp_browser.actions.markdown import to_markdown
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import CHARACTERS_A_TOKEN, clean_text, counted
+from mcp_browser.text import clean_text, counted
 
 if TYPE_CHECKING:
     from mcp_browser.actions.answer_schema import AnswerSchema
@@ -61,12 +61,12 @@ async def extract_data(ctx: ActionContext, params: ExtractDataParams) -> ActionR
     told = _summary(filled, fits=not problems)
     data = {"data": filled.data, "found": filled.found, "missing": filled.missing, "problems": problems}
     attachments: tuple[Attachment, ...] = ()
-    if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > _room(ctx):
+    if is_file := params.save or len(json.dumps(data, ensure_ascii=False)) > ctx.room:
         saved = await _save(ctx, json.dumps(filled.data, ensure_ascii=False, indent=1), "data.json")
         told += f" Saved the data as {saved.place}; lists are cut here."
-        attachments = (Attachment.of_file(saved, local=not ctx.session.artifacts.remote),)
+        attachments = ctx.attach(saved)
         data["data"] = _first(filled.data)
-    room = _room(ctx) - len(json.dumps({**data, "content": ""}, ensure_ascii=False))
+    room = ctx.room - len(json.dumps({**data, "content": ""}, ensure_ascii=False))
     if content and not read and room > LEAST_CONTENT:
         data["content"], is_cut = _fitting(content, room)
         told += f" The content may say the rest{'; it is cut: see extract_content' if is_cut else ''}."
@@ -91,7 +91,7 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
         raise InvalidArguments(f"There is no table {params.table}: there are {len(tables)}.")
     numbers = [params.table] if params.table is not None else range(1, len(tables) + 1)
     texts = {number: _as_text(tables[number - 1], params) for number in numbers}
-    room = _room(ctx)
+    room = ctx.room
     lines: list[str] = []
     saved: list[Artifact] = []
     for number, text in texts.items():
@@ -109,7 +109,7 @@ async def extract_tables(ctx: ActionContext, params: ExtractTablesParams) -> Act
     return ActionResult(
         extracted_content="\n".join((f"{told}:", *(f"File: {file.place}" for file in saved))),
         page_content="\n".join(lines),
-        attachments=tuple(Attachment.of_file(file, local=not ctx.session.artifacts.remote) for file in saved),
+        attachments=ctx.attach(*saved),
     )
 
 
@@ -126,32 +126,21 @@ async def extract_article(ctx: ActionContext, params: ExtractArticleParams) -> A
             "The page has no article.",
             hint="Read all of it with extract_content, its tables with extract_tables.",
         )
-    shown, parts = take_part(text, part=params.part, size=_room(ctx))
-    what = "The article"
-    if parts > 1:
-        what += f", part {params.part} of {parts}"
-        what += f" (next: part={params.part + 1})" if params.part < parts else ""
-    return ActionResult(
-        extracted_content=f"{what}:", page_content=shown, data={"part": params.part, "parts": parts}
-    )
+    return ctx.one_part("The article", text, params.part)
 
 
 async def _detailed(ctx: ActionContext, index: int | None) -> str:
     return await ctx.tab.ask(ctx.tab.dom.html(index, readable=True, detailed=True))
 
 
-def _room(ctx: ActionContext) -> int:
-    return ctx.settings.observation.snapshot_budget * CHARACTERS_A_TOKEN
-
-
 def _fitting(content: str, room: int) -> tuple[str, bool]:
     """The beginning of a content that has room in a result as JSON, and whether there is more."""
     size = room
     while True:
-        part, parts = take_part(content, part=1, size=size)
+        part, *rest = split_parts(content, size)
         taken = len(json.dumps(part, ensure_ascii=False)) - len('""')
         if taken <= room:
-            return part, parts > 1
+            return part, bool(rest)
         size = size * room // (taken + 1)
 
 
@@ -226,9 +215,5 @@ def _first(data: Any) -> Any:
 
 
 async def _save(ctx: ActionContext, text: str, name: str) -> Artifact:
-    files = ctx.session.artifacts
-    try:
-        shown = hide(text, ctx.session.hidden)
-        return await files.add(shown.encode("utf-8"), name, kind="extract", default="table")
-    except OSError as error:
-        raise files.not_written(error) from error
+    shown = hide(text, ctx.session.hidden)
+    return await ctx.keep(shown.encode("utf-8"), name, kind="extract", default="table")

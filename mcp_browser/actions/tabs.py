@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.navigation import open_url
+from mcp_browser.actions.navigation import address_of, open_url
 from mcp_browser.actions.page_tools import answer_of
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
@@ -26,7 +26,10 @@ class CloseTabParams(ActionParams):
     tab: int | None = Field(None, description="default: the current one")
 
 
-@tabs.action(effect="navigation")
+@tabs.action(
+    effect="navigation",
+    code=lambda code, params: code.new_page(address_of(params.url) if params.url else None),
+)
 async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
     """Open a new tab and switch to it."""
     if params.url is not None:
@@ -35,7 +38,11 @@ async def open_tab(ctx: ActionContext, params: OpenTabParams) -> ActionResult:
     return ActionResult(extracted_content=f"Opened the blank tab {tab.id}.")
 
 
-@tabs.action(effect="navigation", during_dialog=True)
+@tabs.action(
+    effect="navigation",
+    during_dialog=True,
+    code=lambda code, params: code.call(code.tab(params.tab), "bring_to_front"),
+)
 async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResult:
     """Switch to a tab by its number."""
     tab = await ctx.session.switch_tab(params.tab)
@@ -46,7 +53,12 @@ async def switch_tab(ctx: ActionContext, params: SwitchTabParams) -> ActionResul
     return ActionResult(extracted_content=told, observation=await ctx.session.full_observation())
 
 
-@tabs.action(effect="navigation", destructive=True, during_dialog=True)
+@tabs.action(
+    effect="navigation",
+    destructive=True,
+    during_dialog=True,
+    code=lambda code, params: code.call(code.page if params.tab is None else code.tab(params.tab), "close"),
+)
 async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
     """Close a tab."""
     closing = ctx.tab.id if params.tab is None else params.tab
@@ -56,10 +68,14 @@ async def close_tab(ctx: ActionContext, params: CloseTabParams) -> ActionResult:
 
 class HandleDialogParams(ActionParams):
     accept: bool = Field(description="true: OK, also with a text; false: Cancel")
-    text: str | None = Field(None, description="answer to a prompt")
+    text: str | None = Field(None, repr=False, description="answer to a prompt")
 
 
-@tabs.action(reach="elements", during_dialog=True)
+@tabs.action(
+    reach="elements",
+    during_dialog=True,
+    code=lambda code, params: code.answer_dialog((params.accept and params.text) or params.accept),
+)
 async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> ActionResult:
     """Accept or dismiss the open JavaScript dialog."""
     dialog = ctx.tab.dialog

@@ -1,4 +1,4 @@
-"""Assertions about the page, with Playwright's waiting and messages, and locators for tests."""
+"""Assertions about the page, with Playwright's waiting and messages."""
 
 import re
 from collections.abc import Coroutine
@@ -10,11 +10,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Locator, expect
 from pydantic import Field, model_validator
 
+from mcp_browser.actions.code import Code, Expression, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.recording import locator_of
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
-from mcp_browser.actions.result import ActionResult, Attachment
-from mcp_browser.actions.session_script import CodeLanguage, SessionScript, write_script
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.session import BrowserSession
@@ -22,8 +22,7 @@ from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
-from mcp_browser.text import counted, cut_address
-from mcp_browser.version import __version__
+from mcp_browser.text import counted, cut, cut_address
 
 testing = Registry(group="testing")
 
@@ -67,7 +66,7 @@ class _OfOneElement(_OfElement):
 
 
 class ExpectVisibleParams(_OfElement):
-    text: str | None = Field(None, description="or a text that is seen anywhere on the page")
+    text: str | None = Field(None, repr=False, description="or a text that is seen anywhere on the page")
     hidden: bool = Field(False, description="expect that it is not visible, or not there")
 
     @model_validator(mode="after")
@@ -78,7 +77,7 @@ class ExpectVisibleParams(_OfElement):
 
 
 class ExpectTextParams(_OfElement):
-    text: str = Field(description="that the element, or the page, contains")
+    text: str = Field(repr=False, description="that the element, or the page, contains")
     exact: bool = Field(False, description="it is the whole text")
 
     @model_validator(mode="after")
@@ -90,7 +89,7 @@ class ExpectTextParams(_OfElement):
 
 class ExpectValueParams(_OfOneElement):
     value: str | bool | list[str] = Field(
-        description="of a field; true or false for checked; several of a multiple select"
+        repr=False, description="of a field; true or false for checked; several of a multiple select"
     )
 
 
@@ -108,15 +107,6 @@ class ExpectSnapshotParams(_OfElement):
     replace: bool = Field(False, description="keep it anew, do not compare")
 
 
-class ExportScriptParams(ActionParams):
-    language: CodeLanguage = "python"
-    name: str = Field("session", pattern=r"^\w{1,60}$", description="of the test and its file")
-
-
-class GenerateLocatorParams(ActionParams):
-    index: int
-
-
 @dataclass(frozen=True, slots=True)
 class _Target:
     """What an assertion is about: Playwright's locator, and what it is called in messages."""
@@ -132,7 +122,19 @@ class _KeptRegions(SessionPlugin):
         self.snapshots: dict[str, str] = {}
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _subject(code: Code, params: _OfElement) -> Expression:
+    """What an assertion is about, as code finds it."""
+    if params.index is not None:
+        return code.element()
+    return code.find("selector", params.selector or "body", nth=None)
+
+
+def _visible_code(code: Code, params: ExpectVisibleParams) -> None:
+    subject = code.find("visible text", params.text) if params.text else _subject(code, params)
+    code.expect(subject, "to_be_hidden" if params.hidden else "to_be_visible")
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_visible_code)
 async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> ActionResult:
     """Assert that an element or a text is visible, or that it is hidden."""
     if params.text:
@@ -146,7 +148,11 @@ async def expect_visible(ctx: ActionContext, params: ExpectVisibleParams) -> Act
     )
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _text_code(code: Code, params: ExpectTextParams) -> None:
+    code.expect(_subject(code, params), "to_have_text" if params.exact else "to_contain_text", params.text)
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_text_code)
 async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionResult:
     """Assert what text an element or the page has; spaces are taken as one."""
     target = await _target(ctx, params)
@@ -158,7 +164,18 @@ async def expect_text(ctx: ActionContext, params: ExpectTextParams) -> ActionRes
     return await _assert(ctx, params, wanted, f"{target.told} to contain the text {text!r}")
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _value_code(code: Code, params: ExpectValueParams) -> None:
+    field = _subject(code, params)
+    match params.value:
+        case bool(checked):
+            code.expect(field, "to_be_checked", **({} if checked else {"checked": False}))
+        case str(value):
+            code.expect(field, "to_have_value", value)
+        case values:
+            code.expect(field, "to_have_values", values)
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_value_code)
 async def expect_value(ctx: ActionContext, params: ExpectValueParams) -> ActionResult:
     """Assert the value of a field, or whether it is checked."""
     target = await _target(ctx, params)
@@ -176,19 +193,30 @@ async def expect_value(ctx: ActionContext, params: ExpectValueParams) -> ActionR
     return await _assert(ctx, params, wanted, f"{target.told} {told}")
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _url_of(params: ExpectUrlParams) -> str | re.Pattern[str]:
+    """The whole address, or what it has to match."""
+    whole = "://" in params.url and "*" not in params.url
+    return params.url if whole else UrlPattern(params.url).regex
+
+
+def _url_code(code: Code, params: ExpectUrlParams) -> None:
+    code.expect(code.page, "to_have_url", _url_of(params))
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_url_code)
 async def expect_url(ctx: ActionContext, params: ExpectUrlParams) -> ActionResult:
     """Assert the address of the page."""
-    url = params.url
-    whole = "://" in url and "*" not in url
-    wanted = expect(ctx.tab.page).to_have_url(
-        url if whole else UrlPattern(url).regex, timeout=params.milliseconds
-    )
-    told = f"to be {cut_address(url)}" if whole else f"to match {url!r}"
+    url = _url_of(params)
+    wanted = expect(ctx.tab.page).to_have_url(url, timeout=params.milliseconds)
+    told = f"to be {cut_address(url)}" if isinstance(url, str) else f"to match {params.url!r}"
     return await _assert(ctx, params, wanted, f"the page's URL {told}")
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _count_code(code: Code, params: ExpectCountParams) -> None:
+    code.expect(code.find("selector", params.selector, nth=None), "to_have_count", params.count)
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_count_code)
 async def expect_count(ctx: ActionContext, params: ExpectCountParams) -> ActionResult:
     """Assert how many elements match a selector."""
     found = expect(ctx.tab.page.locator(params.selector))
@@ -198,7 +226,13 @@ async def expect_count(ctx: ActionContext, params: ExpectCountParams) -> ActionR
     )
 
 
-@testing.action(effect="read", own_time=lambda params: params.timeout)
+def _snapshot_code(code: Code, params: ExpectSnapshotParams) -> None:
+    if code.action.snapshot is None:
+        raise NoEquivalent("the region was not recorded")
+    code.expect(_subject(code, params), "to_match_aria_snapshot", code.action.snapshot)
+
+
+@testing.action(effect="read", own_time=lambda params: params.timeout, code=_snapshot_code)
 async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> ActionResult:
     """Keep a region's roles, names and texts under a name; from then on, assert that they are the same."""
     target = await _target(ctx, params)
@@ -220,46 +254,7 @@ async def expect_snapshot(ctx: ActionContext, params: ExpectSnapshotParams) -> A
         return result.model_copy(update={"data": {"snapshot": _WHOLE + kept}})
     now = await _aria_snapshot(ctx, target, SLACK)
     changes = unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="", n=2)
-    return result.model_copy(update={"page_content": _cut("\n".join(changes))})
-
-
-@testing.action(effect="read")
-async def export_script(ctx: ActionContext, params: ExportScriptParams) -> ActionResult:
-    """Write what this session has done, with its assertions, as a test for Playwright."""
-    script = await ctx.session.plugin(SessionScript)
-    if not script.actions:
-        raise NotFound("Nothing has been done in this session yet.", hint="Act on a page, then export it.")
-    text = write_script(script, params.language, name=params.name, version=__version__)
-    # A page may show what was typed into it: the name of a button, the text of a region.
-    text = hide(text, ctx.session.hidden, mark="<{}>")
-    files, python = ctx.session.artifacts, params.language == "python"
-    try:
-        artifact = await files.add(
-            text.encode(),
-            f"test_{params.name}.py" if python else f"{params.name}.spec.ts",
-            suffix=".py" if python else ".ts",
-            kind="script",
-            default="test",
-        )
-    except OSError as error:
-        raise files.not_written(error) from error
-    return ActionResult(
-        extracted_content=f"Wrote {counted(len(script.actions), 'action')} as {artifact.place}.",
-        page_content=text,
-        attachments=(Attachment.of_file(artifact, local=not files.remote),),
-    )
-
-
-@testing.action(effect="read")
-async def generate_locator(ctx: ActionContext, params: GenerateLocatorParams) -> ActionResult:
-    """Get Playwright's locator for an element, for a test in Python or TypeScript."""
-    found = await locator_of(ctx.tab, params.index)
-    data = {"python": found.python(), "typescript": found.typescript()}
-    return ActionResult(
-        extracted_content=f"The locators of [{params.index}]:",
-        page_content=f"Python: {data['python']}\nTypeScript: {data['typescript']}",
-        data=data,
-    )
+    return result.model_copy(update={"page_content": cut("\n".join(changes), LONGEST_REPORT)})
 
 
 async def _target(ctx: ActionContext, params: _OfElement) -> _Target:
@@ -289,7 +284,7 @@ async def _assert(
         why = "but that means several elements" if several else f"it was not within {params.timeout:g} s"
         return ActionResult(
             error=f"Expected {what}; {why}.",
-            page_content=_cut(_without(await _secrets(ctx), _report(said))),
+            page_content=cut(_without(await _secrets(ctx), _report(said)), LONGEST_REPORT),
         )
     return ActionResult(extracted_content=f"Passed: {what}.")
 
@@ -350,7 +345,3 @@ def _without(secrets: frozenset[str], text: str) -> str:
     if any(re.search(rf"(?<!\w){re.escape(short)}(?!\w)", text) for short in secrets - long.keys()):
         return ""
     return hide(text, long, mark=HIDDEN)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_REPORT else f"{text[:LONGEST_REPORT]}…"

@@ -8,6 +8,7 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import AfterValidator, Field, model_validator
 
+from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
@@ -34,7 +35,7 @@ OptionalSeconds = Annotated[float | None, AfterValidator(lambda given: given or 
 
 
 class WaitForParams(ActionParams):
-    text: str | None = Field(None, description="is seen")
+    text: str | None = Field(None, repr=False, description="is seen")
     text_gone: str | None = Field(None, description="is not seen any more")
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
     url: str | None = Field(None, description="glob or part of it")
@@ -52,7 +53,22 @@ class WaitForParams(ActionParams):
         return self
 
 
-@waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout)
+def _wait_for_code(code: Code, params: WaitForParams) -> None:
+    limit = {"timeout": (params.seconds or params.timeout) * 1000}
+    if params.text:
+        code.call(code.find("text", params.text), "wait_for", **limit)
+    if params.text_gone:
+        code.call(code.find("text", params.text_gone), "wait_for", state="hidden", **limit)
+    if params.selector:
+        code.call(code.find("selector", params.selector), "wait_for", **limit)
+    if params.url:
+        url = params.url if "*" in params.url else f"**{params.url}**"
+        code.call(code.page, "wait_for_url", url, **limit)
+    if not code.body:
+        code.call(code.page, "wait_for_timeout", limit["timeout"])
+
+
+@waiting.action(effect="read", own_time=lambda params: params.seconds or params.timeout, code=_wait_for_code)
 async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     """Wait until all that is given holds."""
     conditions: dict[str, Condition] = {}

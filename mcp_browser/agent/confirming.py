@@ -15,6 +15,7 @@ from mcp_browser.agent.record.history import JUDGED, AgentHistory
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.side_prompts import judge
 from mcp_browser.agent.state import AgentState
+from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import ActionError, ModelError
 
 JUDGED_STEPS = 30  # How many of the last actions the judge reads
@@ -111,13 +112,18 @@ class Confirmer:
         if page is not None:
             state.seen.add(f"{page.title}\n{page.text}")
         registry = self.executor.controller.registry
+
+        def effect(name: str) -> Effect:
+            known = name in registry and registry[name].reach != "view"
+            return registry[name].effect if known else "read"
+
         return SuccessClaim(
             task=self.history.task,
             instructions=state.told,
             answer=answer,
             data=data,
             actions=tuple(self.history.actions()),
-            effect=lambda name: registry[name].effect if name in registry else "read",
+            effect=effect,
             pages=[url for url in self.history.urls if not url.startswith("chrome-error:")],
             page=page.text if page is not None else None,
             seen=state.seen,

@@ -11,9 +11,12 @@ import anyio.to_thread
 
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.navigation import go_to_url
+from mcp_browser.actions.observing import get_state
 from mcp_browser.actions.recording import UNKNOWN, record_elements
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.session_script import EXPORT_SCRIPT
+from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
 from mcp_browser.agent.decision import ActionCall
 from mcp_browser.agent.domains import Domains
@@ -99,7 +102,7 @@ class Executor:
             ActionError: it cannot be opened, or leads outside the task's domains.
         """
         self._domains.check(url, self.controller.settings)
-        await self._execute(self._own, "go_to_url", {"url": url})
+        await self._execute(self._own, go_to_url.__name__, {"url": url})
         self._has_begun = True
         await self._stay_within(set(self.session.tabs))
 
@@ -109,7 +112,7 @@ class Executor:
         Raises:
             NotFound: there is no such tab.
         """
-        await self._execute(self._own, "switch_tab", {"tab": tab_id})
+        await self._execute(self._own, switch_tab.__name__, {"tab": tab_id})
 
     async def look(self, *, picture: bool, shot: bool = False) -> Look:
         """The page's state, with a picture for the model where one is wanted and can be had.
@@ -124,7 +127,7 @@ class Executor:
         left: str | None = None
         for _ in range(2):
             left = await self._leave_outside()
-            looked = await self._patiently(self._own, "get_state", {"screenshot": picture})
+            looked = await self._patiently(self._own, get_state.__name__, {"screenshot": picture})
             observation = looked.observation
             if observation is None or self._domains.allow(observation.url):
                 break

@@ -7,6 +7,10 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, Field
 
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.navigation import go_to_url, search_web
+from mcp_browser.actions.tabs import open_tab
+from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.record.history import ActionRecord
 
 WINDOW = 20  # Within how many of the last moves repeats count
@@ -18,8 +22,9 @@ STOP_AT_REPEATS = 12
 SAME_PAGES = 5  # The number of steps on an unchanged page that the agent is warned of
 STOP_AT_PAGES = 12
 
-_WAITS = {"wait", "wait_for", "done", "call_user"}
-_ELSEWHERE = {"go_to_url", "search_web", "open_tab"}  # What they do does not depend on the page before
+_WAITS = {wait_for.__name__, DONE, CALL_USER}
+_ELSEWHERE = {one.__name__ for one in (go_to_url, search_web, open_tab)}
+"""What they do does not depend on the page before."""
 _MARKS = re.compile(r"\*?\[\d+\]")
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import anyio
 import anyio.to_thread
 
+from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.control import Control, NobodyWatches, Progress, Watcher
 from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder
@@ -251,7 +252,8 @@ class TaskRun(ABC):
         # The run may go on while it is written up; its steps themselves never change.
         as_it_is = self._without_secrets().model_copy(update={"steps": list(self.history.steps)})
         try:
-            texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path)
+            own = self.executor.controller.registry
+            texts = await anyio.to_thread.run_sync(_texts, as_it_is, self.folder.path, own)
             # Here again: whoever hears of a new file is in the event loop.
             for name, text in texts.items():
                 self.folder.write(name, text.encode())
@@ -259,9 +261,9 @@ class TaskRun(ABC):
             logger.exception("The run %s could not be written up", self.history.id)
 
 
-def _texts(history: AgentHistory, folder: Path) -> dict[str, str]:
+def _texts(history: AgentHistory, folder: Path, own: Registry) -> dict[str, str]:
     # Imported late: a template library is wanted only once a run has ended.
     from mcp_browser.agent.record.report import REPORT_FILE, render_report  # noqa: PLC0415
     from mcp_browser.agent.record.script import SCRIPT_FILE, export_script  # noqa: PLC0415
 
-    return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history)}
+    return {REPORT_FILE: render_report(history, folder), SCRIPT_FILE: export_script(history, own)}

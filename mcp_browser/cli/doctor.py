@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_browser import __version__
-from mcp_browser.actions import load_registry
 from mcp_browser.browser.process.divide.own_browser import find_own_browser
 from mcp_browser.browser.process.divide.own_relay import allows, list_tabs
 from mcp_browser.browser.process.divide.shared_profile import sharers_of
@@ -39,6 +38,7 @@ from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.offer import load_actions
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import BrowserSettings, Settings, all_options
 from mcp_browser.text import cut_address, quoted
@@ -101,7 +101,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
 def _tools(settings: Settings) -> int:
     """How many tools a client is offered on a page that no action is bound to."""
     nothing: Any = None  # Only declared here, never called
-    registry = load_registry(settings.tools)
+    registry = load_actions(settings.tools)
     own = [*AgentTools(settings, nothing, registry).tools()]
     if settings.server.http or settings.server.sse:
         own += session_tools(nothing)

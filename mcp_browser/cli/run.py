@@ -13,7 +13,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mcp_browser.actions.catalog import load_registry
 from mcp_browser.agent.assembly import actions_for
 from mcp_browser.agent.control import Control
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder, new_task_id
@@ -28,6 +27,7 @@ from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import RECORD_FILE, Claim, RunRecord, SavedRuns, owner_of
+from mcp_browser.server.offer import load_actions
 from mcp_browser.server.principals import ANONYMOUS
 from mcp_browser.settings import Settings
 
@@ -117,7 +117,7 @@ def _replay(settings: Settings, given: Mapping[str, Any], identifier: str) -> in
     variables = Variables(recorded, _variables(given.get("variable", ())))
 
     def begin(session: BrowserSession, watcher: TerminalWatcher) -> _Begun:
-        actions = actions_for(recorded.task, load_registry(settings.tools), settings.tools)
+        actions = actions_for(recorded.task, load_actions(settings.tools), settings.tools)
         replay = Replay(
             recorded=recorded,
             history=history,

@@ -17,6 +17,7 @@ from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
+from mcp_browser.server.offer import load_actions
 from mcp_browser.settings import Settings
 from mcp_browser.text import clean_text, one_line
 
@@ -50,7 +51,9 @@ def tasks(settings: Settings, given: Mapping[str, Any]) -> int:
             return _show(folders[0])
         case _:
             history = TaskFolder.read(folders[0]).history()
-            sys.stdout.write(export_script(history) if do == "export" else render_report(history, folders[0]))
+            registry = load_actions(settings.tools)
+            shown = export_script(history, registry) if do == "export" else render_report(history, folders[0])
+            sys.stdout.write(shown)
             return 0
 
 

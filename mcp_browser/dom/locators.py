@@ -3,12 +3,12 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_browser.dom.identities import ElementRecord
 
 if TYPE_CHECKING:
-    from playwright.async_api import FrameLocator, Locator, Page
+    from playwright.async_api import Locator, Page
 
 ROLES = frozenset(
     (
@@ -45,53 +45,26 @@ class ElementLocator:
     frames: tuple[str, ...] = ()
     nth: int | None = None
 
-    def python(self, page: str = "page") -> str:
-        """The expression in Python; `page` is the one for its page."""
-        base = page + "".join(f".frame_locator({quoted(path)})" for path in self.frames)
-        value = quoted(self.value)
-        call = {
-            "role": f"get_by_role({value}, name={quoted(self.name or '')}, exact=True)",
-            "label": f"get_by_label({value}, exact=True)",
-            "text": f"get_by_text({value})",
-            "visible text": f"get_by_text({value}).filter(visible=True)",
-            "selector": f"locator({value})",
-        }[self.by]
-        return f"{base}.{call}{self._nth}"
-
-    def typescript(self, page: str = "page") -> str:
-        """The expression in TypeScript; `page` is the one for its page."""
-        base = page + "".join(f".frameLocator({json_quoted(path)})" for path in self.frames)
-        value = json_quoted(self.value)
-        call = {
-            "role": f"getByRole({value}, {{ name: {json_quoted(self.name or '')}, exact: true }})",
-            "label": f"getByLabel({value}, {{ exact: true }})",
-            "text": f"getByText({value})",
-            "visible text": f"getByText({value}).filter({{ visible: true }})",
-            "selector": f"locator({value})",
-        }[self.by]
-        return f"{base}.{call}{self._nth}"
-
     @property
-    def _nth(self) -> str:
-        return "" if self.nth is None else f".nth({self.nth})"
+    def calls(self) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+        """The methods of Playwright's to call one after the other, from the page on, with their arguments."""
+        exact = {"exact": True}
+        found: dict[Kind, list[tuple[str, tuple[Any, ...], dict[str, Any]]]] = {
+            "role": [("get_by_role", (self.value,), {"name": self.name or "", **exact})],
+            "label": [("get_by_label", (self.value,), exact)],
+            "text": [("get_by_text", (self.value,), {})],
+            "visible text": [("get_by_text", (self.value,), {}), ("filter", (), {"visible": True})],
+            "selector": [("locator", (self.value,), {})],
+        }
+        frames = [("frame_locator", (path,), dict[str, Any]()) for path in self.frames]
+        return [*frames, *found[self.by], *([] if self.nth is None else [("nth", (self.nth,), {})])]
 
     def on(self, page: "Page") -> "Locator":
         """Playwright's locator on a page."""
-        base: Page | FrameLocator = page
-        for path in self.frames:
-            base = base.frame_locator(path)
-        match self.by:
-            case "role":
-                found = base.get_by_role(cast("Any", self.value), name=self.name, exact=True)
-            case "label":
-                found = base.get_by_label(self.value, exact=True)
-            case "text":
-                found = base.get_by_text(self.value)
-            case "visible text":
-                found = base.get_by_text(self.value).filter(visible=True)
-            case "selector":
-                found = base.locator(self.value)
-        return found if self.nth is None else found.nth(self.nth)
+        found: Any = page
+        for method, arguments, options in self.calls:
+            found = getattr(found, method)(*arguments, **options)
+        return found
 
 
 def locators(record: ElementRecord) -> list[ElementLocator]:

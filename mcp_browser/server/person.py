@@ -9,7 +9,6 @@ from typing import Any
 import mcp_types as types
 from pydantic import Field
 
-from mcp_browser.actions.catalog import person_tools, view_tools
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
@@ -28,6 +27,7 @@ from mcp_browser.server.handover import (
     no_view,
     where_to_act,
 )
+from mcp_browser.server.offer import person_tools, view_tools
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tools import call_result, progress
 from mcp_browser.settings import Settings
@@ -37,7 +37,10 @@ class AskPersonParams(ActionParams):
     """What to ask."""
 
     reason: str = Field(
-        min_length=1, max_length=2_000, description="what they are to do in the browser, or to answer"
+        repr=False,
+        min_length=1,
+        max_length=2_000,
+        description="what they are to do in the browser, or to answer",
     )
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from mcp.server.stdio import stdio_server
 
-from mcp_browser.actions import default_registry, load_registry
-from mcp_browser.actions.catalog import SESSIONS
+from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
@@ -22,6 +21,7 @@ from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.handover import ViewLink, no_view
+from mcp_browser.server.offer import SESSIONS, load_actions
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.resources.catalog import ResourceProvider
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -66,7 +66,7 @@ def registry_of(settings: Settings) -> Registry:
     """
     # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
     with redirect_stdout(sys.stderr):
-        registry = load_registry(settings.tools)
+        registry = load_actions(settings.tools)
     audit_log_of(settings)
     if settings.tools.policy is not None:
         known = dict.fromkeys(action.name for actions in (default_registry(), registry) for action in actions)

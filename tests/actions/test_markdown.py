@@ -1,11 +1,14 @@
 """HTML as Markdown, and its parts."""
 
 import re
+from typing import Any
 
 import pytest
 
-from mcp_browser.actions.markdown import split_parts, take_part, to_markdown, without_scripts
+from mcp_browser.actions.context import ActionContext, split_parts
+from mcp_browser.actions.markdown import to_markdown, without_scripts
 from mcp_browser.errors import NotFound
+from mcp_browser.settings import Settings
 
 
 def markdown(html: str, *, links: bool = False) -> str:
@@ -156,8 +159,14 @@ def test_a_text_without_spaces_is_cut_anyway() -> None:
 
 
 def test_a_part_that_is_not_there_says_how_many_there_are() -> None:
-    assert take_part("x" * 25, part=3, size=10) == ("x" * 5, 3)
-    assert take_part("", part=1, size=10) == ("", 1)
+    session: Any = None
+    ctx = ActionContext(session, Settings())
+    text = "x" * int(2.5 * ctx.room)
+    last = ctx.one_part("The text", text, 3)
+    assert last.page_content == "x" * (ctx.room // 2)
+    assert last.extracted_content == "The text, part 3 of 3:"
+    assert ctx.one_part("The text", text, 1).extracted_content == "The text, part 1 of 3 (next: part=2):"
+    assert ctx.one_part("Nothing", "", 1).extracted_content == "Nothing:"
     for part in (0, 4):
         with pytest.raises(NotFound, match=rf"no part {part}: the text has 3"):
-            take_part("x" * 25, part=part, size=10)
+            ctx.one_part("The text", text, part)

@@ -11,6 +11,7 @@ from typing import Any
 import anyio.to_thread
 import pytest
 
+from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.script import SCRIPT_FILE, export_script
 from mcp_browser.agent.secrets.store import Secret, Secrets
@@ -230,6 +231,23 @@ def test_an_action_without_an_equivalent_is_said_to_have_none(name: str, argumen
         export_script(history({"call": {"name": name, "arguments": arguments}, "elements": elements}))
     )
     assert last.startswith(f"raise NotImplementedError('{name}: ")
+
+
+def test_an_action_of_ones_own_stands_in_the_script_by_its_code() -> None:
+    own = Registry(group="shelf")
+
+    @own.action("Dust.", code=lambda code, params: code.call(code.page, "dust", params.times))
+    def dust(times: int) -> str:  # pyright: ignore[reportUnusedFunction]
+        return str(times)
+
+    @own.action("Count.", effect="read")
+    def count() -> str:  # pyright: ignore[reportUnusedFunction]
+        return "3"
+
+    calls = [{"call": {"name": "dust", "arguments": {"times": 2}}}, {"call": {"name": "count"}}]
+    script = export_script(history(*calls), own)
+    assert body_of(script)[-1] == "page.dust(2)"
+    assert "# Left out: count()" in script
 
 
 def test_the_command_line_prints_scripts_and_reports(

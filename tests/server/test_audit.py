@@ -10,7 +10,9 @@ import pytest
 from mcp import Client
 
 from mcp_browser.actions import default_registry
+from mcp_browser.actions.browser_action import BrowserActionParams
 from mcp_browser.actions.forms import FillFormParams
+from mcp_browser.actions.scripting import EvaluateScriptParams
 from mcp_browser.audit import AuditLog, redacted
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
@@ -102,6 +104,11 @@ def test_arguments_are_told_by_the_models_names_alone() -> None:
         "fields": [{"index": 3, "value": "(9 characters)", "(unknown)": 1}],
         "(unknown)": 1,
     }
+
+
+def test_what_is_typed_and_what_a_model_leaves_out_of_its_repr_is_withheld() -> None:
+    assert redacted({"script": "x" * 7}, EvaluateScriptParams, {}) == {"script": "(7 characters)"}
+    assert redacted({"text": "y" * 5}, BrowserActionParams, {}) == {"text": "(5 characters)"}
 
 
 def test_the_log_is_begun_anew_by_size_and_stays_private(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def _is_table(element: Element) -> bool:
 
 
 def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
-    """Whether a table goes on with the columns of the one above it, with nothing told in between.
+    """Whether a table goes on with the columns of the one above it, with no text in between.
 
     A foot need not have them all.
     """
@@ -193,38 +193,17 @@ def _under(above: _Part, below: _Part, *, as_foot: bool = False) -> bool:
     elif beyond == 1 and not below.head:
         # Over the bar by which it is scrolled there is a header without a name.
         beyond = any(row[-1] and row[-1].text for row in above.head if len(row) == above.width)
-    return beyond == 0 and not _told_between(above.element if above.end is None else above.end, below.element)
+    return beyond == 0 and not _text_between(above.element if above.end is None else above.end, below.element)
 
 
-def _told_between(first: Element, second: Element) -> bool:
+def _text_between(first: Element, second: Element) -> bool:
     """Whether there is a text between the end of an element and the beginning of a later one."""
-    around = set(second.iterancestors())
-    at: Element | None = first
-    while at is not None and at not in around:
-        if (at.tail or "").strip():
-            return True
-        for beside in at.itersiblings():
-            if beside is second:
-                return False
-            if beside in around:
-                return _told_before(beside, second)
-            if text_of(beside) or (beside.tail or "").strip():
-                return True
-        at = at.getparent()
-    return True
+    return _texts(second, "preceding") > _texts(first, "preceding") + _texts(first, "descendant")
 
 
-def _told_before(around: Element, inner: Element) -> bool:
-    """Whether an element has a text before another one that is in it."""
-    at = inner
-    while at is not around:
-        parent = at.getparent()
-        if parent is None or (parent.text or "").strip():
-            return True
-        if any(text_of(one) or (one.tail or "").strip() for one in at.itersiblings(preceding=True)):
-            return True
-        at = parent
-    return False
+def _texts(element: Element, axis: str) -> float:
+    """How many texts there are on an axis, those of pictures included."""
+    return element.xpath(f"count({axis}::text()[normalize-space()] | {axis}::img[normalize-space(@alt)])")
 
 
 def _read(element: Element) -> _Part | None:

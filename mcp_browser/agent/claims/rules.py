@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.forms import fill_form, input_text, select_option, set_checked, upload_file
+from mcp_browser.actions.keyboard import send_keys
+from mcp_browser.actions.mouse import hotkey, type_text
 from mcp_browser.agent.claims.seen import Seen, is_empty, values_in
 from mcp_browser.agent.claims.wording import (
     ASKS_BACK,
@@ -29,13 +32,14 @@ from mcp_browser.agent.claims.wording import (
 from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.task import Task
 from mcp_browser.browser.observation import Effect
-from mcp_browser.text import quoted
+from mcp_browser.text import one_line, quoted
 
 LONGEST_ERROR_PAGE = 1500  # Pages longer than this have more to say than that there is an error, characters
 LONGEST_QUOTE = 160  # How much of an error or an answer a reason repeats, characters
-_VIEWING = frozenset({"scroll", "scroll_to_text", "hover_element", "mouse_wheel", "mouse_move", "wait_for"})
-_TYPING = frozenset({"input_text", "select_option", "set_checked", "fill_form", "type_text", "upload_file"})
-_BY_KEYS = frozenset({"send_keys", "hotkey", "type_text"})
+_TYPING = {
+    one.__name__ for one in (input_text, select_option, set_checked, fill_form, type_text, upload_file)
+}
+_BY_KEYS = {one.__name__ for one in (send_keys, hotkey, type_text)}
 _INVALID = re.compile(r'^\s*\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)".*\binvalid\b', re.MULTILINE)
 
 
@@ -51,7 +55,8 @@ class Doubt:
 class SuccessClaim:
     """A claim of success, and what there is to hold it against.
 
-    `actions` are all that the run has tried, in order; `effect` tells what kind an action is. `pages` are the
+    `actions` are all that the run has tried, in order; `effect` returns what kind an action is: one that only
+    moves the view is a look, `read`. `pages` are the
     addresses of pages that could be seen, `page` is the text of the last one, settled, None before it is
     known. `start_problem` is why the task's first page could not be opened. `pictured` says that the model
     had pictures, too: what stands in them need not be in `seen`.
@@ -84,8 +89,8 @@ class SuccessClaim:
         return [one for one in self.tried if not one.error and self.kind(one) == "input"]
 
     def kind(self, action: ActionRecord) -> Effect:
-        """What kind an action is; what only brings other parts of the page into view is a look."""
-        return "read" if action.call.name in _VIEWING else self.effect(action.call.name)
+        """What kind an action is."""
+        return self.effect(action.call.name)
 
     @property
     def helped(self) -> bool:
@@ -308,8 +313,7 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+    return one_line(text, LONGEST_QUOTE)
 
 
 def _around(text: str, found: re.Match[str]) -> str:

@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from mcp_browser.actions.agent import CALL_USER, DONE
+from mcp_browser.actions.mouse import hotkey, mouse_click, mouse_drag, mouse_move, mouse_wheel, type_text
+from mcp_browser.actions.navigation import go_back, go_to_url
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.decision import ActionCall, AgentBrain, Decision
 from mcp_browser.agent.executor import Look
 from mcp_browser.agent.prompting.gui_parser import (
@@ -128,36 +132,35 @@ def as_call(action: GuiAction, point: Point) -> ActionCall:
 
 
 Arguments = Mapping[str, str]
+Make = Callable[[Arguments, Point], ActionCall]
 
 
-def _click(given: Arguments, point: Point, **more: Any) -> ActionCall:
-    return ActionCall(name="mouse_click", arguments={"at": point(_wanted(given, "start_box")), **more})
+def _call(action: Callable[..., object], **arguments: Any) -> ActionCall:
+    return ActionCall(name=action.__name__, arguments=arguments)
 
 
-def _move(given: Arguments, point: Point) -> ActionCall:
-    return ActionCall(name="mouse_move", arguments={"at": point(_wanted(given, "start_box"))})
+def _at(action: Callable[..., object], **more: Any) -> Make:
+    return lambda given, point: _call(action, at=point(_wanted(given, "start_box")), **more)
 
 
 def _drag(given: Arguments, point: Point) -> ActionCall:
     start, end = point(_wanted(given, "start_box")), point(_wanted(given, "end_box"))
-    return ActionCall(name="mouse_drag", arguments={"start": start, "end": end})
+    return _call(mouse_drag, start=start, end=end)
 
 
 def _hotkey(given: Arguments, _point: Point) -> ActionCall:
     keys = _wanted(given, "key").lower().replace("+", " ").split()
     if not keys or len(keys) > MOST_KEYS:
         raise InvalidOutput(f"hotkey takes one to {MOST_KEYS} keys, such as hotkey(key='ctrl c').")
-    return ActionCall(name="hotkey", arguments={"keys": " ".join(keys)})
+    return _call(hotkey, keys=" ".join(keys))
 
 
 def _scroll(given: Arguments, point: Point) -> ActionCall:
     direction = given.get("direction", "down").strip().lower()
     if direction not in _DIRECTIONS:
         raise InvalidOutput(f"scroll goes {', '.join(_DIRECTIONS)}, not {direction!r}.")
-    arguments: dict[str, Any] = {"direction": direction}
-    if given.get("start_box", "").strip():
-        arguments["at"] = point(given["start_box"])
-    return ActionCall(name="mouse_wheel", arguments=arguments)
+    at = {"at": point(given["start_box"])} if given.get("start_box", "").strip() else {}
+    return _call(mouse_wheel, direction=direction, **at)
 
 
 def _finished(given: Arguments, _point: Point) -> ActionCall:
@@ -165,40 +168,33 @@ def _finished(given: Arguments, _point: Point) -> ActionCall:
     if said not in ("true", "false"):
         raise InvalidOutput(f"success is 'true' or 'false', not {said!r}.")
     text = given.get("content") or ("Done." if said == "true" else "Not all of it was done.")
-    return ActionCall(name="done", arguments={"success": said == "true", "text": text})
+    return ActionCall(name=DONE, arguments={"success": said == "true", "text": text})
 
 
 def _call_user(given: Arguments, _point: Point) -> ActionCall:
     question = given.get("content") or given.get("question") or "The agent needs your help."
-    return ActionCall(name="call_user", arguments={"question": question})
+    return ActionCall(name=CALL_USER, arguments={"question": question})
 
 
-_CALLS: Mapping[str, Callable[[Arguments, Point], ActionCall]] = MappingProxyType(
+_CALLS: Mapping[str, Make] = MappingProxyType(
     {
-        "click": _click,
-        "left_single": _click,
-        "left_click": _click,
-        "left_double": lambda given, point: _click(given, point, clicks=2),
-        "double_click": lambda given, point: _click(given, point, clicks=2),
-        "right_single": lambda given, point: _click(given, point, button="right"),
-        "right_click": lambda given, point: _click(given, point, button="right"),
-        "hover": _move,
-        "mouse_move": _move,
-        "drag": _drag,
-        "left_click_drag": _drag,
-        "select": _drag,
-        "hotkey": _hotkey,
-        "press": _hotkey,
-        "key": _hotkey,
-        "type": lambda given, _: ActionCall(name="type_text", arguments={"text": _wanted(given, "content")}),
+        **dict.fromkeys(("click", "left_single", "left_click"), _at(mouse_click)),
+        **dict.fromkeys(("left_double", "double_click"), _at(mouse_click, clicks=2)),
+        **dict.fromkeys(("right_single", "right_click"), _at(mouse_click, button="right")),
+        **dict.fromkeys(("hover", "mouse_move"), _at(mouse_move)),
+        **dict.fromkeys(("drag", "left_click_drag", "select"), _drag),
+        **dict.fromkeys(("hotkey", "press", "key"), _hotkey),
+        "type": lambda given, _: _call(type_text, text=_wanted(given, "content")),
         "scroll": _scroll,
-        "wait": lambda _given, _: ActionCall(name="wait_for", arguments={"seconds": WAIT_SECONDS}),
-        "navigate": lambda given, _: ActionCall(name="go_to_url", arguments={"url": _wanted(given, "url")}),
-        "navigate_back": lambda _given, _: ActionCall(name="go_back"),
+        "wait": lambda _given, _: _call(wait_for, seconds=WAIT_SECONDS),
+        "navigate": lambda given, _: _call(go_to_url, url=_wanted(given, "url")),
+        "navigate_back": lambda _given, _: _call(go_back),
         "finished": _finished,
         "call_user": _call_user,
     }
 )
+"""The actions that vision agents write, by their names for them, as ours."""
+
 _SHOWN = (
     *("click", "left_double", "right_single", "drag", "hotkey", "type", "scroll", "wait"),
     *("navigate", "navigate_back", "finished", "call_user"),

@@ -3,6 +3,7 @@
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
+from mcp_browser.actions.agent import DONE
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.decision import Decision
 from mcp_browser.agent.executor import Look
@@ -12,8 +13,6 @@ from mcp_browser.llm.messages import OutputCall, OutputForm, Reply
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
-
-DONE = "done"
 
 SMALL_WINDOW = 16_384
 """Tokens of a model's window up to which its rules are brief, without an example.

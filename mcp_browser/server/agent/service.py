@@ -9,7 +9,6 @@ from pathlib import Path
 
 import mcp_types as types
 
-from mcp_browser.actions.catalog import agent_tools
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import check_not_ended
@@ -37,6 +36,7 @@ from mcp_browser.server.agent.turns import Turns
 from mcp_browser.server.ask import is_modern
 from mcp_browser.server.calls import Answer, Call, Lease, NeedInput
 from mcp_browser.server.handover import ViewLink, no_view
+from mcp_browser.server.offer import agent_tools
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks.extension import takes_tasks

@@ -23,7 +23,7 @@ class ContextParams(ActionParams):
     viewport: str | None = Field(default=None, description="WIDTHxHEIGHT.")
     locale: str | None = Field(default=None, description="Such as de-DE.")
     timezone: str | None = Field(default=None, description="Such as Europe/Berlin.")
-    user_agent: str | None = None
+    user_agent: str | None = Field(default=None, repr=False)
     color_scheme: Literal["light", "dark"] | None = None
 
 

@@ -19,7 +19,6 @@ from mcp.server.apps import APP_MIME_TYPE
 from pydantic import Field, JsonValue
 
 from mcp_browser import __version__
-from mcp_browser.actions.catalog import SHOW_BROWSER, view_tools
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.own_task import begin
@@ -27,6 +26,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.ask import APP_URI, shows_apps
 from mcp_browser.server.calls import Call, ServerTool, server_tool
+from mcp_browser.server.offer import SHOW_BROWSER, view_tools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller, Changed
 from mcp_browser.server.tools import call_result

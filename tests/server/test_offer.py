@@ -1,12 +1,12 @@
-"""Which of the agent's tools are offered."""
+"""Which actions and which of the agent's tools a server offers."""
 
 from typing import Any
 
 import pytest
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.catalog import AGENT_TOOLS, agent_tools, load_registry
 from mcp_browser.server.agent.tools import AgentTools
+from mcp_browser.server.offer import AGENT_TOOLS, agent_tools, load_actions
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 
@@ -32,13 +32,13 @@ def test_run_task_stands_beside_the_core_tools_and_the_others_where_they_are_of_
 
 def test_the_agents_tools_can_be_excluded_as_actions_can() -> None:
     settings = Settings(tools=ToolSettings(exclude_actions=("run_task",)))
-    assert "click_element" in load_registry(settings.tools)
+    assert "click_element" in load_actions(settings.tools)
     assert agent_tools(settings) == ()
 
 
 def test_read_only_leaves_nothing_that_changes_a_page() -> None:
     settings = Settings(tools=ToolSettings(tools=("all",), read_only=True))
-    offered = load_registry(settings.tools)
+    offered = load_actions(settings.tools)
     assert {action.effect for action in offered} == {"read", "navigation", "input"}
     moving = {action.name for action in offered if action.effect == "input"}
     assert moving == {"hover_element", "scroll", "scroll_to_text", "mouse_move", "mouse_wheel"}
