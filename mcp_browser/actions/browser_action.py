@@ -1,6 +1,5 @@
 """The whole browser as one tool, for clients and prompts that know Roo-Code's: the mouse group's hands."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -8,7 +7,7 @@ from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.coordinates import Point
-from mcp_browser.actions.emulation import EmulateParams, emulate
+from mcp_browser.actions.emulation import EmulateParams, WrittenSize, emulate
 from mcp_browser.actions.mouse import (
     HotkeyParams,
     MouseClickParams,
@@ -40,7 +39,6 @@ _NEEDS = {
     "press": "text",
     "resize": "size",
 }
-_SIZE = re.compile(r"\s*(\d{1,5})\s*[,xX]\s*(\d{1,5})\s*")
 
 
 class BrowserActionParams(ActionParams):
@@ -50,15 +48,13 @@ class BrowserActionParams(ActionParams):
     url: str | None = Field(None, description="to launch")
     coordinate: Point | None = Field(None, description="x,y or x,y@WxH in the last picture")
     text: Annotated[str, TYPED_IN] | None = Field(None, description='to type; keys to press: "Control+a"')
-    size: str | None = Field(None, description="WxH to resize to")
+    size: WrittenSize | None = Field(None, description="WxH to resize to")
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
         needed = _NEEDS.get(self.action)
         if needed is not None and not getattr(self, needed):
             raise ValueError(f"{self.action} needs {needed}")
-        if self.size is not None and not _SIZE.fullmatch(self.size):
-            raise ValueError(f"size is a width and a height such as 1280x720, not {self.size!r}")
         return self
 
 
@@ -76,11 +72,6 @@ async def _launch(ctx: ActionContext, params: BrowserActionParams) -> ActionResu
     return await open_url(ctx, _given(params.url), new_tab=False)
 
 
-async def _resize(ctx: ActionContext, params: BrowserActionParams) -> ActionResult:
-    size = "x".join(_given(_SIZE.fullmatch(_given(params.size))).groups())
-    return await emulate(ctx, EmulateParams.model_validate({"viewport": size}))
-
-
 async def _close(ctx: ActionContext, _params: BrowserActionParams) -> ActionResult:
     for number in [number for number, tab in ctx.session.tabs.items() if tab is not ctx.tab]:
         await ctx.session.close_tab(number)
@@ -96,7 +87,7 @@ _CARRIED_OUT: Mapping[str, Callable[[ActionContext, BrowserActionParams], Awaita
     "press": lambda ctx, params: hotkey(ctx, HotkeyParams(keys=_given(params.text))),
     "scroll_down": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "down"})),
     "scroll_up": lambda ctx, _: mouse_wheel(ctx, MouseWheelParams.model_validate({"direction": "up"})),
-    "resize": _resize,
+    "resize": lambda ctx, params: emulate(ctx, EmulateParams.model_validate({"viewport": params.size})),
     "close": _close,
 }
 

@@ -1,10 +1,10 @@
 """Showing pages as another device, another place or another network would."""
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import Field, field_validator
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, field_validator
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
@@ -22,14 +22,39 @@ NORTH, EAST = 90, 180
 _SEEN_WHILE_LOADING = ("user_agent", "locale", "touch", "mobile")
 
 
+def _size(given: object) -> Size:
+    found = re.fullmatch(r"\s*(\d{1,5})\s*[xX,]\s*(\d{1,5})\s*", str(given))
+    if found is None or not all(1 <= int(side) <= LARGEST for side in found.groups()):
+        raise ValueError(f"a size such as 390x844, each side 1 to {LARGEST}")
+    return Size(width=int(found[1]), height=int(found[2]))
+
+
+def _place(given: object) -> Geolocation:
+    number = r"([+-]?\d{1,3}(?:\.\d+)?)"
+    found = re.fullmatch(rf"\s*{number}\s*,\s*{number}\s*", str(given))
+    if found is None or abs(float(found[1])) > NORTH or abs(float(found[2])) > EAST:
+        raise ValueError("degrees such as 52.52,13.4: latitude -90 to 90, longitude -180 to 180")
+    return Geolocation(latitude=float(found[1]), longitude=float(found[2]))
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+WrittenSize = Annotated[Size, PlainValidator(_size), PlainSerializer(str), _TEXT]
+WrittenPlace = Annotated[
+    Geolocation,
+    PlainValidator(_place),
+    PlainSerializer(lambda place: f"{place.latitude},{place.longitude}"),
+    _TEXT,
+]
+
+
 class EmulateParams(ActionParams):
     device: str | None = Field(None, description='of Playwright\'s list: "iPhone 15", "Pixel 7 landscape"')
-    viewport: str | None = Field(None, description="WxH")
+    viewport: WrittenSize | None = Field(None, description="WxH")
     scale: float | None = Field(None, gt=0, le=8, description="device pixels per CSS pixel")
     color_scheme: Literal["light", "dark"] | None = None
     reduced_motion: bool | None = Field(None, description="prefers-reduced-motion")
     media: Literal["screen", "print"] | None = Field(None, description="CSS media type")
-    geolocation: str | None = Field(None, description="latitude,longitude")
+    geolocation: WrittenPlace | None = Field(None, description="latitude,longitude")
     permissions: tuple[str, ...] | None = Field(None, description="granted: clipboard-read, camera…")
     locale: str | None = Field(None, pattern=LOCALE, description="such as de-DE")
     timezone: str | None = Field(None, description="such as Europe/Berlin")
@@ -37,20 +62,6 @@ class EmulateParams(ActionParams):
     cpu: float | None = Field(None, ge=1, le=100, description="times slower")
     network: Network | None = Field(None, description="how fast")
     reset: bool = Field(False, description="undo all that was set before")
-
-    @field_validator("viewport")
-    @classmethod
-    def _is_a_size(cls, value: str | None) -> str | None:
-        if value is not None and _size(value) is None:
-            raise ValueError(f"a size such as 390x844, each side 1 to {LARGEST}")
-        return value
-
-    @field_validator("geolocation")
-    @classmethod
-    def _is_a_place(cls, value: str | None) -> str | None:
-        if value is not None and _place(value) is None:
-            raise ValueError("degrees such as 52.52,13.4: latitude -90 to 90, longitude -180 to 180")
-        return value
 
     @field_validator("timezone")
     @classmethod
@@ -73,13 +84,9 @@ async def emulate(ctx: ActionContext, params: EmulateParams) -> ActionResult:
     changes: dict[str, Any] = {}
     if params.device is not None:
         changes |= _of_device(params.device, await ctx.session.devices())
-    given = params.model_dump(exclude_none=True, exclude={"device", "reset", "viewport", "geolocation"})
-    changes |= given
-    if params.viewport is not None:
-        changes["viewport"] = _size(params.viewport)
-    if params.geolocation is not None:
-        changes["geolocation"] = _place(params.geolocation)
-    if "network" in changes and changes["network"] == "full":
+    given = {name: value for name, value in params if value is not None}
+    changes |= {name: value for name, value in given.items() if name not in ("device", "reset")}
+    if changes.get("network") == "full":
         changes["network"] = None
     if "locale" in changes:
         changes["locale"] = changes["locale"].replace("_", "-")
@@ -105,20 +112,3 @@ def _of_device(name: str, devices: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "touch": bool(device["has_touch"]),
         "user_agent": device["user_agent"],
     }
-
-
-def _size(text: str) -> Size | None:
-    found = re.fullmatch(r"\s*(\d{1,5})\s*[xX]\s*(\d{1,5})\s*", text)
-    if found is None:
-        return None
-    width, height = int(found[1]), int(found[2])
-    fits = 1 <= width <= LARGEST and 1 <= height <= LARGEST
-    return Size(width=width, height=height) if fits else None
-
-
-def _place(text: str) -> Geolocation | None:
-    number = r"([+-]?\d{1,3}(?:\.\d+)?)"
-    found = re.fullmatch(rf"\s*{number}\s*,\s*{number}\s*", text)
-    if found is None or abs(float(found[1])) > NORTH or abs(float(found[2])) > EAST:
-        return None
-    return Geolocation(latitude=float(found[1]), longitude=float(found[2]))

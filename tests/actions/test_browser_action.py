@@ -64,7 +64,7 @@ async def test_a_page_is_launched_worked_on_and_closed(hand: Hand, site: Site) -
         ({"action": "launch"}, "launch needs url"),
         ({"action": "click"}, "click needs coordinate"),
         ({"action": "click", "coordinate": "here"}, "is no point"),
-        ({"action": "resize", "size": "big"}, "such as 1280x720"),
+        ({"action": "resize", "size": "big"}, "such as 390x844"),
         ({"action": "fly"}, "'launch', 'click'"),
     ],
 )

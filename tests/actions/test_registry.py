@@ -295,3 +295,9 @@ def test_the_arguments_in_a_docstring_describe_the_parameters() -> None:
     assert properties["word"]["description"] == "what to look up, as it stands in the text"
     assert properties["language"]["description"] == "its code"
     assert properties["most"] == {"type": "integer", "default": 3, "description": "how many entries"}
+
+
+def test_a_size_and_a_place_that_a_model_chooses_are_written_as_they_were() -> None:
+    model = default_registry().create_action_model()
+    chosen = model.model_validate({"emulate": {"viewport": "390 x 844", "geolocation": "52.520008,13.5"}})
+    assert chosen.chosen() == ("emulate", {"viewport": "390x844", "geolocation": "52.520008,13.5"})
