@@ -76,9 +76,7 @@ class Confirmer:
             return known[0].reason
         page = await self._settled(picture=sees)
         found = doubts(self._claim(answer, data, page))
-        if found and found[0].certain:
-            return found[0].reason
-        if client is None:
+        if client is None or (found and found[0].certain):
             return found[0].reason if found else None
         if (limit := self.limit()) is not None:
             return f"it could not be judged: {limit}"

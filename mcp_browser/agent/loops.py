@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 from pydantic import BaseModel, Field
 
@@ -67,13 +68,7 @@ class LoopDetector(BaseModel):
     @property
     def same_pages(self) -> int:
         """For how many steps the page has been the same."""
-        last = self.pages[-1] if self.pages else None
-        count = 0
-        for page in reversed(self.pages):
-            if page != last:
-                break
-            count += 1
-        return count
+        return sum(1 for _ in takewhile(lambda page: page == self.pages[-1], reversed(self.pages)))
 
     @property
     def is_stuck(self) -> bool:
@@ -81,19 +76,12 @@ class LoopDetector(BaseModel):
 
     def plan_is_due(self) -> bool:
         """Whether a new plan is to be made now: said once for each time that the agent gets into a circle."""
-        due = self.cycle[1] > 0 or self.repeats >= NUDGES[0]
-        if due and not self.told.get("plan"):
-            self.told["plan"] = 1
-            return True
-        if not due:
-            self.told.pop("plan", None)
-        return False
+        return self._rises("plan", int(self.cycle[1] > 0 or self.repeats >= NUDGES[0]))
 
     def nudge(self) -> str | None:
         """Return a warning for the agent, once at each stage."""
         length, count = self.cycle
-        before, self.told["cycle"] = self.told.get("cycle", 0), length
-        if length and not before:
+        if self._rises("cycle", int(length > 0)):
             what = "the same action" if length == 1 else f"the same {length} actions in turn"
             return (
                 f"You have done {what} for {count} steps, and the page is as it was. It does not help: try "
@@ -101,8 +89,7 @@ class LoopDetector(BaseModel):
             )
         repeats = self.repeats
         reached = max((stage for stage in NUDGES if repeats >= stage), default=0)
-        before, self.told["repeats"] = self.told.get("repeats", 0), reached
-        if reached > before:
+        if self._rises("repeats", reached):
             return (
                 f"You have done the same action on the same page {repeats} times in your last "
                 f"{len(self.moves)}. It does not help: try another way, or end with done and say what stands "
@@ -115,6 +102,11 @@ class LoopDetector(BaseModel):
                 "another element or another way."
             )
         return None
+
+    def _rises(self, what: str, stage: int) -> bool:
+        """Note the stage that something has reached; return whether it is higher than before."""
+        before, self.told[what] = self.told.get(what, 0), stage
+        return stage > before
 
 
 def _described(action: ActionRecord) -> str:

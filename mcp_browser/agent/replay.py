@@ -3,7 +3,6 @@
 import copy
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -156,7 +155,8 @@ class Replay(TaskRun):
             look = await self.executor.look(picture=False, shot=self._wants_shot)
             await self._report_step(step, look.url)
             for action in step.actions:
-                actions += await self._again(step, action, notes)
+                record = await self._again(step, action, notes)
+                actions += [record] if record is not None else []
                 if self.history.status is not TaskStatus.WORKING:
                     break
         except ActionError as error:
@@ -164,25 +164,20 @@ class Replay(TaskRun):
         self._record(step.number, look, started, brain=step.brain, actions=tuple(actions), notes=tuple(notes))
         self._save()
 
-    async def _again(
-        self, step: StepRecord, action: ActionRecord, notes: list[str]
-    ) -> Sequence[ActionRecord]:
-        name = action.call.name
-        if name == DONE:
-            return ()
-        if name == CALL_USER:
-            notes.append(f"Not asked again: {action.call}")
-            return ()
-        if action.error is not None:
-            notes.append(f"Not done again, since it had failed: {action.call}")
-            return ()
+    async def _again(self, step: StepRecord, action: ActionRecord, notes: list[str]) -> ActionRecord | None:
+        if (name := action.call.name) == DONE:
+            return None
+        if name == CALL_USER or action.error is not None:
+            why = "Not asked again" if name == CALL_USER else "Not done again, since it had failed"
+            notes.append(f"{why}: {action.call}")
+            return None
         try:
             await self._go_to_tab(action, notes)
             call = await self._call(action, notes)
         except ActionError as error:
             notes.append(self.secrets.hide(str(error)))
             self.end(TaskStatus.FAILED, f"Step {step.number}, {action.call}: {notes[-1]}")
-            return ()
+            return None
         outcomes: list[ActionOutcome] = []
         await self.executor.act([call], outcomes)
         (outcome,) = outcomes
@@ -191,7 +186,7 @@ class Replay(TaskRun):
             self.end(TaskStatus.FAILED, f"Step {step.number}, {call}: {outcome.record.error}")
         else:
             self._done += 1
-        return (outcome.record,)
+        return outcome.record
 
     async def _go_to_tab(self, action: ActionRecord, notes: list[str]) -> None:
         await self.session.ensure_open()

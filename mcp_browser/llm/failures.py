@@ -16,6 +16,7 @@ from mcp_browser.errors import (
     ModelUnavailable,
 )
 from mcp_browser.privacy.redaction import LONG, Redactor, is_secret_name
+from mcp_browser.text import one_line
 
 LONGEST_CAUSE = 400  # Characters of a provider's message that are repeated
 
@@ -81,8 +82,7 @@ def cause(error: Exception) -> str:
     if words and status is not None:
         words = f"{words} (HTTP {status})"
     text = " ".join((words or str(error) or type(error).__name__).split())
-    text = Redactor(known=_keys()).text(text)
-    return text if len(text) <= LONGEST_CAUSE else f"{text[:LONGEST_CAUSE]}…"
+    return one_line(Redactor(known=_keys()).text(text), LONGEST_CAUSE)
 
 
 def unset_variables(error: Exception) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.keyboard import parse_keys
-from mcp_browser.actions.recording import typed_places
+from mcp_browser.actions.recording import place_of, typed_places
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.agent.secrets.store import PLACEHOLDER, Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
@@ -82,8 +82,7 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
     """
     kept = copy.deepcopy(dict(arguments))
     for record in elements:
-        *way, _ = record.argument.split(".")
-        holder = _at(kept, way)
+        holder, _ = place_of(kept, record.argument)
         names = [name for name in ("text", "value", "keys") if _typed_text(holder, name) is not None]
         if not names or not (place := await _goes_to(session, record.index)).password:
             continue
@@ -98,12 +97,6 @@ async def note_typed(  # noqa: PLR0913 - what the arguments mean, and who is to 
         if place.password and (text := _name_typed(holder, name, secrets)) is not None:
             rule.bind(text, place.page)
     return kept
-
-
-def _at(arguments: Any, way: Sequence[str]) -> Any:
-    for step in way:
-        arguments = arguments[int(step)] if step.isdigit() else arguments[step]
-    return arguments
 
 
 def _name_typed(holder: dict[str, Any], name: str, secrets: Secrets) -> str | None:
