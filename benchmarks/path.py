@@ -36,8 +36,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import create_server
-from mcp_browser.server.calls import OneSession
 from mcp_browser.server.http.serving import HttpServer, listen
+from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import AccessSettings, BrowserSettings, ServerSettings, Settings
 
@@ -178,7 +178,7 @@ async def measure(url: str) -> list[tuple[str, str, Trace]]:
     manager = BrowserManager(settings)
     try:
         session = await manager.default_session()
-        server = create_server(Controller(registry_of(settings), settings), OneSession(manager))
+        server = create_server(Controller(registry_of(settings), settings), Sessions(manager))
         found: list[tuple[str, str, Trace]] = []
         async with Client(server) as client:
             await client.call_tool("go_to_url", {"url": url})

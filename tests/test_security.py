@@ -33,7 +33,6 @@ def test_each_promise_names_a_test_that_there_is() -> None:
 
 PRIVATE_PARTS = {
     "mcp": {
-        "server/http/events.py": ("super()._admit_session(", "super()._discard_session("),
         "server/resources/catalog.py": ("ctx.session._connection",),
     },
     "playwright": {

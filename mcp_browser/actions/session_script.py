@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from mcp_browser import __version__
 from mcp_browser.actions.code import CodeLanguage, RecordedAction, Script
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.keyboard import parse_keys
@@ -29,6 +28,7 @@ from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import is_secret_name
 from mcp_browser.text import counted, in_texts
+from mcp_browser.version import __version__
 
 if TYPE_CHECKING:
     from mcp_browser.dom.locators import ElementLocator

@@ -139,14 +139,14 @@ async def _serve_until_stopped(settings: Settings, wire: StdioWire | None) -> No
 
 def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
     # Imported late: most servers never ask for a secret.
-    from mcp_browser.server.http.secrets.local import asking_on_loopback  # noqa: PLC0415
+    from mcp_browser.server.http.loopback import asking_on_loopback  # noqa: PLC0415
 
     return asking_on_loopback(*asked)
 
 
 def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[LiveView]":
     # Imported late: most servers have no view.
-    from mcp_browser.server.http.view.local import viewed_on_loopback  # noqa: PLC0415
+    from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
 
     return viewed_on_loopback(*of)
 

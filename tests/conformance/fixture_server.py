@@ -27,7 +27,7 @@ from mcp_browser.server.app import create_server
 from mcp_browser.server.ask import Mailbox
 from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
 from mcp_browser.server.http.app import http_app
-from mcp_browser.server.http.serving import http_doors, listen
+from mcp_browser.server.http.serving import http_middleware, listen
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller, Changed, Contents
 from mcp_browser.server.sessions.remote import RemoteSessions
@@ -771,7 +771,7 @@ async def main() -> None:
         server=server,
         sessions=sessions,
         manager=manager,
-        middleware=http_doors(settings, refused),
+        middleware=http_middleware(settings, refused),
     )
     listener = listen(settings.server)
     sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")

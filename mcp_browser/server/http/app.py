@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import ActionError
 from mcp_browser.server.http.endpoints import Endpoint, ServerSentEvents, StreamableHttp
-from mcp_browser.server.http.events import ResumableSessions
+from mcp_browser.server.http.events import RETRY_MILLISECONDS, ResumableEvents
 from mcp_browser.server.http.files import files_route
 from mcp_browser.server.http.middleware.stack import MIB
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -40,9 +41,13 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
     """The ASGI app, behind `middleware`, the outermost first; `routes` are served beside MCP."""
     prefix = settings.server.path_prefix
     longest_body = settings.access.max_body * MIB
-    streamable = ResumableSessions(
+    idle = settings.sessions.idle_timeout
+    events = ResumableEvents(idle_seconds=idle)
+    streamable = StreamableHTTPSessionManager(
         server,
-        session_idle_timeout=settings.sessions.idle_timeout,
+        event_store=events,
+        retry_interval=RETRY_MILLISECONDS,
+        session_idle_timeout=idle,
         max_request_body_size=longest_body,
     )
 
@@ -60,13 +65,13 @@ def http_app(  # noqa: PLR0913 - what the parts of a server are, by keyword
         *routes,
     ]
     if settings.server.http:
-        found.append(Route(f"{prefix}/mcp", Endpoint(StreamableHttp(streamable, sessions))))
+        found.append(Route(f"{prefix}/mcp", Endpoint(StreamableHttp(streamable, events, sessions))))
     if settings.server.sse:
         # A proxy before several servers routes messages by this path.
         messages = f"{prefix}/messages/{settings.server.replica or ''}".rstrip("/")
-        events = ServerSentEvents(server, sessions, path=messages, longest_body=longest_body)
-        found.append(Route(f"{prefix}/sse", Endpoint(events.stream)))
-        found.append(Route(messages, Endpoint(events.messages)))
+        older = ServerSentEvents(server, sessions, path=messages, longest_body=longest_body)
+        found.append(Route(f"{prefix}/sse", Endpoint(older.stream)))
+        found.append(Route(messages, Endpoint(older.messages)))
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:

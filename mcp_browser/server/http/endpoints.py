@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_browser.server.http.events import ResumableSessions
+from mcp_browser.server.http.events import ResumableEvents
 from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
 _SESSION_HEADER = b"mcp-session-id"
@@ -28,8 +30,11 @@ class StreamableHttp:
     on them as on the handles of sessions.
     """
 
-    def __init__(self, manager: ResumableSessions, sessions: RemoteSessions) -> None:
+    def __init__(
+        self, manager: StreamableHTTPSessionManager, events: ResumableEvents, sessions: RemoteSessions
+    ) -> None:
         self._manager = manager
+        self._events = events
         self._sessions = sessions
         self._prefix = sessions.replica.encode()
 
@@ -37,28 +42,35 @@ class StreamableHttp:
         """Serve one request."""
         headers = self._read_headers(scope)
         version, session_id = headers.get(_VERSION_HEADER), headers.get(_SESSION_HEADER)
-        connection: str | None = None
-        if session_id is not None and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
-            connection = f"http {session_id}"
-            scope[CONNECTION] = connection
-            event = headers.get(_RESUMED_HEADER) if scope["method"] == "GET" else None
-            # The SDK would send a stream without events, which clients ask for again without end.
-            if event and self._manager.has_forgotten(scope, session_id, event):
-                error = {"code": INVALID_REQUEST, "message": _NOT_KEPT}
-                response = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
-                await response(scope, receive, send)
-                return
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._manager.handle_request(scope, receive, send)
+            return
+        connection = f"http {session_id}"
         status = 0
+        with self._events.serving(scope, session_id) as events:
+            if session_id is not None:
+                scope[CONNECTION] = connection
+                event = headers.get(_RESUMED_HEADER) if scope["method"] == "GET" else None
+                # The SDK would send a stream without events, which clients ask for again without end.
+                if event and events.opened and not events.knows(event):
+                    error = {"code": INVALID_REQUEST, "message": _NOT_KEPT}
+                    response = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+                    await response(scope, receive, send)
+                    return
 
-        async def answer(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                self._name_replica(message)
-            await send(message)
+            async def answer(message: Message) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                    new = dict(message["headers"]).get(_SESSION_HEADER)
+                    if session_id is None and new is not None and status < HTTPStatus.BAD_REQUEST:
+                        self._events.open(new.decode(), events)
+                    self._name_replica(message)
+                await send(message)
 
-        await self._manager.handle_request(scope, receive, answer)
-        if connection is not None and scope["method"] == "DELETE" and 200 <= status < 300:  # noqa: PLR2004
+            await self._manager.handle_request(scope, receive, answer)
+        if session_id is not None and scope["method"] == "DELETE" and 200 <= status < 300:  # noqa: PLR2004
+            self._events.end(session_id)
             await self._sessions.end_connection(connection)
 
     def _read_headers(self, scope: Scope) -> dict[bytes, str]:

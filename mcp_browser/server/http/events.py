@@ -1,29 +1,19 @@
-"""What the streams of Streamable HTTP's older era have told, kept so that a broken one can be resumed.
+"""Events of Streamable HTTP's older era, kept so that a broken stream can be resumed.
 
 A client that has lost a stream asks for it again with `Last-Event-ID`: it gets what came after that event,
 then what comes, to the request's answer. The modern era has no such thing.
 """
 
+import time
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
-from mcp.server.auth.middleware.bearer_auth import (
-    AuthenticatedUser,
-    AuthorizationContext,
-    authorization_context,
-)
-from mcp.server.lowlevel import Server
-from mcp.server.streamable_http import (
-    GET_STREAM_KEY,
-    EventCallback,
-    EventMessage,
-    EventStore,
-    StreamableHTTPServerTransport,
-)
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
+from mcp.server.streamable_http import GET_STREAM_KEY, EventCallback, EventMessage, EventStore
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 from starlette.types import Scope
 
@@ -105,12 +95,18 @@ class KeptEvents:
             del self._clients[events.owner]
 
 
-class SessionEvents(EventStore):
+class SessionEvents:
     """The events of one protocol session. Its event ids say nothing to another session."""
 
     def __init__(self, kept: KeptEvents, owner: Hashable) -> None:
         """Keep events among others; `owner` is the client, the session itself where that is None."""
         self.owner = self if owner is None else owner
+        self.opened = False
+        """Whether the session is open, so that its client knows its id."""
+        self.requests = 0
+        """How many requests of the session are being served."""
+        self.used = time.monotonic()
+        """When the last one of them ended."""
         self._kept = kept
         self._streams: dict[int, _Stream] = {}
         self._latest: dict[str, _Stream] = {}
@@ -140,8 +136,7 @@ class SessionEvents(EventStore):
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
         """Send what came after an event of a stream, and what comes until its request is answered.
 
-        Whatever comes later is sent from here too: what it would tell the SDK to go on by itself is None,
-        since that loses what comes in between.
+        Returns no stream, with which the SDK would go on by itself and lose what comes in between.
         """
         found = self._find(last_event_id)
         if found is None:
@@ -186,44 +181,61 @@ class SessionEvents(EventStore):
         return (stream, int(position)) if stream is not None and int(position) <= stream.last else None
 
 
-class ResumableSessions(StreamableHTTPSessionManager):
-    """The SDK's sessions, each with events of its own.
+_CURRENT: ContextVar[SessionEvents] = ContextVar("mcp_browser.session_events")
 
-    The SDK has one store for all, whose streams are called by requests' ids: those of one client would be
-    another's. So a session gets its store as the SDK admits it, and loses it as the SDK discards it.
+
+class ResumableEvents(EventStore):
+    """The events of all sessions, each apart.
+
+    The SDK has one store for all, whose streams are named by requests' ids: those of one client would be
+    another's. Which session is meant follows from the context: a request sets it, and the task that serves a
+    session has that of the request which opened it.
     """
 
-    def __init__(self, app: Server[Any], *, session_idle_timeout: float, max_request_body_size: int) -> None:
-        """Serve `app` to sessions that end after so many idle seconds."""
-        super().__init__(
-            app,
-            retry_interval=RETRY_MILLISECONDS,
-            session_idle_timeout=session_idle_timeout,
-            max_request_body_size=max_request_body_size,
-        )
+    def __init__(self, *, idle_seconds: float) -> None:
+        """`idle_seconds` after its last request the SDK ends a session."""
         self.kept = KeptEvents()
-        self._events: dict[str, SessionEvents] = {}
+        self._idle_seconds = idle_seconds
+        self._sessions: dict[str, SessionEvents] = {}
 
-    def has_forgotten(self, scope: Scope, session_id: str, event_id: str) -> bool:
-        """Whether nothing is known of an event in a session of the request's sender."""
-        user = scope.get("user")
-        owner = _owner(authorization_context(user) if isinstance(user, AuthenticatedUser) else None)
-        events = self._events.get(session_id)
-        return events is not None and owner in {None, events.owner} and not events.knows(event_id)
+    @contextmanager
+    def serving(self, scope: Scope, session_id: str | None) -> Generator[SessionEvents]:
+        """Within it, a request of a session is served; of a new one without an id."""
+        events = self._sessions.get(session_id or "")
+        if events is None or _owner(scope) not in {None, events.owner}:
+            events = SessionEvents(self.kept, _owner(scope))
+        _CURRENT.set(events)
+        events.requests += 1
+        try:
+            yield events
+        finally:
+            events.requests -= 1
+            events.used = time.monotonic()
 
-    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
-        self.event_store = events = SessionEvents(self.kept, _owner(requestor))
-        transport = super()._admit_session(requestor)
-        if transport is not None and transport.mcp_session_id is not None:
-            self._events[transport.mcp_session_id] = events
-        return transport
+    def open(self, session_id: str, events: SessionEvents) -> None:
+        """A session has been opened. The events of those that have ended since are forgotten."""
+        oldest = time.monotonic() - self._idle_seconds
+        for other, one in list(self._sessions.items()):
+            if not one.requests and one.used < oldest:
+                self.end(other)
+        self._sessions[session_id] = events
+        events.opened = True
 
-    async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
-        if (events := self._events.pop(session_id, None)) is not None:
+    def end(self, session_id: str) -> None:
+        """A session has ended."""
+        if (events := self._sessions.pop(session_id, None)) is not None:
             events.close()
-        await super()._discard_session(session_id, transport)
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        """Keep a message of the current session; see `SessionEvents`."""
+        return await _CURRENT.get().store_event(stream_id, message)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> None:
+        """Send what came after an event of the current session; see `SessionEvents`."""
+        await _CURRENT.get().replay_events_after(last_event_id, send_callback)
 
 
-def _owner(requestor: AuthorizationContext | None) -> Hashable:
-    """Who that is; None where nobody has to say."""
-    return None if requestor is None else (*requestor.values(),)
+def _owner(scope: Scope) -> Hashable:
+    """Who sends a request; None where nobody has to say."""
+    user = scope.get("user")
+    return (*authorization_context(user).values(),) if isinstance(user, AuthenticatedUser) else None

@@ -24,12 +24,12 @@ from mcp_browser.server.app import create_server
 from mcp_browser.server.handover import ViewLink, no_view
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
+from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics, Numbers
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
-from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.sessions import SessionFiles
@@ -150,7 +150,7 @@ class HttpServer:
             server=self._server,
             sessions=self.sessions,
             manager=manager,
-            middleware=http_doors(settings, metrics.refused, settings_of, view),
+            middleware=http_middleware(settings, metrics.refused, settings_of, view),
             routes=[
                 Route(f"{settings.server.path_prefix}/metrics", metrics.show, methods=["GET"]),
                 secret_route(forms, prefix=settings.server.path_prefix),
@@ -199,7 +199,7 @@ class HttpServer:
         self._uvicorn.should_exit = True
 
 
-def http_doors(
+def http_middleware(
     settings: Settings,
     on_refusal: OnRefusal,
     settings_of: SettingsOf | None = None,
@@ -219,7 +219,7 @@ def http_doors(
         open_paths=[prefix + path for path in everybodys] + (view.open_paths if view else []),
         # People come there, whose browsers have no token; the address itself is the secret.
         open_folders=[prefix + PATH, *(view.open_folders if view else ())],
-        doors=[view.door] if view else (),
+        before_tokens=[view.middleware] if view else (),
         listens_at=settings.server.host,
         access_of=lambda principal: (settings_of(principal) if settings_of else settings).access,
         on_refusal=on_refusal,

@@ -30,9 +30,9 @@ from mcp_browser.server.offer import SHOW_BROWSER, view_tools
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Caller, Changed
 from mcp_browser.server.tools import call_result
-from mcp_browser.server.view.hands import Hands
 from mcp_browser.server.view.journal import Journal
-from mcp_browser.server.view.polled_line import PolledLine
+from mcp_browser.server.view.takeovers import Takeovers
+from mcp_browser.server.view.transport import PolledTransport
 from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import Settings
 
@@ -64,7 +64,7 @@ class ExchangeViewParams(ActionParams):
 class _Page:
     """An open page, and the work of telling it what happens."""
 
-    line: PolledLine
+    transport: PolledTransport
     work: asyncio.Task[None]
 
 
@@ -82,10 +82,10 @@ class ViewApp:
 
     templates: Sequence[types.ResourceTemplate] = ()
 
-    def __init__(self, settings_of: SettingsOf, journal: Journal, hands: Hands) -> None:
+    def __init__(self, settings_of: SettingsOf, journal: Journal, takeovers: Takeovers) -> None:
         self._settings_of = settings_of
         self._journal = journal
-        self._hands = hands
+        self._takeovers = takeovers
         self._seats: dict[str, _Seat] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
@@ -141,19 +141,19 @@ class ViewApp:
             raise NotFound("The browser session has ended.", hint=f"{SHOW_BROWSER} shows the next one.")
         if params.picture is not None:
             return self._picture(seat.session, params.picture)
-        line = self._line(seat, params.page, anew=params.anew)
+        transport = self._transport_of(seat, params.page, anew=params.anew)
         for message in params.messages:
-            line.say(json.dumps(message))
+            transport.put(json.dumps(message))
         if params.messages:
             return types.CallToolResult(content=[types.TextContent(text="[]")])
-        news, frame = await line.poll(wait=params.wait)
+        news, frame = await transport.poll(wait=params.wait)
         content: list[types.ContentBlock] = []
         if frame is not None:
             news.append({"type": "frame", "width": frame.width, "height": frame.height})
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _line(self, seat: _Seat, name: str, *, anew: bool) -> PolledLine:
+    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> PolledTransport:
         """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
         page = seat.pages.get(name)
         if page is not None and anew:
@@ -163,22 +163,22 @@ class ViewApp:
             seat.pages = {other: one for other, one in seat.pages.items() if not one.work.done()}
             if len(seat.pages) >= MOST_PAGES:
                 raise NotActionable("Too many pages show this view.", hint="Close some of them.")
-            line = PolledLine()
-            page = seat.pages[name] = _Page(line, begin(self._serve(seat, line)))
-        return page.line
+            transport = PolledTransport()
+            page = seat.pages[name] = _Page(transport, begin(self._serve(seat, transport)))
+        return page.transport
 
-    async def _serve(self, seat: _Seat, line: PolledLine) -> None:
-        await line.send({"type": "opened"})
+    async def _serve(self, seat: _Seat, transport: PolledTransport) -> None:
+        await transport.send({"type": "opened"})
         try:
             await Viewer(
-                line,
+                transport,
                 seat.principal,
                 journal=self._journal,
-                hands=self._hands,
+                takeovers=self._takeovers,
                 visible=lambda: [] if seat.session.closed else [seat.session],
             ).serve()
         finally:
-            line.end()
+            transport.end()
 
     def _picture(self, session: BrowserSession, number: int) -> types.CallToolResult:
         pictures = (call.picture for call in self._journal.of(session).calls if call.number == number)
@@ -222,7 +222,7 @@ def app_page() -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    script = "\n".join(_in_one(read(name)) for name in ("app_line.js", "view.js"))
+    script = "\n".join(_in_one(read(name)) for name in ("app_transport.js", "view.js"))
     parts: dict[str, str] = {
         '<html lang="en">': f'<html lang="en" class="app" data-version="{__version__}">',
         '<link rel="icon" href="view/icon.svg">\n': "",

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -13,24 +13,24 @@ from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.observation import DialogInfo
-from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.view.hands import (
+from mcp_browser.server.view.journal import Journal, SeenCall
+from mcp_browser.server.view.takeovers import (
     HandBack,
-    HandMessage,
-    Hands,
     Input,
     Mouse,
     Take,
-    carry_out,
+    Takeovers,
+    ViewMessage,
     may_take,
+    perform,
 )
-from mcp_browser.server.view.journal import Journal, SeenCall
+from mcp_browser.server.view.transport import TransportClosed, ViewTransport
 from mcp_browser.text import cut, cut_address
 
 logger = logging.getLogger(__name__)
@@ -47,35 +47,7 @@ NO_MESSAGE = 4400  # What came is no message of this protocol
 NOT_ADMITTED = 4401  # The viewer's token counts no more
 
 
-class LineClosed(Exception):
-    """The page has gone."""
-
-
-class Line(Protocol):
-    """What connects a page to the server; each method but `close` raises `LineClosed` once it has gone."""
-
-    async def receive(self) -> str:
-        """The next message of the page, as JSON; what is no text is empty."""
-        ...
-
-    async def send(self, message: dict[str, Any], /) -> None:
-        """Send the page a message."""
-        ...
-
-    async def send_frame(self, frame: Frame, /) -> None:
-        """Send the page a frame, which it says that it has drawn."""
-        ...
-
-    async def close(self, code: int, reason: str, /) -> None:
-        """End it, as a WebSocket is ended."""
-        ...
-
-    async def still_admitted(self) -> bool:
-        """Whether what has let the page in still counts."""
-        ...
-
-
-class Watch(HandMessage):
+class Watch(ViewMessage):
     """Show this session. `viewer` is a name that the page has given itself, by chance."""
 
     type: Literal["watch"]
@@ -83,7 +55,7 @@ class Watch(HandMessage):
     viewer: str = Field(min_length=16, max_length=64)
 
 
-class Drawn(HandMessage):
+class Drawn(ViewMessage):
     """A frame has been drawn: another one may come."""
 
     type: Literal["drawn"]
@@ -98,18 +70,18 @@ class Viewer:
 
     def __init__(
         self,
-        line: Line,
+        transport: ViewTransport,
         principal: Principal,
         *,
         journal: Journal,
-        hands: Hands,
+        takeovers: Takeovers,
         visible: Callable[[], list[BrowserSession]],
     ) -> None:
         """Serve a page; `visible` gives the sessions that its person may see."""
-        self._line = line
+        self._transport = transport
         self._principal = principal
         self._journal = journal
-        self._hands = hands
+        self._takeovers = takeovers
         self._visible = visible
         self._key = ""
         self._watched: BrowserSession | None = None
@@ -131,29 +103,29 @@ class Viewer:
                     tasks.start_soon(self._until_gone, work, tasks.cancel_scope)
         finally:
             self._watch(None)
-            self._hands.left(self._key)
+            self._takeovers.left(self._key)
 
     async def _until_gone(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
         """Work until the page has gone, which ends the others' work, too."""
-        with suppress(LineClosed):
+        with suppress(TransportClosed):
             await work()
         scope.cancel()
 
     async def _listen(self) -> None:
         while True:
             try:
-                message = _MESSAGES.validate_json(await self._line.receive())
+                message = _MESSAGES.validate_json(await self._transport.receive())
             except ValidationError:
-                await self._line.close(NO_MESSAGE, "This is no message of the view: reload the page.")
+                await self._transport.close(NO_MESSAGE, "This is no message of the view: reload the page.")
                 return
             match message:
                 case Watch():
                     # Nobody but its principal has what a page has taken over.
                     key = f"{self._principal.id} {message.viewer}"
                     if key != self._key:
-                        self._hands.left(self._key)
+                        self._takeovers.left(self._key)
                         self._key = key
-                        self._hands.came(key)
+                        self._takeovers.came(key)
                     found = (one for one in self._visible() if name_of(one) == message.session)
                     self._watch(next(found, None))
                 case Drawn():
@@ -190,7 +162,7 @@ class Viewer:
             await self._tell_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
             watched = self._watched
             if watched is not None:
-                await self._hands.follow(watched, self._key)
+                await self._takeovers.follow(watched, self._key)
             if watched is not None and (tab := watched.tab_in_use) is not None:
                 # Nothing else asks for it between the calls.
                 await tab.refresh_title()
@@ -202,13 +174,13 @@ class Viewer:
             while self._calls and watched is self._watched:
                 number = next(iter(self._calls))
                 call = self._calls.pop(number)
-                await self._line.send({"type": "call", "call": call.told()})
+                await self._transport.send({"type": "call", "call": call.told()})
             await self._changed.wait(LOOK_SECONDS)
 
     async def _tell_if_new(self, kind: str, facts: dict[str, Any]) -> None:
         if self._told.get(kind) != facts:
             self._told[kind] = facts
-            await self._line.send({"type": kind, **facts})
+            await self._transport.send({"type": kind, **facts})
 
     def _summary(self, session: BrowserSession) -> dict[str, Any]:
         """What the list tells of a session."""
@@ -248,7 +220,7 @@ class Viewer:
             # Whoever is waited for may come by any page.
             "holder": str(holder) if holder is not None and not holder.waiting else None,
             "asked": holder.asked if holder is not None else None,
-            "mine": self._hands.has(session, self._key),
+            "mine": self._takeovers.has(session, self._key),
             "may_take": may_take(session),
         }
         return hide_in(told, session.hidden)
@@ -266,7 +238,7 @@ class Viewer:
                     try:
                         await self._send_frames(tab)
                     except ActionError as error:
-                        await self._line.send({"type": "told", "text": str(error)})
+                        await self._transport.send({"type": "told", "text": str(error)})
                         await anyio.sleep_forever()
                 await self._changed.wait(LOOK_SECONDS)
 
@@ -282,7 +254,7 @@ class Viewer:
             async with tab.screencast.watch() as frames:
                 async for frame in frames:
                     self._undrawn += 1
-                    await self._line.send_frame(frame)
+                    await self._transport.send_frame(frame)
                     with anyio.move_on_after(PATIENCE_SECONDS):
                         while self._undrawn >= FRAMES_AHEAD:
                             await self._drawn.wait()
@@ -300,11 +272,11 @@ class Viewer:
             try:
                 match message:
                     case Take():
-                        await self._hands.take(session, self._key, by=BY)
+                        await self._takeovers.take(session, self._key, by=BY)
                     case HandBack():
-                        await self._hands.hand_back(session, self._key, message.note)
-                    case _ if self._hands.has(session, self._key):
-                        await carry_out(message, session)
+                        await self._takeovers.hand_back(session, self._key, message.note)
+                    case _ if self._takeovers.has(session, self._key):
+                        await perform(message, session)
                     case _:
                         pass
                 if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
@@ -319,13 +291,13 @@ class Viewer:
     async def _complain(self, text: str) -> None:
         """Say why something was not done; "" once that is past."""
         self._complained = bool(text)
-        await self._line.send({"type": "told", "text": text})
+        await self._transport.send({"type": "told", "text": text})
 
     async def _check(self) -> None:
         """Close the socket once the viewer's token counts no more."""
-        while await self._line.still_admitted():  # noqa: ASYNC110 - clocks tell nobody
+        while await self._transport.still_admitted():  # noqa: ASYNC110 - clocks tell nobody
             await anyio.sleep(ADMISSION_SECONDS)
-        await self._line.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
+        await self._transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
 
 def _holder(session: BrowserSession) -> str | None:

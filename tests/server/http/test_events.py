@@ -5,7 +5,7 @@ import asyncio
 from mcp.server.streamable_http import GET_STREAM_KEY, EventMessage
 from mcp_types import JSONRPCNotification, JSONRPCResponse
 
-from mcp_browser.server.http.events import KeptEvents, SessionEvents
+from mcp_browser.server.http.events import KeptEvents, ResumableEvents, SessionEvents
 
 
 def answer(size: int, number: int = 1) -> JSONRPCResponse:
@@ -84,3 +84,22 @@ async def test_the_stream_of_no_request_goes_on_until_the_session_ends() -> None
     await reading
     for event in (first, "1-3", "0-0", "1-²", "1" * 5000, "-", ""):
         assert not events.knows(event)
+
+
+async def test_the_events_of_a_session_that_has_ended_are_forgotten_as_another_one_opens() -> None:
+    store = ResumableEvents(idle_seconds=0)
+    with store.serving({}, None) as idle:
+        await store.store_event("1", answer(1))
+    store.open("idle", idle)
+    with store.serving({}, None) as other, store.serving({}, "other"):
+        store.open("other", other)
+        await store.store_event("1", answer(1))
+        assert not idle.streams
+        assert not other.streams, "an id that nobody has opened is another session's"
+    with store.serving({}, "other") as again:
+        assert again is other
+        store.open("third", SessionEvents(store.kept, None))
+        event = await store.store_event("1", answer(1))
+        assert other.knows(event)
+    store.end("other")
+    assert not other.knows(event)

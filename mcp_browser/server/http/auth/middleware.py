@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_browser.server.http.auth.oauth import AccessGrant, AccessTokens, IssuerUnreachable, TokenRefused
 from mcp_browser.server.http.auth.resource_metadata import metadata_url
 from mcp_browser.server.http.auth.tokens import TokenSource
-from mcp_browser.server.http.middleware.rate_limits import Buckets
+from mcp_browser.server.http.middleware.caller_limits import Buckets
 from mcp_browser.server.http.middleware.refusals import OnRefusal, refusal
 from mcp_browser.server.principals import Principal, is_admitted, set_principal
 from mcp_browser.settings import AccessSettings

@@ -13,10 +13,9 @@ from mcp_browser.server.http.auth.middleware import Authentication
 from mcp_browser.server.http.auth.resource_metadata import WELL_KNOWN, ResourceMetadata
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.middleware.body_limits import BodyLimit
-from mcp_browser.server.http.middleware.client_limits import ClientLimit
+from mcp_browser.server.http.middleware.caller_limits import OpenLimit, RateLimit
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD, Connections
 from mcp_browser.server.http.middleware.hosts import NameCheck
-from mcp_browser.server.http.middleware.rate_limits import RateLimit
 from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.principals import Principal
 from mcp_browser.settings import AccessSettings
@@ -59,14 +58,14 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
     open_folders: Sequence[str] = (),
     listens_at: str = "",
     access_of: Callable[[Principal], AccessSettings] | None = None,
-    doors: Sequence[Middleware] = (),
+    before_tokens: Sequence[Middleware] = (),
     on_refusal: OnRefusal,
 ) -> list[Middleware]:
     """The middlewares between the network and the app, the outermost first.
 
     The server may be reached by the name that it `listens_at`, too. What is for everybody has one of the
     `open_paths`, or a path that begins with one of the `open_folders`. `access_of` gives the settings that
-    hold for a principal, where not all have the same. `doors` let in by other means than a token.
+    hold for a principal, where not all have the same. `before_tokens` admit by other means.
 
     Raises:
         SettingsError: the tokens cannot be used.
@@ -92,7 +91,7 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
             )
         )
     found.append(Middleware(ResourceMetadata, settings=settings, endpoints=tuple(endpoints)))
-    found += doors
+    found += before_tokens
     if asks_who_calls(settings):
         found.append(
             Middleware(
@@ -111,7 +110,7 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
         limits = own(principal)
         return limits.max_connections_per_client or max(1, limits.max_connections // 2)
 
-    found.append(Middleware(ClientLimit, most=most_open, on_refusal=on_refusal))
+    found.append(Middleware(OpenLimit, most=most_open, on_refusal=on_refusal))
     found.append(
         Middleware(RateLimit, rate=lambda principal: own(principal).rate_limit, on_refusal=on_refusal)
     )
@@ -129,7 +128,7 @@ def middleware_stack(  # noqa: PLR0913 - options, all by keyword
 def uvicorn_options(
     settings: AccessSettings, connections: Connections, *, websockets: bool = False
 ) -> dict[str, Any]:
-    """The options of `uvicorn.Config` that the doors rely on."""
+    """The options of `uvicorn.Config` that the middlewares rely on."""
     return {
         "http": connections.protocol(),
         "ws": "websockets-sansio" if websockets else "none",

@@ -41,7 +41,7 @@ class Link:
 class _Cookie:
     """What a cookie stands for: the `Authorization` that a client sent, or a link."""
 
-    door: str | Link
+    admits: str | Link
     used: float
 
 
@@ -67,13 +67,13 @@ class Admission:
         """The link of this token, which counts no more then; None where it does not count."""
         return self._links.pop(token, None)
 
-    def set_cookie(self, scope: Scope, door: str | Link) -> str:
+    def set_cookie(self, scope: Scope, admits: str | Link) -> str:
         """A `Set-Cookie` header for who has sent this `Authorization`, or has followed this link."""
         now = time.monotonic()
         fresh = {key: one for key, one in self._cookies.items() if now - one.used < COOKIE_SECONDS}
         self._cookies = dict([*fresh.items()][-MOST_COOKIES + 1 :])
         value = secrets.token_urlsafe(SECRET_BYTES)
-        self._cookies[value] = _Cookie(door, now)
+        self._cookies[value] = _Cookie(admits, now)
         return self._header(scope, value)
 
     def forget(self, scope: Scope) -> str:
@@ -87,7 +87,7 @@ class Admission:
         if cookie is None or time.monotonic() - cookie.used >= COOKIE_SECONDS:
             return
         cookie.used = time.monotonic()
-        match cookie.door:
+        match cookie.admits:
             case Link(principal, session):
                 set_principal(scope, principal)
                 scope[_ONLY] = session
@@ -104,8 +104,8 @@ class Admission:
         return f"{_name(scope)}={value}; Path={self._prefix}{VIEW}; HttpOnly; SameSite=Strict{safe}"
 
 
-class ViewDoor:
-    """ASGI middleware before the check of tokens: lets in to the view whom a cookie lets in."""
+class CookieAdmission:
+    """ASGI middleware before the check of tokens: admits to the view whoever has a cookie that counts."""
 
     def __init__(self, app: ASGIApp, *, admission: Admission, prefix: str) -> None:
         self._app = app

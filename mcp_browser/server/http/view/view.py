@@ -1,7 +1,9 @@
 """The live view of one server, over HTTP or beside stdio."""
 
+import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -10,21 +12,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Scope
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls
+from mcp_browser.server.http.auth.middleware import STILL_ADMITTED
 from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.server.http.middleware.refusals import refusal
-from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, ViewDoor, may_view, viewer_of
+from mcp_browser.server.http.view.admission import LINK, VIEW, Admission, CookieAdmission, may_view, viewer_of
 from mcp_browser.server.http.view.pages import NOT_LET_IN, OPEN_PATHS, SAFELY, page_routes
-from mcp_browser.server.http.view.socket_line import SocketLine
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.server.view.app import ViewApp
-from mcp_browser.server.view.hands import Hands
 from mcp_browser.server.view.journal import Journal
+from mcp_browser.server.view.takeovers import Takeovers
+from mcp_browser.server.view.transport import TransportClosed
 from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import Settings
 
@@ -43,14 +47,14 @@ class LiveView:
         self._prefix = settings.server.path_prefix
         self._asks = asks_who_calls(settings.access)
         self._admission = Admission(settings.access, prefix=self._prefix)
-        self._hands = Hands()
-        self.app = ViewApp(self._settings_of, self._journal, self._hands)
+        self._takeovers = Takeovers()
+        self.app = ViewApp(self._settings_of, self._journal, self._takeovers)
         self._base = ""
 
     @property
-    def door(self) -> Middleware:
+    def middleware(self) -> Middleware:
         """The middleware that has to come before the check of tokens."""
-        return Middleware(ViewDoor, admission=self._admission, prefix=self._prefix)
+        return Middleware(CookieAdmission, admission=self._admission, prefix=self._prefix)
 
     @property
     def open_paths(self) -> list[str]:
@@ -136,9 +140,47 @@ class LiveView:
             return
         await socket.accept()
         await Viewer(
-            SocketLine(socket),
+            SocketTransport(socket),
             viewer,
             journal=self._journal,
-            hands=self._hands,
+            takeovers=self._takeovers,
             visible=lambda: self._sessions_of(viewer, socket.scope),
         ).serve()
+
+
+class SocketTransport:
+    """Messages as JSON; a frame as the width and height of the view, 4 bytes each, and a JPEG."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        """Take a socket that is accepted."""
+        self._socket = socket
+
+    async def receive(self) -> str:  # noqa: D102 - see `ViewTransport`, as for the next ones
+        with _closes():
+            try:
+                return await self._socket.receive_text()
+            except KeyError:
+                return ""
+
+    async def send(self, message: dict[str, Any]) -> None:  # noqa: D102
+        with _closes():
+            await self._socket.send_json(message)
+
+    async def send_frame(self, frame: Frame) -> None:  # noqa: D102
+        with _closes():
+            await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
+
+    async def close(self, code: int, reason: str) -> None:  # noqa: D102
+        await self._socket.close(code, reason)
+
+    async def still_admitted(self) -> bool:  # noqa: D102
+        check: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
+        return check is None or await check()
+
+
+@contextmanager
+def _closes() -> Generator[None]:
+    try:
+        yield
+    except WebSocketDisconnect as gone:
+        raise TransportClosed from gone

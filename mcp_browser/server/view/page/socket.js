@@ -3,7 +3,7 @@
 /**
  * What the page does with what comes.
  *
- * @typedef {object} Ears
+ * @typedef {object} Listener
  * @property {() => void} opened The server knows nothing of this page yet.
  * @property {(message: any) => void} told
  * @property {(width: number, height: number, jpeg: Blob) => void} pictured The width and height of the view, CSS pixels.
@@ -23,8 +23,8 @@ let socket = null;
 const held = [];
 let tries = 0;
 
-/** @param {Ears} ears */
-export function connect(ears) {
+/** @param {Listener} listener */
+export function connect(listener) {
   const url = new URL("view/live", location.href);
   url.protocol = url.protocol.replace("http", "ws");
   const opened = new WebSocket(url);
@@ -32,29 +32,29 @@ export function connect(ears) {
   socket = opened;
   opened.addEventListener("open", () => {
     tries = 0;
-    ears.opened();
+    listener.opened();
     for (const message of held.splice(0)) deliver(message);
   });
   opened.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") ears.told(JSON.parse(data));
+    if (typeof data === "string") listener.told(JSON.parse(data));
     else {
       const head = new DataView(data);
-      ears.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
+      listener.pictured(head.getUint32(0), head.getUint32(4), new Blob([new Uint8Array(data, HEAD_BYTES)]));
     }
   });
-  opened.addEventListener("close", () => lost(ears));
+  opened.addEventListener("close", () => lost(listener));
 }
 
-/** The server has gone, or lets this page in no more: find out which, and try again. @param {Ears} ears */
-async function lost(ears) {
-  ears.lost("The connection is lost; trying again…");
+/** The server has gone, or lets this page in no more: find out which, and try again. @param {Listener} listener */
+async function lost(listener) {
+  listener.lost("The connection is lost; trying again…");
   await new Promise((resolve) => setTimeout(resolve, AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)]));
   const answer = await fetch("view/me").catch(() => null);
   if (answer?.status === 401 || answer?.status === 403) {
     await fetch("view/sign-out", { method: "POST", redirect: "manual" }).catch(() => null);
     location.reload();
   } else {
-    connect(ears);
+    connect(listener);
   }
 }
 

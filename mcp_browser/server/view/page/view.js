@@ -121,7 +121,7 @@ function showSession(now) {
   canvas.setAttribute("aria-label", current ? `Live picture of ${current.title || current.address}` : "No picture yet");
   address.readOnly = keys.disabled = !mine;
   at("browser").classList.toggle("taken", mine);
-  for (const hands of document.querySelectorAll(".hands")) /** @type {HTMLElement} */ (hands).hidden = !mine;
+  for (const part of document.querySelectorAll(".controls")) /** @type {HTMLElement} */ (part).hidden = !mine;
   take.hidden = !now?.may_take || mine;
   take.disabled = !!now?.holder;
   at("back").hidden = !mine;

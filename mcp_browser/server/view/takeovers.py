@@ -24,19 +24,19 @@ LONGEST_NOTE = 2_000
 _BY_KEYS = frozenset({"Enter", "NumpadEnter"})
 
 
-class HandMessage(BaseModel):
+class ViewMessage(BaseModel):
     """What the page of the view sends for the session that it shows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Take(HandMessage):
+class Take(ViewMessage):
     """Take the browser over."""
 
     type: Literal["take"]
 
 
-class HandBack(HandMessage):
+class HandBack(ViewMessage):
     """Give it back to the model, with a note."""
 
     type: Literal["hand_back"]
@@ -47,7 +47,7 @@ Coordinate = Annotated[float, Field(ge=0, le=100_000)]
 Turn = Annotated[float, Field(ge=-100_000, le=100_000)]
 
 
-class Mouse(HandMessage):
+class Mouse(ViewMessage):
     """What the mouse does at a point of the view, CSS pixels; the wheel turns by `dx` and `dy` of them."""
 
     type: Literal["mouse"]
@@ -61,21 +61,21 @@ class Mouse(HandMessage):
     modifiers: tuple[Modifier, ...] = ()
 
 
-class Keys(HandMessage):
+class Keys(ViewMessage):
     """A key, or a combination, as Playwright writes them."""
 
     type: Literal["keys"]
     keys: str = Field(min_length=1, max_length=60)
 
 
-class Text(HandMessage):
+class Text(ViewMessage):
     """A text that comes whole: pasted, or from an input method."""
 
     type: Literal["text"]
     text: str = Field(min_length=1, max_length=LONGEST_TEXT)
 
 
-class Go(HandMessage):
+class Go(ViewMessage):
     """Open an address, or take a step in the history."""
 
     type: Literal["go"]
@@ -83,14 +83,14 @@ class Go(HandMessage):
     step: Literal["back", "forward", "reload"] | None = None
 
 
-class ToTab(HandMessage):
+class ToTab(ViewMessage):
     """Switch to a tab."""
 
     type: Literal["tab"]
     id: int
 
 
-class AnswerDialog(HandMessage):
+class AnswerDialog(ViewMessage):
     """Answer the dialog that is open."""
 
     type: Literal["dialog"]
@@ -102,7 +102,7 @@ Input = Mouse | Keys | Text | Go | ToTab | AnswerDialog
 
 
 @dataclass(eq=False, slots=True)
-class _Grip:
+class _Takeover:
     """Which viewer has a session, and knows which tabs; `leaving` runs while its page is not connected."""
 
     viewer: str
@@ -111,16 +111,16 @@ class _Grip:
     leaving: asyncio.TimerHandle | None = None
 
 
-class Hands:
+class Takeovers:
     """The sessions that people have taken over in the view, and by which of its pages."""
 
     def __init__(self) -> None:
-        self._grips: dict[BrowserSession, _Grip] = {}
+        self._taken: dict[BrowserSession, _Takeover] = {}
         self._connected: Counter[str] = Counter()
 
     def has(self, session: BrowserSession, viewer: str) -> bool:
         """Whether the viewer has the session."""
-        return self._grip(session, viewer) is not None
+        return self._find(session, viewer) is not None
 
     async def take(self, session: BrowserSession, viewer: str, *, by: str) -> None:
         """Take a session over, once the call that runs in it has ended.
@@ -135,31 +135,31 @@ class Hands:
         if self.has(session, viewer):
             return
         holder = await session.takeover.begin(by)
-        self._grips[session] = _Grip(viewer, holder, set(session.tabs))
+        self._taken[session] = _Takeover(viewer, holder, set(session.tabs))
         await session.ensure_open()
 
     async def follow(self, session: BrowserSession, viewer: str) -> None:
         """Bring to the front what the page has opened since: a person looks for it there."""
-        if (grip := self._grip(session, viewer)) is not None:
-            new = session.tabs.keys() - grip.known
-            grip.known |= new
+        if (taken := self._find(session, viewer)) is not None:
+            new = session.tabs.keys() - taken.known
+            taken.known |= new
             if new and session.tab_in_use is not None and len(session.tabs) > 1:
                 with suppress(ActionError, PlaywrightError):
                     await session.switch_tab(max(new))
 
     async def hand_back(self, session: BrowserSession, viewer: str, note: str | None = None) -> None:
         """Give a session back that the viewer has."""
-        if (grip := self._grip(session, viewer)) is not None:
-            del self._grips[session]
-            await session.takeover.end(note or None, holder=grip.holder)
+        if (taken := self._find(session, viewer)) is not None:
+            del self._taken[session]
+            await session.takeover.end(note or None, holder=taken.holder)
 
     def came(self, viewer: str) -> None:
         """A page of the viewer's is connected, again perhaps."""
         self._connected[viewer] += 1
-        for grip in self._grips.values():
-            if grip.viewer == viewer and grip.leaving is not None:
-                grip.leaving.cancel()
-                grip.leaving = None
+        for taken in self._taken.values():
+            if taken.viewer == viewer and taken.leaving is not None:
+                taken.leaving.cancel()
+                taken.leaving = None
 
     def left(self, viewer: str) -> None:
         """A page of the viewer's has gone: what was taken over is given back, unless it comes again soon."""
@@ -168,19 +168,19 @@ class Hands:
         if self._connected[viewer]:
             return
         loop = asyncio.get_running_loop()
-        for session, grip in self._grips.items():
-            if grip.viewer == viewer and grip.leaving is None:
-                grip.leaving = loop.call_later(
+        for session, taken in self._taken.items():
+            if taken.viewer == viewer and taken.leaving is None:
+                taken.leaving = loop.call_later(
                     LEFT_SECONDS, lambda one=session: begin(self.hand_back(one, viewer))
                 )
 
-    def _grip(self, session: BrowserSession, viewer: str) -> _Grip | None:
-        grip = self._grips.get(session)
-        if grip is not None and (session.closed or session.takeover.active is not grip.holder):
+    def _find(self, session: BrowserSession, viewer: str) -> _Takeover | None:
+        taken = self._taken.get(session)
+        if taken is not None and (session.closed or session.takeover.active is not taken.holder):
             # It has ended otherwise.
-            del self._grips[session]
+            del self._taken[session]
             return None
-        return grip if grip is not None and grip.viewer == viewer else None
+        return taken if taken is not None and taken.viewer == viewer else None
 
 
 def may_take(session: BrowserSession) -> bool:
@@ -188,7 +188,7 @@ def may_take(session: BrowserSession) -> bool:
     return not session.settings.tools.read_only
 
 
-async def carry_out(message: Input, session: BrowserSession) -> None:
+async def perform(message: Input, session: BrowserSession) -> None:
     """Do in a session what a person does; whether they have it is known already.
 
     Raises:
@@ -236,17 +236,17 @@ async def _go(message: Go, tab: Tab, session: BrowserSession) -> None:
 
 
 async def _mouse(message: Mouse, tab: Tab, session: BrowserSession) -> None:
-    hand = tab.input
+    device = tab.input
     if tab.cursor != (message.x, message.y):
-        await hand.move(message.x, message.y)
-    async with hand.holding(message.modifiers):
+        await device.move(message.x, message.y)
+    async with device.holding(message.modifiers):
         match message.event:
             case "down":
-                await hand.down(button=message.button, clicks=message.clicks)
+                await device.down(button=message.button, clicks=message.clicks)
             case "up":
                 await session.takeover.read_secrets()
-                await hand.up(button=message.button, clicks=message.clicks)
+                await device.up(button=message.button, clicks=message.clicks)
             case "wheel":
-                await hand.wheel(message.dx, message.dy)
+                await device.wheel(message.dx, message.dy)
             case "move":
                 pass

@@ -7,8 +7,8 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.view import hands
-from mcp_browser.server.view.hands import Hands
+from mcp_browser.server.view import takeovers
+from mcp_browser.server.view.takeovers import Takeovers
 from mcp_browser.settings import Settings, ToolSettings
 
 
@@ -22,7 +22,7 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
     browser_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await browser_manager.open_session(isolated=True)
-    people = Hands()
+    people = Takeovers()
     await people.take(session, "alice", by="live view")
     assert people.has(session, "alice")
     assert not people.has(session, "bob")
@@ -32,7 +32,7 @@ async def test_whoever_leaves_hands_back_unless_they_come_again(
     people.came("alice")
     await people.hand_back(session, "bob", "I have it not")
     assert people.has(session, "alice")
-    monkeypatch.setattr(hands, "LEFT_SECONDS", 0.01)
+    monkeypatch.setattr(takeovers, "LEFT_SECONDS", 0.01)
     people.left("alice")
     await handed_back(session)
     assert not people.has(session, "alice")
@@ -46,5 +46,5 @@ async def test_what_may_only_be_read_is_not_taken_over(browser_manager: BrowserM
     settings = Settings(tools=ToolSettings(read_only=True))
     session = await browser_manager.open_session(isolated=True, settings=settings)
     with pytest.raises(NotActionable, match="only be watched"):
-        await Hands().take(session, "alice", by="live view")
+        await Takeovers().take(session, "alice", by="live view")
     await session.close()

@@ -146,8 +146,8 @@ async function findKey(/** @type {HostContext} */ context) {
   return String(shown._meta[KEY]);
 }
 
-/** @param {import("./socket.js").Ears} ears */
-export async function connect(ears) {
+/** @param {import("./socket.js").Listener} listener */
+export async function connect(listener) {
   try {
     const { hostContext = {} } = await ask("ui/initialize", {
       protocolVersion: REVISION,
@@ -160,7 +160,7 @@ export async function connect(ears) {
     tellSize();
     key = await findKey(hostContext);
   } catch (error) {
-    ears.lost(/** @type {Error} */ (error).message);
+    listener.lost(/** @type {Error} */ (error).message);
     return;
   }
   while (!ended) {
@@ -170,25 +170,25 @@ export async function connect(ears) {
       anew = false;
       const told = await exchange(given);
       if (told.isError) {
-        ears.lost(told.content[0]?.text ?? "The view is over.");
+        listener.lost(told.content[0]?.text ?? "The view is over.");
         return;
       }
-      takeApart(told, ears);
+      takeApart(told, listener);
       await sleep(PAUSE_MS);
     } catch (error) {
       anew = true;
-      ears.lost(`The connection is lost; trying again… (${/** @type {Error} */ (error).message})`);
+      listener.lost(`The connection is lost; trying again… (${/** @type {Error} */ (error).message})`);
       await sleep(AGAIN_MS);
     }
   }
 }
 
-/** @param {ToolResult} told @param {import("./socket.js").Ears} ears */
-function takeApart({ content }, ears) {
+/** @param {ToolResult} told @param {import("./socket.js").Listener} listener */
+function takeApart({ content }, listener) {
   for (const message of JSON.parse(content[0]?.text ?? "[]")) {
-    if (message.type === "opened") ears.opened();
-    else if (message.type === "frame") ears.pictured(message.width, message.height, new Blob([bytesOf(content[1])]));
-    else ears.told(message);
+    if (message.type === "opened") listener.opened();
+    else if (message.type === "frame") listener.pictured(message.width, message.height, new Blob([bytesOf(content[1])]));
+    else listener.told(message);
   }
 }
 

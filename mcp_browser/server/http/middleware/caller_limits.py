@@ -1,8 +1,8 @@
-"""How many requests a caller may make: a bucket of tokens for each, filled at a steady rate."""
+"""How many requests a caller may make, and how many may be open at a time."""
 
 import math
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,7 +15,7 @@ BURST_SECONDS = 10  # How many seconds' worth of requests a caller who was quiet
 
 
 class Buckets:
-    """A bucket for each key. Those used longest ago are forgotten, which fills them again."""
+    """A bucket of tokens for each key. Those used longest ago are forgotten, which fills them again."""
 
     def __init__(self) -> None:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -59,3 +59,32 @@ class RateLimit:
         self._on_refusal("rate")
         headers = {"Retry-After": str(math.ceil(wait))}
         await refusal(429, "Too many requests; try again later.", headers=headers)(scope, receive, send)
+
+
+class OpenLimit:
+    """ASGI middleware that keeps room for others: an open stream is not idle, and makes none for them."""
+
+    def __init__(self, app: ASGIApp, *, most: Callable[[Principal], int], on_refusal: OnRefusal) -> None:
+        self._app = app
+        self._most = most
+        self._open: Counter[str] = Counter()
+        self._on_refusal = on_refusal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it with 429."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        key = caller_key(scope)
+        if self._open[key] >= self._most(principal_of(scope)):
+            self._on_refusal("connections")
+            message = "Too many requests and streams of one client are open; close one first."
+            await refusal(429, message, headers={"Retry-After": "5"})(scope, receive, send)
+            return
+        self._open[key] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]

@@ -9,10 +9,10 @@ import pytest
 
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.server.limits import fit
-from mcp_browser.server.view import polled_line
+from mcp_browser.server.view import transport
 from mcp_browser.server.view.journal import LONGEST_RESULT, MOST_CALLS
-from mcp_browser.server.view.polled_line import PolledLine
-from mcp_browser.server.view.viewer import LineClosed
+from mcp_browser.server.view.transport import PolledTransport
+from mcp_browser.server.view.viewer import TransportClosed
 
 
 def frame(data: bytes) -> Frame:
@@ -20,7 +20,7 @@ def frame(data: bytes) -> Frame:
 
 
 async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
-    line = PolledLine()
+    line = PolledTransport()
     assert await line.poll(wait=False) == ([], None)
     await line.send({"type": "call"})
     await line.send_frame(frame(b"old"))
@@ -29,7 +29,7 @@ async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
     # Whoever asks again has drawn both.
     asking = asyncio.create_task(line.poll(wait=True))
     assert [await line.receive(), await line.receive()] == ['{"type": "drawn"}'] * 2
-    line.say("of the page")
+    line.put("of the page")
     assert await line.receive() == "of the page"
     assert not asking.done()
     await line.send({"type": "told"})
@@ -37,7 +37,7 @@ async def test_a_page_gets_what_is_new_once_and_of_frames_the_newest() -> None:
 
 
 async def test_an_answer_stays_within_what_a_result_may_be() -> None:
-    line = PolledLine()
+    line = PolledTransport()
     calls = [
         {"type": "call", "number": number, "result": "日" * LONGEST_RESULT} for number in range(MOST_CALLS)
     ]
@@ -54,30 +54,30 @@ async def test_an_answer_stays_within_what_a_result_may_be() -> None:
 
 
 async def test_a_page_that_asks_no_more_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polled_line, "SILENT_SECONDS", 0.05)
-    line = PolledLine()
+    monkeypatch.setattr(transport, "SILENT_SECONDS", 0.05)
+    line = PolledTransport()
     asking = asyncio.create_task(line.poll(wait=True))
     listening = asyncio.create_task(line.receive())
     await asyncio.sleep(0.2)
     assert not listening.done()
     await line.send({"type": "told"})
     await asking
-    with pytest.raises(LineClosed):
+    with pytest.raises(TransportClosed):
         await asyncio.wait_for(listening, 30)
 
 
 async def test_a_page_that_takes_nothing_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polled_line, "MOST_NEWS", 2)
-    line = PolledLine()
+    monkeypatch.setattr(transport, "MOST_NEWS", 2)
+    line = PolledTransport()
     await line.send({"type": "told"})
     await line.send({"type": "told"})
-    with pytest.raises(LineClosed):
+    with pytest.raises(TransportClosed):
         await line.send({"type": "told"})
 
 
 async def test_an_end_is_told_to_the_page() -> None:
-    line = PolledLine()
+    line = PolledTransport()
     await line.close(4401, "Your token counts no more.")
     assert await line.poll(wait=True) == ([{"type": "told", "text": "Your token counts no more."}], None)
-    with pytest.raises(LineClosed):
+    with pytest.raises(TransportClosed):
         await line.receive()

@@ -1,0 +1,96 @@
+"""What a server over stdio serves over HTTP: at a free port of the loopback, as long as it is needed."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from mcp.server.context import ServerRequestContext
+from starlette.applications import Starlette
+
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
+from mcp_browser.server.http.quiet_logs import quiet_logs
+from mcp_browser.server.sessions.sessions import Sessions
+from mcp_browser.settings import AccessSettings, ServerSettings, Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.http.view.view import LiveView
+
+LOOPBACK = "127.0.0.1"
+
+
+class ServerWithoutSignals(uvicorn.Server):
+    """uvicorn in a process that handles its signals itself."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Take none."""
+        yield
+
+
+@asynccontextmanager
+async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
+    """Serve an app within the block; gives its address."""
+    quiet_logs()
+    listener = socket.create_server((LOOPBACK, 0))
+    server = ServerWithoutSignals(uvicorn.Config(app, timeout_graceful_shutdown=1, lifespan="off", **options))
+    serving = asyncio.create_task(server.serve([listener]))
+    try:
+        yield f"http://{LOOPBACK}:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def asking_on_loopback(
+    _request: ServerRequestContext[Any, Any], question: str, site: str, task: str
+) -> AsyncGenerator[SecretForm]:
+    """Serve a form for a secret as long as its question stands."""
+    from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - needs no view's parts
+
+    forms = SecretForms()
+    app = Starlette(routes=[secret_route(forms)])
+    async with _served(app, log_config=None, access_log=False, server_header=False) as base:
+        form = forms.open(question, site, task)
+        form.url = f"{base}{PATH}{form.token}"
+        try:
+            yield form
+        finally:
+            forms.close(form)
+
+
+@asynccontextmanager
+async def viewed_on_loopback(
+    settings: Settings, manager: BrowserManager, source: Sessions
+) -> AsyncGenerator["LiveView"]:
+    """Serve the live view; its link is written to standard error.
+
+    Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link admits.
+    """
+    # A form needs none of these.
+    from mcp_browser.server.http.middleware.connection_limits import Connections  # noqa: PLC0415
+    from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options  # noqa: PLC0415
+    from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
+
+    access = AccessSettings()
+    own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})
+    view = LiveView(own, manager, source.may_read)
+    connections = Connections(
+        most=access.max_connections, seconds=access.client_timeout, on_refusal=lambda _: None
+    )
+    middleware = middleware_stack(
+        access,
+        endpoints=(),
+        open_paths=view.open_paths,
+        open_folders=view.open_folders,
+        before_tokens=[view.middleware],
+        on_refusal=lambda _: None,
+    )
+    app = Starlette(routes=view.routes(), middleware=middleware)
+    async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
+        view.tell_address(base)
+        yield view

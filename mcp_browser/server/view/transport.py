@@ -1,0 +1,124 @@
+"""How messages get to an open page of the view and back: the protocol is one, the transports are two.
+
+A page of the server has a WebSocket (`server/http/view/view.py`). The page of an MCP App can only call tools:
+it asks for what is new, again and again.
+"""
+
+import json
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any, Protocol
+
+import anyio
+
+from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.screencast import Frame
+
+POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
+SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
+MOST_SAID = 500  # How many messages of the page wait; more are dropped
+LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left comes in the next one
+MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
+
+_DRAWN = '{"type": "drawn"}'
+
+
+class TransportClosed(Exception):
+    """The page has gone."""
+
+
+class ViewTransport(Protocol):
+    """Connects a page to the server; each method but `close` raises `TransportClosed` once it has gone."""
+
+    async def receive(self) -> str:
+        """Return the next message of the page, as JSON; what is no text is empty."""
+        ...
+
+    async def send(self, message: dict[str, Any], /) -> None:
+        """Send the page a message."""
+        ...
+
+    async def send_frame(self, frame: Frame, /) -> None:
+        """Send the page a frame; it answers once it has drawn it."""
+        ...
+
+    async def close(self, code: int, reason: str, /) -> None:
+        """End it, as a WebSocket is ended."""
+        ...
+
+    async def still_admitted(self) -> bool:
+        """Whether what has admitted the page still counts."""
+        ...
+
+
+class PolledTransport:
+    """Messages wait until the page polls; of frames the newest does."""
+
+    def __init__(self) -> None:
+        self._to_viewer, self._from_page = anyio.create_memory_object_stream[str](MOST_SAID)
+        self._news: deque[dict[str, Any]] = deque()
+        self._frame: Frame | None = None
+        self._undrawn = 0
+        self._polls = 0
+        self._polled = time.monotonic()
+        self._changed = Wakeup()
+        self.closed = False
+
+    def put(self, message: str) -> None:
+        """Take a message of the page, as JSON."""
+        self._polled = time.monotonic()
+        with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
+            self._to_viewer.send_nowait(message)
+
+    async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
+        """Return what is new, as far as it fits, and the newest frame; `wait` until there is something."""
+        # Who polls again has drawn what came.
+        for _ in range(self._undrawn):
+            self.put(_DRAWN)
+        self._undrawn = 0
+        self._polls += 1
+        try:
+            if wait and not self._news and self._frame is None and not self.closed:
+                await self._changed.wait(POLL_SECONDS)
+        finally:
+            self._polls -= 1
+            self._polled = time.monotonic()
+        news: list[dict[str, Any]] = []
+        room = LONGEST_NEWS
+        while self._news and room > 0:
+            news.append(self._news.popleft())
+            room -= len(json.dumps(news[-1]))
+        frame, self._frame = self._frame, None
+        return news, frame
+
+    def end(self) -> None:
+        """Take no more; a poll that waits returns what there is."""
+        self.closed = True
+        self._changed.wake()
+
+    async def receive(self) -> str:  # noqa: D102 - see `ViewTransport`, as for the next ones
+        while True:
+            left = self._polled + SILENT_SECONDS - time.monotonic()
+            if self.closed or (left <= 0 and not self._polls):
+                raise TransportClosed
+            with anyio.move_on_after(max(left, 1.0)):
+                return await self._from_page.receive()
+
+    async def send(self, message: dict[str, Any]) -> None:  # noqa: D102
+        if self.closed or len(self._news) >= MOST_NEWS:
+            raise TransportClosed
+        self._news.append(message)
+        self._changed.wake()
+
+    async def send_frame(self, frame: Frame) -> None:  # noqa: D102
+        self._frame = frame
+        self._undrawn += 1
+        self._changed.wake()
+
+    async def close(self, _code: int, reason: str) -> None:  # noqa: D102
+        self._news.append({"type": "told", "text": reason})
+        self.end()
+
+    async def still_admitted(self) -> bool:  # noqa: D102 - each poll is admitted by itself
+        return True
