@@ -29,17 +29,12 @@ class Controller:
         """
         self.registry = default_registry() if registry is None else registry
         self._follows_sessions = settings is None
-        self._rules = self._rules_of(settings or Settings())
+        self.rules = self._rules_of(settings or Settings())
 
     @property
     def settings(self) -> Settings:
         """The settings that hold: its own, or those of the session in which it has acted last."""
-        return self._rules.settings
-
-    @property
-    def has_policy(self) -> bool:
-        """Whether an action may need a person's yes."""
-        return self._rules.policy is not None
+        return self.rules.settings
 
     async def act(self, action: ActionModel | Mapping[str, Any], session: BrowserSession) -> ActionResult:
         """Carry out the action that an action model names, or a mapping such as `{"go_back": {}}`.
@@ -73,9 +68,9 @@ class Controller:
                 happened meanwhile.
         """
         action = self.registry[name]
-        if self._follows_sessions and self._rules.settings is not session.settings:
-            self._rules = self._rules_of(session.settings)
-        return await _carry_out(Execution(action, arguments, session, self._rules, prepare, granted))
+        if self._follows_sessions and self.rules.settings is not session.settings:
+            self.rules = self._rules_of(session.settings)
+        return await _carry_out(Execution(action, arguments, session, self.rules, prepare, granted))
 
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
@@ -92,7 +87,7 @@ class Controller:
             ActionError: it cannot be seen; the message says why and what to try.
         """
         action = default_registry()[name]
-        return await _look(Execution(action, arguments, session, self._rules, look=look))
+        return await _look(Execution(action, arguments, session, self.rules, look=look))
 
     def _rules_of(self, settings: Settings) -> Rules:
         return Rules(settings, exports=EXPORT_SCRIPT in self.registry)

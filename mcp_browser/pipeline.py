@@ -68,17 +68,8 @@ class Execution:
     granted: Collection[str] | None = None
     look: Look | None = None
     params: BaseModel = field(init=False)
-    scope: ActionScope | None = None  # From when the session is locked
-
-    @property
-    def ctx(self) -> ActionContext:
-        return ActionContext(session=self.session, settings=self.rules.settings)
-
-    @property
-    def watch(self) -> ActionScope:
-        """What the session was like when the action began."""
-        assert self.scope is not None
-        return self.scope
+    scope: ActionScope = field(init=False)  # What the session was like when the action began
+    has_begun: bool = False  # Whether there is a scope: the session is locked
 
 
 Next = Callable[[Execution], Awaitable[ActionResult]]
@@ -142,7 +133,7 @@ async def timed(call: Execution, next: Next) -> ActionResult:
     limit += action.own_time(call.params) if action.own_time else 0
     with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
         return await next(call)
-    waited = ": it spent them waiting for another call to end" if call.scope is None else ""
+    waited = ": it spent them waiting for another call to end" if not call.has_begun else ""
     raise DeadlineExceeded(
         f"{action.name} did not finish within {limit:g} s{waited}.",
         hint="The session goes on: look with get_state, or reload the page.",
@@ -165,9 +156,10 @@ async def locked(call: Execution, next: Next) -> ActionResult:
     for is_last in (False, True):
         try:
             async with call.session.action(call.action.effect) as call.scope:
+                call.has_begun = True
                 return await next(call)
         except BrowserUnavailable:
-            if is_last or call.scope is None or not await call.session.ended_before(call.scope):
+            if is_last or not call.has_begun or not await call.session.ended_before(call.scope):
                 raise
     raise AssertionError
 
@@ -202,7 +194,7 @@ async def consented(call: Execution, next: Next) -> ActionResult:
     """Ask the policy, now and before each input; it may want a person's yes."""
     if call.rules.policy is not None:
         gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
-        call.session.gate = gate
+        call.session.services.gate = gate
         gate.begin(call.arguments)
     return await next(call)
 
@@ -230,7 +222,8 @@ async def pictured(call: Execution, next: Next) -> ActionResult:
     if callable(pictured):
         pictured = pictured(call.params)
     if pictured or setting == "always":
-        return await _with_picture(result, call.ctx, setting, pictured=pictured)
+        ctx = ActionContext(call.session, call.rules.settings)
+        return await _with_picture(result, ctx, setting, pictured=pictured)
     return result
 
 
@@ -240,7 +233,7 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     try:
         result = await next(call)
         if result.observation is None:
-            observation = await session.observe(call.watch)
+            observation = await session.observe(call.scope)
             result = result.model_copy(update={"observation": observation})
     except (PlaywrightError, FrameGone) as error:
         failure = _as_action_error(error, doing=call.action.name)
@@ -249,7 +242,7 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     except ActionError as error:
         error.notices = _happened_since(call, error)
         raise
-    if ended := session.take_downloads(acted=call.action.effect != "read"):
+    if ended := session.incoming.take_ended(acted=call.action.effect != "read"):
         files = session.artifacts
         came = {info.uri for info in ended if info.size is not None}
         came -= {attachment.uri for attachment in result.attachments}
@@ -264,7 +257,8 @@ async def observed(call: Execution, next: Next) -> ActionResult:
 
 async def carried_out(call: Execution) -> ActionResult:
     """The end: the action itself."""
-    return await call.watch.run(call.action.run(call.ctx, call.params))
+    ctx = ActionContext(call.session, call.rules.settings)
+    return await call.scope.run(call.action.run(ctx, call.params))
 
 
 async def looked(call: Execution) -> ActionResult:
@@ -272,7 +266,7 @@ async def looked(call: Execution) -> ActionResult:
     assert call.look is not None
     await call.session.refuse_blocked()
     try:
-        result = await call.watch.run(call.look(call.ctx))
+        result = await call.scope.run(call.look(ActionContext(call.session, call.rules.settings)))
     except (PlaywrightError, FrameGone) as error:
         raise _as_action_error(error, doing="reading the page") from error
     await call.session.refuse_blocked()
@@ -322,7 +316,7 @@ def _happened_since(call: Execution, error: ActionError) -> tuple[str, ...]:
     """What a failed action has brought about all the same: another page, a dialog, and other notices."""
     happened, session = [*error.notices], call.session
     now = session.tab_in_use
-    if now is not None and now is call.watch.tab and now.url != call.watch.url:
+    if now is not None and now is call.scope.tab and now.url != call.scope.url:
         happened.append(f"The page is {cut_address(now.url)} now.")
     if now is not None and now.dialog is not None and not isinstance(error, DialogOpen):
         happened.append(f"{now.dialog}; answer it with handle_dialog.")

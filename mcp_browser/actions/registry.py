@@ -348,7 +348,7 @@ def _bind(
             result = await anyio.to_thread.run_sync(
                 functools.partial(function, **arguments), abandon_on_cancel=True
             )
-        return _as_result(function.__name__, result)
+        return result if isinstance(result, ActionResult) else _as_result(function.__name__, result)
 
     return param_model, run
 
@@ -408,8 +408,6 @@ def _first_paragraph(function: Callable[..., Any]) -> str:
 
 def _as_result(name: str, result: object) -> ActionResult:
     match result:
-        case ActionResult():
-            return result
         case str():
             return ActionResult(extracted_content=result)
         case None:

@@ -1,13 +1,16 @@
 """What an action gives back."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from mcp_browser.browser.files.artifacts import Artifact
 from mcp_browser.browser.observation import Observation
+from mcp_browser.dom.models import Frozen
 from mcp_browser.text import in_texts
+
+FrozenT = TypeVar("FrozenT", bound=Frozen)
 
 
 class Attachment(BaseModel):
@@ -72,5 +75,22 @@ class ActionResult(BaseModel):
         update = {name: in_texts(value, change) for name, value in texts.items()}
         update["code"] = tuple(update["code"])
         if self.observation is not None:
-            update["observation"] = self.observation.reword(change)
+            update["observation"] = _reworded(self.observation, change)
         return self.model_copy(update=update)
+
+
+def _reworded(observation: Observation, change: Callable[[str], str]) -> Observation:
+    """An observation with all texts changed, save the lines of the page."""
+    return _with_texts(observation, change).model_copy(
+        update={
+            "snapshot": observation.snapshot and _with_texts(observation.snapshot, change),
+            "tabs": tuple(_with_texts(tab, change) for tab in observation.tabs),
+            "dialog": observation.dialog and _with_texts(observation.dialog, change),
+            "notices": tuple(map(change, observation.notices)),
+        }
+    )
+
+
+def _with_texts(value: FrozenT, change: Callable[[str], str]) -> FrozenT:
+    """A value with its own texts changed."""
+    return value.model_copy(update={name: change(text) for name, text in value if isinstance(text, str)})

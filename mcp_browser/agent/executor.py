@@ -214,7 +214,7 @@ class Executor:
             shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
             self._check_address(call)
             arguments = await self._filled(call, rule)
-            session.typing_rule = rule or None
+            session.services.typing_rule = rule or None
             session.hide(self._secrets.values)
             return arguments
 

@@ -18,6 +18,7 @@ from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
+from mcp_browser.dom.references import ElementRef
 from mcp_browser.dom.service import DomService, Purpose
 from mcp_browser.errors import (
     ActionError,
@@ -109,19 +110,19 @@ class _ElementTab(Protocol):
 class Element:
     """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
 
-    def __init__(self, tab: _ElementTab, node: DomNode) -> None:
-        assert node.index is not None
-        self.index = node.index
+    def __init__(self, tab: _ElementTab, ref: ElementRef) -> None:
+        self.index = ref.index
         self._tab = tab
-        self._node = node
+        self._ref = ref
+        self._node: DomNode | None = None  # As it was when it was asked last
         self.is_gone = False  # Whether it was when its value or state was read last
 
     def __str__(self) -> str:
-        return describe_element(self._node)
+        return describe_element(self._node or self._ref.node)
 
     @property
     def role(self) -> str:
-        return self._node.role
+        return self._node.role if self._node is not None else self._ref.role
 
     async def click(
         self,
@@ -138,10 +139,13 @@ class Element:
             StaleElement: it is gone.
         """
         ready = await self._ready("click", force=force)
-        if button == "left" and not modifiers:
+        if ready.tag in ("input", "select") and button == "left" and not modifiers:
             self._refuse_native_popups(ready)
         if not ready.reached:
             await self.press("Space")
+            return
+        if not modifiers:
+            await self._tab.input.click(ready.x, ready.y, button=button, clicks=clicks)
             return
         async with self._tab.input.holding(modifiers):
             await self._tab.input.click(ready.x, ready.y, button=button, clicks=clicks)

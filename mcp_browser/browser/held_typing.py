@@ -1,18 +1,18 @@
 """Typing that goes only where it was checked to go: a page may move the focus between the check and a key."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
 from playwright.async_api import CDPSession, Keyboard
 
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import NotActionable
-from mcp_browser.policy import Target
 
 T = TypeVar("T")
 
@@ -22,27 +22,6 @@ _HAS_KEY = re.compile("[ -~]")
 _ENTER = frozenset("\n\r")
 
 HINT = "Look with get_state, then name the field by its index (input_text)."
-
-
-class Gate(Protocol):
-    """Lets an action pass that is allowed, and no other."""
-
-    def check(self, targets: Sequence[Target]) -> None:
-        """Return if all of these may be acted on; else raise what says why not."""
-
-    def passed(self) -> None:
-        """Input has gone through: the action cannot begin anew as if nothing had happened."""
-
-
-class TypingRule(Protocol):
-    """Where a text may go that the caller has checked."""
-
-    def check(self, place: KeyPlace | None, text: str) -> None:
-        """Return if this text may be typed there (None: nobody knows where); else raise NotActionable."""
-
-    def is_confidential(self, text: str) -> bool:
-        """Whether no other document may hear a single key of it."""
-        ...
 
 
 class _Tab(Protocol):
@@ -82,17 +61,15 @@ class HeldTyping:
     def __init__(
         self,
         tab: _Tab,
+        services: SessionServices,
         *,
         keys: Callable[[], Keyboard],
-        rule: Callable[[], TypingRule | None],
-        gate: Callable[[], Gate | None],
         act: Callable[[Awaitable[object]], Awaitable[None]],
     ) -> None:
-        """Type by `keys`; `rule` and `gate` are those of the action under way; `act` acts."""
+        """Type by `keys`, past the gate and the rule of the action under way; `act` acts."""
         self._tab = tab
         self._keys = keys
-        self._rule = rule
-        self._gate = gate
+        self._services = services
         self._act = act
 
     async def type(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
@@ -105,7 +82,7 @@ class HeldTyping:
         typed = Typed()
         done, in_vain = 0, False
         # Under a policy each key may move the focus to what it is about.
-        singly = self._gate() is not None
+        singly = self._services.gate is not None
         while done < len(text) and not self._tab.held:
             found = _PIECE.match(text, done)
             assert found is not None
@@ -158,10 +135,10 @@ class HeldTyping:
 
     @property
     def _is_ruled(self) -> bool:
-        return self._gate() is not None or self._rule() is not None
+        return self._services.gate is not None or self._services.typing_rule is not None
 
     def _is_confidential(self, text: str) -> bool:
-        rule = self._rule()
+        rule = self._services.typing_rule
         return rule is not None and rule.is_confidential(text)
 
     def _goes_without_keys(self, text: str, hold: KeyHold) -> bool:
@@ -176,9 +153,9 @@ class HeldTyping:
         hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
         place = hold.place
         try:
-            if (gate := self._gate()) is not None:
+            if (gate := self._services.gate) is not None:
                 gate.check(hold.targets)
-            if (rule := self._rule()) is not None:
+            if (rule := self._services.typing_rule) is not None:
                 try:
                     rule.check(place, text)
                 except NotActionable as error:
@@ -210,7 +187,7 @@ class HeldTyping:
     async def _enter(self, hold: KeyHold, key: Literal["Enter", "NumpadEnter"]) -> None:
         """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
         cdp, place = self._tab.cdp, hold.place
-        if self._gate() is None:
+        if self._services.gate is None:
             await self._act(self._keys().press(key))
             return
         if place is not None and place.watched and not hold.first:

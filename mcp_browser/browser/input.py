@@ -1,15 +1,16 @@
 """Mouse and keyboard of a tab. All input goes through here, past the gate of the action that is under way."""
 
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Literal, Protocol, TypeVar
 
 import anyio
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.clipboard import Clipboard, chord_of
-from mcp_browser.browser.held_typing import Gate, HeldTyping, Typed, TypingRule
+from mcp_browser.browser.clipboard import chord_of
+from mcp_browser.browser.held_typing import HeldTyping, Typed
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
@@ -48,37 +49,25 @@ class Input:
     Each method raises what the gate raises, and what `Tab.act` does.
     """
 
-    def __init__(
-        self,
-        tab: _InputTab,
-        gate: Callable[[], Gate | None],
-        clipboard: Clipboard | None = None,
-        typing_rule: Callable[[], TypingRule | None] = lambda: None,
-    ) -> None:
-        """Act on a tab; `gate` gives that of the action under way, None where nothing is in the way.
-
-        `typing_rule` likewise gives where texts may go.
-
-        With a `clipboard` the keys that copy and paste use that one, never the browser's.
-        """
+    def __init__(self, tab: _InputTab, services: SessionServices) -> None:
+        """Act on a tab of a session, past its gate; keys use the session's clipboard where it has its own."""
         self._tab = tab
-        self._clipboard = clipboard
-        self._gate = gate
-        self._typing_rule = typing_rule
-        self._held_typing = HeldTyping(
-            tab, keys=lambda: tab.page.keyboard, rule=typing_rule, gate=gate, act=self._act
-        )
+        self._services = services
+        self._clipboard = services.limits.clipboard
+        self._held_typing = HeldTyping(tab, services, keys=lambda: tab.page.keyboard, act=self._act)
         self._pressed_at: tuple[float, float] | None = None
         self._unreleased: tuple[Button, int] | None = None
 
     async def click(self, x: float, y: float, *, button: Button = "left", clicks: int = 1) -> None:
         """Click at a point."""
-        await self.check_at(x, y)
+        gated = self._services.gate is not None
+        if gated:
+            await self.check_at(x, y)
         self._tab.cursor = (x, y)
         await self._tab.act(self._tab.page.mouse.move(x, y))
         for count in range(1, clicks + 1):
             # A page may bring something else under the mouse when it hears of it.
-            if not self._tab.held:
+            if gated and not self._tab.held:
                 await self.check_at(x, y)
             await self._press(button, count)
             await self._release(button, count)
@@ -165,7 +154,7 @@ class Input:
 
     async def check_at(self, *point: float) -> None:
         """Ask the gate for what is at a point."""
-        if (gate := self._gate()) is not None:
+        if (gate := self._services.gate) is not None:
             x, y = point
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
@@ -177,7 +166,7 @@ class Input:
         if not self._is_held:
             return None
         found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
-        if (gate := self._gate()) is not None:
+        if (gate := self._services.gate) is not None:
             gate.check(found.targets)
         return found.place
 
@@ -191,7 +180,7 @@ class Input:
             enter: whether Enter is to be pressed in them.
             also: what goes with them: roles and names.
         """
-        if (gate := self._gate()) is None:
+        if (gate := self._services.gate) is None:
             return
         found: list[Target] = []
         for index in indexes:
@@ -205,17 +194,17 @@ class Input:
 
     def check_dialog(self, message: str, origin: str) -> None:
         """Ask the gate for the dialog that is open, whose page cannot be asked."""
-        if (gate := self._gate()) is not None:
+        if (gate := self._services.gate) is not None:
             gate.check([Target(role="dialog", name=message, origin=origin, page=origin)])
 
     def did(self) -> None:
         """Note that something was done to an element without input."""
-        if (gate := self._gate()) is not None:
+        if (gate := self._services.gate) is not None:
             gate.passed()
 
     @property
     def _is_held(self) -> bool:
-        return self._gate() is not None or self._typing_rule() is not None
+        return self._services.gate is not None or self._services.typing_rule is not None
 
     async def _press(self, button: Button, clicks: int) -> None:
         self._unreleased = None
@@ -232,5 +221,6 @@ class Input:
             await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
 
     async def _act(self, work: Awaitable[object]) -> None:
-        self.did()
+        if (gate := self._services.gate) is not None:
+            gate.passed()
         await self._tab.act(work)

@@ -4,26 +4,22 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from playwright.async_api import CDPSession, Page, Response
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import ActionError, BlockedUrl, DeadlineExceeded, DialogOpen, NavigationError
-from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass
 
 ERROR_PAGE = "chrome-error://"
 SHOWING_SECONDS = 3.0  # How long an opened page may take to have its DOM complete before it is shown as it is
@@ -68,20 +64,12 @@ class _NavigatingTab(Protocol):
 class Navigation:
     """Takes one tab to other pages."""
 
-    def __init__(
-        self,
-        tab: _NavigatingTab,
-        *,
-        settings: Settings,
-        downloads: Downloads,
-        notice: Callable[[str], None],
-        egress: "EgressPass | None" = None,
-    ) -> None:
-        self._egress = egress
+    def __init__(self, tab: _NavigatingTab, services: SessionServices) -> None:
+        self._egress = services.egress
         self._tab = tab
-        self._settings = settings
-        self._downloads = downloads
-        self._notice = notice
+        self._settings = services.settings
+        self._downloads = services.downloads
+        self._notice = services.notice
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def goto(self, url: str) -> Arrival:

@@ -1,13 +1,11 @@
 """What a session shows after an action, as values."""
 
-from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal
 
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Frozen
 from mcp_browser.text import quoted
 
 Effect = Literal["read", "input", "navigation"]  # Nothing; what a person could do with it; go elsewhere
-Value = TypeVar("Value", bound=Frozen)
 LONGEST_MESSAGE = 600  # How much of a dialog's message is repeated, characters
 
 
@@ -52,19 +50,3 @@ class Observation(Frozen):
     tabs: tuple[TabInfo, ...] = ()
     dialog: DialogInfo | None = None
     notices: tuple[str, ...] = ()
-
-    def reword(self, change: Callable[[str], str]) -> "Observation":
-        """The observation with all texts changed, save the lines of the page."""
-        return _reword(self, change).model_copy(
-            update={
-                "snapshot": self.snapshot and _reword(self.snapshot, change),
-                "tabs": tuple(_reword(tab, change) for tab in self.tabs),
-                "dialog": self.dialog and _reword(self.dialog, change),
-                "notices": tuple(map(change, self.notices)),
-            }
-        )
-
-
-def _reword(value: Value, change: Callable[[str], str]) -> Value:
-    """A value with its own texts changed."""
-    return value.model_copy(update={name: change(text) for name, text in value if isinstance(text, str)})

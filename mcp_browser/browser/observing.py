@@ -51,7 +51,7 @@ class ObservationBuilder:
             notices.append(f"{self._left_out:,} more notices are left out.")
             self._left_out = 0
         for tab in self._tabs.all.values():
-            dialog = tab.dialog if tab is not current else None
+            dialog = tab.dialog if tab is not current and tab.held else None
             if dialog is not None and dialog != self._told_dialogs.get(tab.id):
                 self._told_dialogs[tab.id] = dialog
                 notices.append(
@@ -59,7 +59,7 @@ class ObservationBuilder:
                 )
             if complaint := tab.console.take():
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
-        notices += self._plugins.notices()
+        notices += [notice for plugin in self._plugins for notice in plugin.notices()]
         if self._egress is not None:
             notices += self._egress.notices()
         return tuple(dict.fromkeys(notices))
@@ -88,14 +88,14 @@ class ObservationBuilder:
                 current=other is tab,
                 lent=self._tabs.is_lent(other),
             )
-            for other in self._tabs.all.values()
+            for other in (self._tabs.all.values() if several else ())
         ]
         return Observation(
             url=tab.url,
             title=tab.title,
             snapshot=part if isinstance(part, DomSnapshot) else None,
             changes=part if isinstance(part, DomChanges) else None,
-            tabs=tuple(infos) if several else (),
-            dialog=tab.dialog,
+            tabs=tuple(infos),
+            dialog=tab.dialog if tab.held else None,
             notices=self.take_notices(),
         )

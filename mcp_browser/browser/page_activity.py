@@ -40,9 +40,9 @@ class Activity:
         self._answered: Response | None = None
         self._last_status: int | None = None
         self._address = page.url.partition("#")[0]
-        self._came_number = 0
+        self.came = 0  # Number of the last script or answer that has come
         self.changed_at = 0.0  # When something began or ended last
-        self._watched = False
+        self.watched = False  # Whether an action is under way; else what a page asks for is its own doing
         self._watched_from = 0
         self.windows_opening = 0  # How many windows the page has asked for that are not there yet
         self.document_number = 0  # Grows with each new document in the tab
@@ -59,22 +59,14 @@ class Activity:
         page.on("domcontentloaded", self._on_dom_content)
 
     @property
-    def watched(self) -> bool:
-        """Whether an action is under way; else what a page asks for is its own doing."""
-        return self._watched
-
-    @watched.setter
-    def watched(self, watched: bool) -> None:
-        self._watched = watched
-        self._watched_from = self.document_number
-
-    @property
     def has_socket(self) -> bool:
         """Whether a web socket is open, as the browser says."""
         return any(not socket.is_closed() for socket in self._sockets)
 
-    def mark(self) -> int:
-        """A number between what has begun so far and what begins from now on."""
+    def watch(self) -> int:
+        """An action begins: return a number between what has begun so far and what begins from now on."""
+        self.watched = True
+        self._watched_from = self.document_number
         return next(self._numbers)
 
     def in_flight(self, since: int) -> list[InFlight]:
@@ -84,10 +76,6 @@ class Activity:
             for request in self._in_flight.values()
             if request.number > since and request.kind in AWAITED and not self._endless.is_endless(request)
         ]
-
-    def came_since(self, since: int) -> bool:
-        """Whether scripts or answers have come after the mark: what they bring is yet to be drawn."""
-        return self._came_number > since
 
     def doubtful(self, since: int) -> bool:
         """Whether it depends on how the page reads an answer whether that is waited for."""
@@ -119,6 +107,8 @@ class Activity:
 
     def navigating_for(self) -> float | None:
         """For how many seconds the tab has been on its way to another document; None where it is not."""
+        if not self._in_flight and not self._requested_at and not self._starting:
+            return None
         now = time.monotonic()
         since = [request.since for request in self._in_flight.values() if request.of_page]
         if self._requested():
@@ -127,8 +117,16 @@ class Activity:
 
     def begun_since(self, since: int) -> bool:
         """Whether anything awaited that began after the mark is still going on."""
-        going_on = self.loading or self.windows_opening > 0
-        return going_on or self.navigating(since) or bool(self.in_flight(since))
+        if self.loading or self.windows_opening:
+            return True
+        if (
+            not self._in_flight
+            and not self._requested_at
+            and not self._starting
+            and not self._scheduled_until
+        ):
+            return False
+        return self.navigating(since) or bool(self.in_flight(since))
 
     async def change(self, *, limit: float) -> None:
         """Wait until something begins or ends, `limit` seconds at most."""
@@ -230,8 +228,8 @@ class Activity:
         self._in_flight[request] = asked
         if kind in ("fetch", "xhr"):
             asked.body = _body_of(request)
-            is_load = self._watched and self.document_number > self._watched_from
-            self._endless.begun(asked, watched=self._watched, is_load=is_load)
+            is_load = self.watched and self.document_number > self._watched_from
+            self._endless.begun(asked, watched=self.watched, is_load=is_load)
         self.wake()
 
     def _redirected_from(self, request: Request) -> Iterator[Request]:
@@ -252,7 +250,7 @@ class Activity:
         if known is not None:
             self._endless.ended(known)
             if known.kind in ("fetch", "script", "xhr"):
-                self._came_number = next(self._numbers)
+                self.came = next(self._numbers)
         self.wake()
 
     def _on_failed(self, request: Request) -> None:

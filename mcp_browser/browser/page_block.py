@@ -1,6 +1,7 @@
 """What holds a tab, so that its page answers nothing: a dialog, a crash, its end."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -28,12 +29,9 @@ class PageBlock:
         # A tool of the page's that waits for the dialog, and its answer.
         self.waiting: tuple[str, asyncio.Future[Any]] | None = None
         self._dialog: Dialog | None = None
-        self._held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         page.on("close", lambda _page: self.close())
         page.on("crash", lambda _page: self.crash())
-
-    def __bool__(self) -> bool:
-        return self._held.done()
 
     @property
     def dialog(self) -> DialogInfo | None:
@@ -55,21 +53,34 @@ class PageBlock:
             f"Tab {self._tab_id} was closed.", hint="Look with get_state what is open now."
         )
 
-    async def guarded(self, work: Awaitable[T]) -> T:
+    async def guarded(
+        self, work: Awaitable[T], limit: float | None = None, patience: Callable[[], float] = float
+    ) -> T:
         """The outcome of something asked of the page, unless a dialog, a crash or its end comes in between.
 
+        Args:
+            work: what is asked.
+            limit: how many seconds it may take; None for no end.
+            patience: how many more it may take, asked once `limit` is over.
+
         Raises:
+            TimeoutError: it takes longer.
             DialogOpen: a dialog is open, or has opened before it was done.
             BrowserUnavailable: the page has crashed or was closed.
         """
         task = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({task, self._held}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                result = task.result()
-                self.answered = True
-                return result
-            raise self.why()
+            begun, left = time.monotonic(), limit
+            while left is None or left > 0:
+                await asyncio.wait({task, self.held}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if task.done():
+                    result = task.result()
+                    self.answered = True
+                    return result
+                if self.held.done():
+                    raise self.why()
+                left = begun + (limit or 0.0) + patience() - time.monotonic()
+            raise TimeoutError
         finally:
             if not task.done():
                 task.add_done_callback(_forget)
@@ -109,8 +120,8 @@ class PageBlock:
     def dialog_closed(self, _event: dict[str, Any] | None = None) -> None:
         """No dialog is open any more."""
         self._dialog = None
-        if self._held.done() and not self.closed and not self.crashed:
-            self._held = asyncio.get_running_loop().create_future()
+        if self.held.done() and not self.closed and not self.crashed:
+            self.held = asyncio.get_running_loop().create_future()
 
     def crash(self) -> None:
         """The page has crashed, or is as lost as if it had."""
@@ -123,8 +134,8 @@ class PageBlock:
         self._begin()
 
     def _begin(self) -> None:
-        if not self._held.done():
-            self._held.set_result(None)
+        if not self.held.done():
+            self.held.set_result(None)
         self._began()
 
 

@@ -26,6 +26,7 @@ from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.temporary import remove_leftovers_once
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
@@ -44,14 +45,11 @@ from mcp_browser.errors import (
 )
 from mcp_browser.privacy.addresses import MARK, SessionAddresses
 from mcp_browser.privacy.hiding import Hidden
-from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass
-    from mcp_browser.browser.held_typing import TypingRule
-    from mcp_browser.browser.input import Gate
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name of an action that begins and its arguments without what may be secret.
@@ -106,7 +104,7 @@ class BrowserSession:
             on_action: called after each action that does more than to read.
             on_close: called once it has given back all that it had.
         """
-        settings = settings or Settings()
+        self._settings = settings = settings or Settings()
         self._own_browsers: Browsers | None = None
         if pool is None:
             self._own_browsers = Browsers(settings)
@@ -114,61 +112,61 @@ class BrowserSession:
         if isolated is None:
             isolated = settings.browser.profile is None and not settings.browser.runs_already
         self.id = secrets.token_hex(8)
-        self.limits = limits or SessionLimits()
-        self.lock = self.limits.lock
+        limits = limits or SessionLimits()
+        self.lock = limits.lock
         self.isolated = isolated
         self.egress = egress
         self.context_options = dict(context_options or {})
-        self.hidden = Hidden()
-        """Values that no result and no picture may show, by the names that stand for them."""
-        self.gate: Gate | None = None
-        """What the input of the action under way has to pass."""
-        self.typing_rule: TypingRule | None = None
-        """Where that action may type what."""
-        self.shown_picture: Size | None = None
-        """Size of the picture of the view that was shown last, pixels."""
+        self.hidden = Hidden()  # Values that nothing may show, by the names that stand for them
+        self.shown_picture: Size | None = None  # Of the picture of the view that was shown last, pixels
         self._pool = pool
         self._on_action = on_action
         self._on_close = on_close
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""
-        self._settings = settings
-        self._channel = f"x{secrets.token_hex(12)}"
         self._state = State.NEW
         self._context: BrowserContext | None = None
         self._lease = contextlib.AsyncExitStack()
         self._releasing: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._settler = Settler(self, self._settings)
         self.artifacts = Artifacts(
             self._settings.files,
             self.notice,
             remote=remote,
             replica=self._settings.server.replica,
-            output_dir=self.limits.output_dir,
-            disk=self.limits.disk,
+            output_dir=limits.output_dir,
+            disk=limits.disk,
             hidden=self.hidden,
         )
-        self._downloads = Downloads(self.artifacts, self.notice, self._settings.files)
+        self.incoming = Downloads(self.artifacts, self.notice, self._settings.files)  # Files that pages give
         self.holds_requests = False
         """Whether requests are held back to be answered from here, so that news of them comes later."""
         self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *_standing(self._settings)))
         self._lost_tabs = LostTabs()
-        self._tabs = Tabs(
-            self,
+        # Redacts the addresses in results, and restores those that are given back.
+        self.addresses = SessionAddresses(show=self._settings.observation.show_secrets)
+        self.services = SessionServices(
             settings=self._settings,
-            channel=self._channel,
-            downloads=self._downloads,
+            channel=f"x{secrets.token_hex(12)}",
+            downloads=self.incoming,
             plugins=self._plugins,
-            lost_tabs=self._lost_tabs,
+            hidden=self.hidden,
+            addresses=self.addresses,
+            limits=limits,
+            notice=self.notice,
+            egress=egress,
         )
-        self.attached = self._tabs.attached
-        self.tab_switched = self._tabs.switched
-        """Wakes when another tab has become the current one."""
+        self.hide = self.services.hide
+        self.redactor = self.services.redactor
+        self._tabs = Tabs(self, self.services, self._plugins, self._lost_tabs)
+        self.tabs = self._tabs.all
+        self._settler = Settler(self, self._tabs, self.services)
+        self.tab_switched = self._tabs.switched  # Wakes when another tab has become the current one
         self.takeover = Takeover(self, longest_wait=self._settings.limits.takeover_wait)
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
         self._reopened: set[int] = set()
+        self._shown_url = ""  # The last address that was found to be allowed
         self._was_open = False
 
     # -- what there is
@@ -184,13 +182,13 @@ class BrowserSession:
         return self._state is State.CLOSED
 
     @property
-    def tabs(self) -> Mapping[int, Tab]:
-        return self._tabs.all
+    def limits(self) -> SessionLimits:
+        """What it has to share with others."""
+        return self.services.limits
 
-    @property
-    def opening_windows(self) -> bool:
-        """Whether a page has asked for a window that is not there yet."""
-        return self._tabs.opening_windows
+    @limits.setter
+    def limits(self, limits: SessionLimits) -> None:
+        self.services.limits = limits
 
     @property
     def current_tab(self) -> Tab:
@@ -205,7 +203,7 @@ class BrowserSession:
 
     @property
     def downloads(self) -> list[DownloadInfo]:
-        return self._downloads.infos()
+        return self.incoming.infos()
 
     @property
     def output_dir(self) -> Path:
@@ -258,14 +256,6 @@ class BrowserSession:
         """
         return await self._plugins.get(kind)
 
-    def redactor(self) -> Redactor:
-        """Takes out of what is told of the network and the console what the settings do not want shown.
-
-        What one request has sent under its name is taken out wherever it stands.
-        """
-        show = self._settings.observation.show_secrets
-        return Redactor(show=show, known=() if show else self._plugins.secrets(), keep=self.addresses.keep)
-
     @property
     def context_settings(self) -> Mapping[str, Any]:
         """The keyword arguments of Playwright's `new_context` that the session's contexts are made with."""
@@ -279,11 +269,6 @@ class BrowserSession:
     def openings(self) -> asyncio.Semaphore:
         """A turn at opening a session or a tab, among all sessions."""
         return self._pool.openings
-
-    @property
-    def addresses(self) -> SessionAddresses:
-        """Redacts the addresses in results, and restores those that are given back."""
-        return self._tabs.addresses
 
     def restored(self, url: str) -> str:
         """An address as given, or the original of one with a redacted part.
@@ -315,13 +300,6 @@ class BrowserSession:
 
     # -- opening and closing
 
-    def hide(self, values: Mapping[str, str]) -> None:
-        """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
-        before = len(self.hidden)
-        self.hidden.add(values)
-        for plugin in self._plugins if len(self.hidden) > before else ():
-            plugin.holds_secret()
-
     async def __aenter__(self) -> Self:
         """Open the session; raises as `ensure_open` does."""
         try:
@@ -342,7 +320,10 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
-        if self._state is State.OPEN and self._context is not None and self._tabs.are_well():
+        is_open = self._state is State.OPEN and self._context is not None and self._tabs.current is not None
+        lost = any(tab.block.crashed or tab.block.closed for tab in self.tabs.values())
+        if is_open and not lost and not self._tabs.attaching:
+            # The browser is not asked: news of its end come by themselves.
             return
         if self.closed:
             raise _closed()
@@ -391,7 +372,7 @@ class BrowserSession:
             steps.push_async_callback(self._plugins.closed)
             steps.callback(self._tabs.stop)
             steps.callback(self.takeover.close)
-            steps.push_async_callback(self._downloads.close)
+            steps.push_async_callback(self.incoming.close)
 
     async def _bring_up(self) -> None:
         try:
@@ -423,7 +404,7 @@ class BrowserSession:
                     # The browser's own one is that of whoever was there first.
                     self.limits = replace(self.limits, clipboard=Clipboard())
                 with contextlib.suppress(PlaywrightError):
-                    await context.add_init_script(hook_script(self._channel))
+                    await context.add_init_script(hook_script(self.services.channel))
                     if self.limits.clipboard is not None:
                         await self.limits.clipboard.follow(context)
                 await self._plugins.opened(context)
@@ -489,7 +470,7 @@ class BrowserSession:
         fresh = await self._tabs.open(opener=tab.opener)
         was_current = tab is self._tabs.current
         if was_current:
-            self._tabs.current = fresh
+            self._tabs.switch_to(fresh)
         await self._tabs.close(tab)
         text = f"Tab {tab.id} ({cut_address(url)}) had crashed and was opened again as tab {fresh.id}."
         again = tab.id in self._reopened
@@ -543,16 +524,16 @@ class BrowserSession:
         before = self._tabs.current
         address = check_url(url, self._settings, base=before.url if before else "") if url else None
         tab = await self._tabs.open(opener=before.id if before else None)
-        self._tabs.current = tab
+        self._tabs.switch_to(tab)
         if address is not None:
             try:
                 arrival = await tab.goto(address)
             except (BlockedUrl, NavigationError, DeadlineExceeded):
-                self._tabs.current = before
+                self._tabs.switch_to(before)
                 await self._tabs.close(tab)
                 raise
             if arrival.downloaded and before is not None and not before.closed:
-                self._tabs.current = before
+                self._tabs.switch_to(before)
                 await self._tabs.close(tab)
                 return before
         return tab
@@ -563,7 +544,8 @@ class BrowserSession:
         Raises:
             NotFound: there is no such tab; the message lists those that there are.
         """
-        tab = self._tabs.current = self._tabs.by_id(tab_id)
+        tab = self._tabs.by_id(tab_id)
+        self._tabs.switch_to(tab)
         await tab.bring_to_front()
         return tab
 
@@ -591,21 +573,22 @@ class BrowserSession:
         """
         async with self.lock:
             await self.ensure_open()
-            if effect == "input":
-                self._refuse_another_tab()
-            if effect != "navigation":
-                await self.current_tab.arrive()
+            tab = self.current_tab
+            if effect == "input" and self._lost_tabs.moved is not None:
+                self._refuse_another_tab(self._lost_tabs.moved)
+            if effect != "navigation" and tab.activity.navigating_for() is not None:
+                await tab.arrive()
+                tab = self.current_tab
             if effect != "read":
                 self.acted_at = time.time()
-            marks = {tab.id: tab.activity.mark() for tab in self.tabs.values()}
-            scope = ActionScope(effect, self.current_tab, self.current_tab.url, marks, self._ended)
-            scope.tab.block.answered = False
+            scope = ActionScope(effect, tab, tab.url, self._ended)
+            tab.block.answered = False
             self._tabs.watch(scope)
             try:
                 yield scope
             finally:
-                self.gate = self.typing_rule = None
-                self._tabs.watch(None)
+                self.services.gate = self.services.typing_rule = None
+                self._tabs.unwatch()
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()
                 if effect != "read":
@@ -620,10 +603,8 @@ class BrowserSession:
             await asyncio.sleep(CLOSING_SECONDS)
         return self._context is None and not self.closed
 
-    def _refuse_another_tab(self) -> None:
-        if self._lost_tabs.moved is None:
-            return
-        text, self._lost_tabs.moved = self._lost_tabs.moved, None
+    def _refuse_another_tab(self, text: str) -> None:
+        self._lost_tabs.moved = None
         self._observations.withdraw(text)
         raise NotFound(
             text,
@@ -642,14 +623,16 @@ class BrowserSession:
                 part = await self._settler.read_late_changes()
             else:
                 part = await self._settler.settle_and_read(scope)
-            if (ended := self._ended()) is not None:
-                raise ended
-            if self.current_tab.crashed:
-                raise self.current_tab.why_held()
-            if self.current_tab.closed:
-                part = await self._return_from(self.current_tab, scope)
+            if self._context is None:
+                raise self._why_ended()
+            tab = self.current_tab
+            if tab.held and tab.crashed:
+                raise tab.why_held()
+            if tab.held and tab.closed:
+                part = await self._return_from(tab, scope)
+                tab = self.current_tab
             await self.refuse_blocked(leave=scope.url)
-            return await self._observations.observation(self.current_tab, part)
+            return await self._observations.observation(tab, part)
         finally:
             self._lost_tabs.moved = None
 
@@ -684,15 +667,11 @@ class BrowserSession:
         Raises:
             DeadlineExceeded: none began, or one goes on.
         """
-        return await self._downloads.wait_for_end(limit=limit)
-
-    def take_downloads(self, *, acted: bool) -> list[DownloadInfo]:
-        """The downloads that have ended since this was asked last; `acted`: by an action, not a mere look."""
-        return self._downloads.take_ended(acted=acted)
+        return await self.incoming.wait_for_end(limit=limit)
 
     async def finish_downloads(self, *, limit: float) -> None:
         """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
-        await self._downloads.wait(limit=limit)
+        await self.incoming.wait(limit=limit)
 
     async def refuse_blocked(self, *, leave: str | None = None) -> None:
         """Show nothing of a page whose address is not allowed; where an action has led there, leave it.
@@ -702,7 +681,8 @@ class BrowserSession:
         """
         tab = self.current_tab
         url = tab.url
-        if may_show(url, self._settings):
+        if url == self._shown_url or may_show(url, self._settings):
+            self._shown_url = url
             return
         if leave is not None and leave != url:
             with contextlib.suppress(PlaywrightError, ActionError):

@@ -166,15 +166,6 @@ class SessionPlugins:
                 member.tabs.discard(tab.id)
                 member.plugin.tab_closed(tab)
 
-    def notices(self) -> Iterator[str]:
-        """What there is to tell with the next result."""
-        for plugin in self:
-            yield from plugin.notices()
-
-    def secrets(self) -> frozenset[str]:
-        """The secrets that have gone by."""
-        return frozenset(secret for plugin in self for secret in plugin.secrets())
-
     async def closed(self) -> None:
         """The session ends."""
         attaching = [member.attaching for member in self._members.values() if member.attaching is not None]

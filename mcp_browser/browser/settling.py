@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -13,12 +13,12 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.observation import Effect
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
 from mcp_browser.dom.models import DomChanges, DomSnapshot, SettleState
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
-from mcp_browser.settings import Settings
 
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
@@ -42,8 +42,8 @@ class ActionScope:
     effect: Effect
     tab: Tab
     url: str
-    marks: dict[int, int]
     ended: Callable[[], ActionError | None] = lambda: None  # The error where the browser has ended
+    marks: dict[int, int] = field(default_factory=dict[int, int])  # In the activity of each tab
     _breaking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: bool = False
 
@@ -66,10 +66,6 @@ class ActionScope:
             self._running = False
         raise self.ended() or self.tab.why_held()
 
-    def since(self, tab: Tab) -> int:
-        """The mark in the tab's activity from which on things come from the action."""
-        return self.marks.get(tab.id, 0)
-
     def held(self, tab: Tab) -> None:
         """Something has begun to hold a tab: an action in it is broken off if it does not end by itself."""
         if self._running and tab is self.tab:
@@ -83,31 +79,27 @@ class ActionScope:
 class _SettlingSession(Protocol):
     """What a settling needs of its session."""
 
-    @property
-    def current_tab(self) -> Tab: ...
+    holds_requests: bool
 
-    @property
-    def tab_in_use(self) -> Tab | None: ...
 
-    @property
-    def opening_windows(self) -> bool: ...
+class _SettlingTabs(Protocol):
+    """What it needs of the session's tabs."""
 
-    @property
-    def holds_requests(self) -> bool: ...
+    all: Mapping[int, Tab]
+    current: Tab | None
 
-    @property
-    def attached(self) -> Callable[[], Awaitable[None]]: ...
-
-    async def finish_downloads(self, *, limit: float) -> None: ...
-
-    def notice(self, text: str) -> None: ...
+    async def attached(self) -> None: ...
 
 
 class Settler:
     """Waits for the end of what an action has started, and reads what became of the page."""
 
-    def __init__(self, session: _SettlingSession, settings: Settings) -> None:
+    def __init__(self, session: _SettlingSession, tabs: _SettlingTabs, services: SessionServices) -> None:
+        settings = services.settings
         self._session = session
+        self._tabs = tabs
+        self._downloads = services.downloads
+        self._notice = services.notice
         self._limits = settings.limits
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
@@ -127,10 +119,10 @@ class Settler:
         part: PageReading | None = None
         news_is_late = self._session.holds_requests
         readings_left = READINGS_FOR_FRAMES
-        while (tab := self._session.tab_in_use) is not None:
+        while (tab := self._tabs.current) is not None and not tab.block.closed:
             if tab is not scope.tab:
-                await self._session.attached()
-            since = scope.since(tab)
+                await self._tabs.attached()
+            since = scope.marks.get(tab.id, 0)
             left = deadline - time.monotonic()
             if tab.held:
                 part = None
@@ -140,7 +132,8 @@ class Settler:
                 part = None if on_its_way else await self._read(tab, 0, again=read_from is tab)
                 self._tell_unfinished(tab, since, limit)
                 break
-            if tab.activity.begun_since(since) or self._session.opening_windows:
+            opening = any(other.activity.windows_opening for other in self._tabs.all.values())
+            if opening or tab.activity.begun_since(since):
                 if tab.activity.doubtful(since):
                     await self._learn_readings(tab, min(left, GLANCE))
                 await tab.activity.change(limit=min(left, GLANCE))
@@ -150,29 +143,30 @@ class Settler:
                 await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
             document, frames = tab.activity.document_number, tab.activity.frames_number
-            part = await self._read(tab, left, again=read_from is tab, came=tab.activity.came_since(since))
+            part = await self._read(tab, left, again=read_from is tab, came=tab.activity.came > since)
             read_from = tab if part is not None else None
             # A frame may keep the answer back until all of the next document is there.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
             if is_last and readings_left and tab.activity.frames_number != frames:
                 readings_left -= 1
                 is_last = False
-            if is_last and not tab.held and self._may_show(tab, begun):
+            if is_last and tab.dom.may_show and not tab.held and self._may_show(tab, begun):
                 limit = self._limits.settle_timeout
                 deadline = begun + limit
                 await tab.activity.change(limit=min(max(0.0, deadline - time.monotonic()), GLANCE / 2))
                 continue
-            if tab is self._session.tab_in_use and (tab.held or is_last):
+            if tab is self._tabs.current and (is_last or tab.held):
                 break
-        await self._session.finish_downloads(limit=deadline - time.monotonic())
+        if self._downloads.saving:
+            await self._downloads.wait(limit=deadline - time.monotonic())
         return part
 
     async def read_late_changes(self) -> PageReading | None:
         """What has changed since the page was told last, where anything has."""
-        tab = self._session.tab_in_use
+        tab = self._tabs.current
         if tab is None or tab.held or self._how == "none":
             return None
-        part = await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.changes))
+        part = await self._or_nothing(tab, tab.dom.changes)
         if isinstance(part, DomChanges) and not part.changes and not part.omitted:
             return None
         return part
@@ -184,7 +178,8 @@ class Settler:
             DeadlineExceeded: the page does not answer.
             DialogOpen: a dialog holds it.
         """
-        tab = self._session.current_tab
+        tab = self._tabs.current
+        assert tab is not None
         begun = time.monotonic()
         while True:
             snapshot = await self.ask(tab, lambda: tab.dom.snapshot(region=region, part=part))
@@ -225,33 +220,31 @@ class Settler:
             asked = itertools.chain([again], itertools.repeat(True))
             told = await self._or_nothing(
                 tab,
-                lambda: self.ask(
-                    tab,
-                    lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked), came=came),
-                    limit=longest,
-                ),
+                lambda: tab.dom.settle_and_changes(limit=limit, again=next(asked), came=came),
+                limit=longest,
             )
             if told is None:
                 return None
-            self._tell_unanswered(tab, told[0])
+            if told[0].unanswered:
+                self._tell_unanswered(tab, told[0])
             return told[1]
         if limit > 0:
-            state = await self._or_nothing(
-                tab, lambda: self.ask(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
-            )
+            state = await self._or_nothing(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
             self._tell_unanswered(tab, state)
         if self._how == "none" or tab.held:
             return None
-        return await self._or_nothing(tab, lambda: self.ask(tab, tab.dom.snapshot))
+        return await self._or_nothing(tab, tab.dom.snapshot)
 
-    async def _or_nothing(self, tab: Tab, reading: Callable[[], Awaitable[T]]) -> T | None:
-        """What is read, or nothing where the page cannot be read now: the action itself is done."""
+    async def _or_nothing(
+        self, tab: Tab, question: Callable[[], Awaitable[T]], *, limit: float | None = None
+    ) -> T | None:
+        """The answer, or nothing where the page cannot be read now: the action itself is done."""
         try:
-            return await reading()
+            return await self.ask(tab, question, limit=limit)
         except DialogOpen:
             return None
         except DeadlineExceeded as error:
-            self._session.notice(str(error))
+            self._notice(str(error))
             return None
         except BrowserUnavailable:
             # That a tab or the browser has ended is told by the session, once the news is through.
@@ -269,7 +262,7 @@ class Settler:
     def _tell_unanswered(self, tab: Tab, state: SettleState | None) -> None:
         # That it was written to is only a hint of the page's; that it is there, the browser says.
         if state is not None and state.unanswered and tab.activity.has_socket:
-            self._session.notice(
+            self._notice(
                 f"The page may wait for a web socket: no answer to see has come in {state.waited:.0f} s. "
                 "A later one is reported with the next result, or by wait_for."
             )
@@ -277,7 +270,7 @@ class Settler:
     def _tell_unfinished(self, tab: Tab, since: int, limit: float) -> None:
         requests = tab.activity.give_up(0 if tab.dom.may_show else since)
         if tab.activity.navigating(since):
-            self._session.notice(
+            self._notice(
                 f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
             )
         elif requests:
@@ -285,8 +278,8 @@ class Settler:
             more = ", …" if len(requests) > QUOTED else ""
             plural = "s" if len(requests) > 1 else ""
             nothing = ", and nothing shown yet" if tab.dom.may_show else ""
-            self._session.notice(
+            self._notice(
                 f"Still loading after {limit:g} s{nothing}: {len(requests)} request{plural} ({named}{more})."
             )
         elif tab.activity.loading:
-            self._session.notice(f"The page is still loading after {limit:g} s.")
+            self._notice(f"The page is still loading after {limit:g} s.")

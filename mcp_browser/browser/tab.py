@@ -2,20 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from playwright.async_api import CDPSession, FileChooser, Page, Request
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.element import Element
-from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.held_typing import TypingRule
-from mcp_browser.browser.input import Gate, Input
+from mcp_browser.browser.input import Input
 from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.own_task import begin
@@ -23,10 +19,11 @@ from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.page_block import PageBlock
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.screencast import Screencast
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
 from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.patience import seconds, within
+from mcp_browser.dom.patience import seconds
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import (
@@ -36,11 +33,8 @@ from mcp_browser.errors import (
     DialogOpen,
     NotActionable,
 )
-from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Shot
-from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address, quoted
 
 if TYPE_CHECKING:
@@ -51,43 +45,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
+SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
 CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 
 class Tab:
     """A tab of a session. `id` is never used again; `opener` is the id of the tab that opened it."""
 
-    def __init__(  # noqa: PLR0913 (the parts of a session that a tab works with)
+    def __init__(
         self,
         id: int,
         page: Page,
+        services: SessionServices,
         *,
-        settings: Settings,
-        channel: str,
-        downloads: Downloads,
-        notice: Callable[[str], None],
         held: Callable[["Tab"], None],
-        gate: Callable[[], Gate | None],
-        hidden: Mapping[str, str] = MappingProxyType({}),
-        sent: Callable[[str], None] | None = None,
-        addresses: SessionAddresses | None = None,
         opener: int | None = None,
-        egress: "EgressPass | None" = None,
-        redactor: Callable[[], Redactor] = Redactor,
-        clipboard: Clipboard | None = None,
-        typing_rule: Callable[[], TypingRule | None] = lambda: None,
     ) -> None:
         """Take over a page; `attach` has to follow.
 
-        `gate` gives what the input of the action under way has to pass.
-        `channel` names the event by which the page script and the hooks find each other. `notice` takes
-        sentences for the next result; `held` is called when a dialog, a crash or its end holds the tab.
-        `hidden` are values that no picture may show, as they are when it is taken; `sent` is called with
-        what a form has written of a secret field into an address; `addresses` redacts those in lines;
-        `opener` is a tab's id;
-        `egress` knows why what could not be loaded could not; `redactor` is for what is told of the console;
-        `clipboard` is used by keys instead of the browser's; `typing_rule` gives where texts may go.
+        `held` is called when a dialog, a crash or its end holds the tab; `opener` is a tab's id.
         """
+        settings, egress, downloads = services.settings, services.egress, services.downloads
         self.id = id
         self.page = page
         self.opener = opener
@@ -96,28 +74,28 @@ class Tab:
         self.own_metrics = False  # Whether scale or layout was overridden without Playwright's knowledge
         self.cursor: tuple[float, float] | None = None  # Where the mouse was put last, CSS pixels
         self.activity = Activity(page)
-        self.console = Console(page, tell=settings.console_told, redactor=redactor, flooded=self._on_flood)
+        self.console = Console(
+            page, tell=settings.console_told, redactor=services.redactor, flooded=self._on_flood
+        )
         self.dom = DomService(
             page,
-            channel=channel,
+            channel=services.channel,
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
-            sent=sent,
-            addresses=addresses,
+            sent=lambda pair: services.hide({SENT: pair}),
+            addresses=services.addresses,
         )
         self.block = PageBlock(page, id, began=self._held_up)
         self.guarded = self.block.guarded
-        self.screencast = Screencast(self, settings=settings, hidden=hidden)
-        self.input = Input(self, gate, clipboard, typing_rule)
-        self._navigation = Navigation(
-            self, settings=settings, downloads=downloads, notice=notice, egress=egress
-        )
+        self.screencast = Screencast(self, settings=settings, hidden=services.hidden)
+        self.input = Input(self, services)
+        self._navigation = Navigation(self, services)
         self.arrive = self._navigation.arrive
         self.await_dom = self._navigation.follow_dom
         self._settings = settings
-        self._notice = notice
+        self._notice = services.notice
         self._on_held = held
-        self._hidden = hidden
+        self._hidden = services.hidden
         self._cdp: CDPSession | None = None
         self._workers: Workers | None = None
         self._main_frame: str | None = None
@@ -179,7 +157,7 @@ class Tab:
     @property
     def held(self) -> bool:
         """Whether nothing can be asked of the page: a dialog is open, it has crashed or is closed."""
-        return bool(self.block)
+        return self.block.held.done()
 
     @property
     def closed(self) -> bool:
@@ -245,9 +223,9 @@ class Tab:
             await self.before_input(self)
         limit = self._settings.limits.action_timeout
         try:
-            await within(self.guarded(work), lambda: limit + self._patience)
+            await self.block.guarded(work, limit, self._patience)
         except TimeoutError as error:
-            taken = seconds(limit + self._patience)
+            taken = seconds(limit + self._patience())
             raise DeadlineExceeded(
                 f"The page did not answer to the input within {taken}: its script is busy.",
                 hint="Wait and look with get_state, or leave it with go_to_url or reload.",
@@ -270,9 +248,9 @@ class Tab:
         """
         limit = self._settings.limits.action_timeout if limit is None else limit
         try:
-            answer = await within(self.guarded(work), lambda: limit + self._patience)
+            answer = await self.block.guarded(work, limit, self._patience)
         except TimeoutError as error:
-            taken = seconds(limit + self._patience)
+            taken = seconds(limit + self._patience())
             if self.activity.navigating_for() is not None:
                 raise DeadlineExceeded(
                     f"The page cannot be read: it has been on its way to another one for {taken}.",
@@ -289,7 +267,6 @@ class Tab:
             self._drawn = self.activity.document_number
         return answer
 
-    @property
     def _patience(self) -> float:
         """How much longer than others the page may take, seconds."""
         call = self._settings.limits.call_timeout
@@ -358,7 +335,7 @@ class Tab:
         Raises:
             NotFound: the index was never given.
         """
-        return Element(self, self.dom.resolve(index).node)
+        return Element(self, self.dom.resolve(index))
 
     async def screenshot(
         self,

@@ -2,33 +2,26 @@
 
 import asyncio
 import itertools
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.held_typing import TypingRule
-from mcp_browser.browser.input import Gate
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import SessionPlugins
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.driver_errors import is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
-from mcp_browser.privacy.addresses import SessionAddresses
-from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from collections.abc import Collection, Mapping
+
     from mcp_browser.browser.settling import ActionScope
 
 ATTACHING_SECONDS = 2.0
@@ -46,9 +39,6 @@ FLOOD = 50
 """How many tabs beyond the limit a page may open before it is closed."""
 
 
-SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
-
-
 class _TabsOwner(Protocol):
     """What the tabs of a session need of it."""
 
@@ -64,27 +54,6 @@ class _TabsOwner(Protocol):
     @property
     def openings(self) -> asyncio.Semaphore: ...
 
-    @property
-    def hidden(self) -> dict[str, str]: ...
-
-    @property
-    def gate(self) -> Gate | None: ...
-
-    @property
-    def typing_rule(self) -> TypingRule | None: ...
-
-    @property
-    def limits(self) -> SessionLimits: ...
-
-    @property
-    def egress(self) -> "EgressPass | None": ...
-
-    def redactor(self) -> Redactor: ...
-
-    def hide(self, values: Mapping[str, str]) -> None: ...
-
-    def notice(self, text: str) -> None: ...
-
 
 class Tabs:
     """The open tabs of one session, and which of them actions work in.
@@ -92,74 +61,50 @@ class Tabs:
     `current` may be closed or crashed until `settle_on_one`; it is None before the session has opened.
     """
 
-    def __init__(  # noqa: PLR0913 (the parts of a session that its tabs work with)
-        self,
-        session: _TabsOwner,
-        *,
-        settings: Settings,
-        channel: str,
-        downloads: Downloads,
-        plugins: SessionPlugins,
-        lost_tabs: LostTabs,
+    def __init__(
+        self, session: _TabsOwner, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs
     ) -> None:
         """There are no tabs before the first context is followed.
 
         Args:
             session: whose tabs they are.
-            settings: the settings in force.
-            channel: name of the event by which the page script and the hooks find each other.
-            downloads: where downloads go.
+            services: what they have in common.
             plugins: are told of each tab.
             lost_tabs: is told of tabs that close by themselves.
         """
         self.switched = Wakeup()
-        self._current: Tab | None = None
+        self.current: Tab | None = None
         self.lent: Collection[str] = ()
         """Ids of the targets that are tabs of the user's."""
-        self.addresses = SessionAddresses(show=settings.observation.show_secrets)
         self._session = session
-        self._settings = settings
-        self._channel = channel
-        self._downloads = downloads
+        self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs
         self._watch: ActionScope | None = None
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
-        self._attaching: dict[asyncio.Task[None], Tab] = {}
+        self.all: Mapping[int, Tab] = self._open
+        self.attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
         self._refused: WeakSet[Page] = WeakSet()
         self._refusals = 0
         self._closing: set[int] = set()
 
-    @property
-    def current(self) -> Tab | None:
-        return self._current
-
-    @current.setter
-    def current(self, tab: Tab | None) -> None:
-        self._current = tab
+    def switch_to(self, tab: Tab | None) -> None:
+        """Make a tab the current one."""
+        self.current = tab
         self.switched.wake()
-
-    @property
-    def all(self) -> Mapping[int, Tab]:
-        return MappingProxyType(self._open)
-
-    @property
-    def opening_windows(self) -> bool:
-        """Whether a page has asked for a window that is not there yet."""
-        return any(tab.activity.windows_opening for tab in self._open.values())
 
     async def follow(self, context: BrowserContext) -> None:
         """Take over the tabs of a new context, whose plugins know it; there is one at least."""
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
-        self.current = None
+        self.switch_to(None)
         for page in context.pages:
             self._adopt(page)
         own = await self._open_in_turn() if self.lent or not self._open else None
         await self.attached()
-        self.current = own or await self._in_front()
+        self.switch_to(own or await self._in_front())
 
     def lose(self) -> None:
         """The browser has ended with all its tabs."""
@@ -172,16 +117,21 @@ class Tabs:
         for tab in self._open.values():
             tab.console.stop()
             tab.screencast.end()
-        for task in self._attaching:
+        for task in self.attaching:
             task.cancel()
 
-    def watch(self, watch: "ActionScope | None") -> None:
-        """An action begins, or the one that was watched has ended: what pages do now is its doing, or not."""
-        self._watch = watch
-        if watch is not None:
-            self._refusals = 0
+    def watch(self, scope: "ActionScope") -> None:
+        """An action begins: what pages do now is its doing."""
+        self._watch = scope
+        self._refusals = 0
         for tab in self._open.values():
-            tab.activity.watched = watch is not None
+            scope.marks[tab.id] = tab.activity.watch()
+
+    def unwatch(self) -> None:
+        """The action has ended: what pages do now is their own doing."""
+        self._watch = None
+        for tab in self._open.values():
+            tab.activity.watched = False
 
     def by_id(self, tab_id: int) -> Tab:
         """The tab with an id.
@@ -240,17 +190,13 @@ class Tabs:
             return
         gone = self.current
         opener = self._open.get(gone.opener) if gone is not None and gone.opener is not None else None
-        self.current = opener or next(reversed(self._open.values()), None) or await self.open()
-        await self.current.bring_to_front()
-
-    def are_well(self) -> bool:
-        """Whether there is a tab to work in, and none that has crashed or is still to be connected to."""
-        here = self._current is not None and not self._current.block.closed and not self._attaching
-        return here and not any(tab.block.crashed for tab in self._open.values())
+        tab = opener or next(reversed(self._open.values()), None) or await self.open()
+        self.switch_to(tab)
+        await tab.bring_to_front()
 
     async def attached(self) -> None:
         """Wait until new tabs are connected to; not for one that a dialog holds from its start."""
-        free = [task for task, tab in self._attaching.items() if not tab.held]
+        free = [task for task, tab in self.attaching.items() if not tab.held]
         if free:
             await asyncio.wait(free, timeout=ATTACHING_SECONDS)
 
@@ -275,31 +221,14 @@ class Tabs:
                 if opener is not None:
                     tab.opener = opener
                 return tab
-        tab = Tab(
-            next(self._ids),
-            page,
-            settings=self._settings,
-            channel=self._channel,
-            downloads=self._downloads,
-            notice=self._session.notice,
-            held=self._on_held,
-            gate=lambda: self._session.gate,
-            typing_rule=lambda: self._session.typing_rule,
-            hidden=self._session.hidden,
-            sent=lambda pair: self._session.hide({SENT: pair}),
-            addresses=self.addresses,
-            opener=opener,
-            egress=self._session.egress,
-            redactor=self._session.redactor,
-            clipboard=self._session.limits.clipboard,
-        )
+        tab = Tab(next(self._ids), page, self._services, held=self._on_held, opener=opener)
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
         tab.activity.watched = self._watch is not None
         task = asyncio.create_task(self._attach(tab))
-        self._attaching[task] = tab
-        task.add_done_callback(self._attaching.pop)
+        self.attaching[task] = tab
+        task.add_done_callback(self.attaching.pop)
         return tab
 
     async def _attach(self, tab: Tab) -> None:
@@ -331,7 +260,7 @@ class Tabs:
         if self._own_pages:
             self._adopt(page)
             return
-        if reason := self._session.limits.why_no_tab(len(self._open)):
+        if reason := self._services.limits.why_no_tab(len(self._open)):
             self._refuse(page, reason)
             return
         opener = watch.tab if watch is not None else self.current
@@ -339,12 +268,14 @@ class Tabs:
         tab.await_dom()
         self._window_opened()
         if watch is not None and watch.effect != "read":
-            self.current = tab
-            self._session.notice(f"A new tab {tab.id} was opened; it is the current one now.")
+            self.switch_to(tab)
+            self._services.notice(f"A new tab {tab.id} was opened; it is the current one now.")
         else:
             # One that the user lends has been opened by no page.
             what = "There is" if self.lent else "The page opened"
-            self._session.notice(f"{what} a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it.")
+            self._services.notice(
+                f"{what} a new tab {tab.id} ({cut_address(page.url)}); switch_tab shows it."
+            )
         if watch is not None:
             watch.tab.activity.wake()
 
@@ -353,7 +284,7 @@ class Tabs:
         self._refused.add(page)
         self._refusals += 1
         _close_in_background(page)
-        self._session.notice(f"The page opened more tabs, which were closed: {reason}")
+        self._services.notice(f"The page opened more tabs, which were closed: {reason}")
         if self._refusals == FLOOD:
             begin(self._close_opener(page, self._watch.tab if self._watch is not None else self.current))
 
@@ -362,7 +293,7 @@ class Tabs:
         opener = await page.opener()
         flooding = next((tab for tab in self._open.values() if tab.page is opener), otherwise)
         if flooding is not None:
-            self._session.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
+            self._services.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
             _close_in_background(flooding.page)
 
     def _window_opened(self) -> None:
@@ -396,7 +327,7 @@ class Tabs:
             self._closing.discard(tab.id)
             return
         text = f"Tab {tab.id} ({cut_address(tab.url)}) was closed."
-        self._session.notice(text)
+        self._services.notice(text)
         if tab is self.current and self._watch is None:
             self._lost_tabs.moved = text
 

@@ -42,7 +42,6 @@ class PageReader:
         self._frames = frames
         self._references = references
         self._changes_budget = changes_budget
-        self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
         self._seen = SeenParts()
         self._seen_next = SeenParts()
 
@@ -69,9 +68,7 @@ class PageReader:
             "came": came,
             "searched": searched,
         }
-        reading = await self._read(await self._frames.main(), wish, settle, 0)
-        self.may_show = bool(reading.answer.get("unshown"))
-        return reading
+        return await self._read(await self._frames.main(), wish, settle, 0)
 
     async def _read(self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int) -> Reading:
         begun = time.monotonic()
@@ -270,7 +267,8 @@ class PageReader:
                 changes += added
                 omitted += int(inner.answer["count"]) - sum(change.node.lines for change in added)
                 continue
-            changes += self._gone(inner, was, depth)
+            if frame.told_within:
+                changes += self._gone(inner, was, depth)
             omitted += inner.answer["omitted"]
             room = max(room, inner.answer["room"])
             for change in inner.answer["changes"]:
@@ -294,7 +292,7 @@ class PageReader:
                         else None,
                         was=was(old) if old >= 0 else None,
                         at=at(new) if new >= 0 else None,
-                        within=self._references.known_among(within, frame.told.document),
+                        within=self._references.known_among(within, frame.told.document) if within else (),
                     )
                 )
         kept: list[DomChange] = []

@@ -101,6 +101,8 @@ def state_of(state: dict[str, Any]) -> SettleState:
 
 def settled(reading: Reading) -> SettleState:
     """What all frames together say of their rest."""
+    if not reading.within and "state" in reading.answer:
+        return state_of(reading.answer["state"])
     states = [state_of(inner.answer["state"]) for inner in all_readings(reading) if "state" in inner.answer]
     return SettleState(
         quiet=all(state.quiet for state in states),
@@ -174,27 +176,23 @@ def _cost(line: list[Any]) -> int:
 Placing = Callable[[int], int]
 
 
-def frames_in(reading: Reading) -> Iterator[tuple[Reading, Placing, Placing, int]]:
+def frames_in(
+    reading: Reading, at: int = 0, was: int = 0, depth: int = 0
+) -> Iterator[tuple[Reading, Placing, Placing, int]]:
     """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
-
-    def visit(
-        inner: Reading, at: int, was: int, depth: int
-    ) -> Iterator[tuple[Reading, Placing, Placing, int]]:
-        frame = inner.state
-        now = sorted(
-            (stand[0], inner.within[o].total) for o, stand in frame.read.stands.items() if o in inner.within
+    frame = reading.state
+    now = sorted(
+        (stand[0], reading.within[o].total) for o, stand in frame.read.stands.items() if o in reading.within
+    )
+    then = sorted((stand[0], frame.told_within.get(o, 0)) for o, stand in frame.told.stands.items())
+    place_now, place_then = placing(at, now), placing(was, then)
+    yield reading, place_now, place_then, depth
+    for owner, child in reading.within.items():
+        place, own_depth, _ = frame.read.stands[owner]
+        old = frame.told.stands.get(owner)
+        yield from frames_in(
+            child, place_now(place) + 1, place_then(old[0]) + 1 if old else 0, depth + own_depth + 1
         )
-        then = sorted((stand[0], frame.told_within.get(o, 0)) for o, stand in frame.told.stands.items())
-        place_now, place_then = placing(at, now), placing(was, then)
-        yield inner, place_now, place_then, depth
-        for owner, child in inner.within.items():
-            place, own_depth, _ = frame.read.stands[owner]
-            old = frame.told.stands.get(owner)
-            yield from visit(
-                child, place_now(place) + 1, place_then(old[0]) + 1 if old else 0, depth + own_depth + 1
-            )
-
-    return visit(reading, 0, 0, 0)
 
 
 def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:

@@ -109,7 +109,8 @@ class References:
             parts=parts,
         )
         if index is not None:
-            self._describe(index, node)
+            ref = self._by_index[index]
+            ref.kind, ref.role, ref.name = node.kind, node.role, node.name
         return node
 
     def shown(self, line: list[Any], world: World, document: str) -> DomNode:
@@ -118,25 +119,23 @@ class References:
         if node.index is None:
             node = node.model_copy(update={"index": self.index(line[ID], world, document)})
             assert node.index is not None
-            self._describe(node.index, node)
+            ref = self._by_index[node.index]
+            ref.kind, ref.role, ref.name = node.kind, node.role, node.name
         return node
-
-    def _describe(self, index: int, node: DomNode) -> None:
-        ref = self._by_index[index]
-        ref.kind, ref.role, ref.name = node.kind, node.role, node.name
 
     def old(self, line: list[Any], world: World, document: str) -> DomNode:
         """A line as it was; it has an index only if that has been shown."""
-        index = self.known(line[ID], document)
+        index = self._documents.get(document, {}).get(line[ID])
+        name = line[NAME]
         parts = tuple(self.old(part, world, document) for part in line[PARTS:] and line[PARTS])
+        if "\ue000" in name:
+            name = self._with_indexes(_with_parts(name, line, parts), world, document)
         return DomNode.model_construct(
             kind=line[KIND],
             depth=line[DEPTH],
             index=index if line[KIND] in ("interactive", "region") else None,
             role=line[ROLE],
-            name=self._addresses.redact(
-                self._with_indexes(_with_parts(line[NAME], line, parts), world, document)
-            ),
+            name=self._addresses.redact(name),
             states=tuple(self._state(state, world, document) for state in line[STATES]),
             is_new=False,
             parts=parts,
@@ -196,7 +195,9 @@ class References:
     def _state(self, state: str, world: World, document: str) -> str:
         """A state with indexes, and without secrets in addresses."""
         if not state.startswith(TARGET):
-            return self._addresses.redact(self._with_indexes(state, world, document))
+            if "\ue000" in state:
+                state = self._with_indexes(state, world, document)
+            return self._addresses.redact(state)
         target, _, whole = state.partition(WHOLE)
         shown = self._addresses.redact(target)
         if shown != target and whole:

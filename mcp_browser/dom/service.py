@@ -92,7 +92,10 @@ class DomService:
         self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
         self._searched = -SEARCH_SECONDS
         self.title: str | None = None  # As it was read last; who has reported it sets None
+        self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
         self.identities = Identities(self._frames, self._references, self._ask)
+        self.resolve = self._references.__getitem__
+        """What an index stands for, without asking the page; raises NotFound: it was never given."""
         self.targets = TargetReader(self._frames, self._ask)
         self.keys = KeyHolder(self._frames)
 
@@ -126,7 +129,7 @@ class DomService:
             return self._reader.as_snapshot(Reading(frame, answer), budget, part)
         self._reader.confirm()
         reading = await self._reader.observe(whole=True, room=budget * part, folded=folded)
-        self.title = reading.answer["title"]
+        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         self._reader.confirm()
         return self._reader.as_snapshot(reading, budget, part)
 
@@ -153,7 +156,7 @@ class DomService:
         reading = await self._reader.observe(
             whole=False, room=self._budget, settle=limit, came=came, searched=searched
         )
-        self.title = reading.answer["title"]
+        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         state = settled(reading)
         changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
         if changes is not None:
@@ -172,11 +175,6 @@ class DomService:
         """What is being read at this moment, in words; empty where it is the page that is busy."""
         elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
         return reading_of(elements) if elements else ""
-
-    @property
-    def may_show(self) -> bool:
-        """Whether the page showed nothing when it was last read, but may be about to."""
-        return self._reader.may_show
 
     async def settle(self, *, limit: float) -> SettleState:
         """Wait until the page has done what the last input started, `limit` seconds at most.
@@ -326,14 +324,6 @@ class DomService:
 
     # One element --------------------------------------------------------------------------------------------
 
-    def resolve(self, index: int) -> ElementRef:
-        """What an index stands for, without asking the page.
-
-        Raises:
-            NotFound: it was never given.
-        """
-        return self._references[index]
-
     async def describe(self, index: int) -> DomNode:
         """An element as it is now.
 
@@ -365,7 +355,9 @@ class DomService:
         node = self._references.shown(answer["node"], ref.world, ref.document)
         if "problem" in answer:
             raise self._refusal(node, answer, for_, ref.world, ref.document)
-        x, y = await self._in_page(ref.world, answer["x"], answer["y"], node, for_)
+        x, y = answer["x"], answer["y"]
+        if not ref.world.is_main:
+            x, y = await self._in_page(ref.world, x, y, node, for_)
         return ReadyElement(
             node=node,
             tag=answer["tag"],

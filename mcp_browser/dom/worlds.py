@@ -5,7 +5,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 from playwright.async_api import CDPSession, Frame, Page
@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
-from mcp_browser.dom.patience import SMALL, patience_for, seconds, within
+from mcp_browser.dom.patience import SMALL, patience_for, seconds
 from mcp_browser.dom.scripts import page_script
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
@@ -58,6 +58,7 @@ class World:
         self.reading = False
         """Whether the page answers to others and the page script is at work in it."""
         self._was_slow = False
+        self.is_main = False  # Whether it is that of the page itself
 
     async def run(self, method: str, *args: Any) -> Any:
         """Return what a method of the page script returns: one evaluation, three where the document is new.
@@ -212,16 +213,16 @@ class World:
         self._heard = False
 
     async def _send(self, expression: str) -> Any:
-        sending = send(
-            self.session,
-            "Runtime.evaluate",
-            contextId=self._context,
-            expression=expression,
-            returnByValue=True,
-            awaitPromise=True,
-        )
+        question = {
+            "contextId": self._context,
+            "expression": expression,
+            "returnByValue": True,
+            "awaitPromise": True,
+        }
+        limit = LONGEST_ANSWER + (patience_for(self.elements) if self.elements > SMALL else 0.0)
         try:
-            answer = await within(sending, lambda: LONGEST_ANSWER + patience_for(self.elements))
+            async with asyncio.timeout(limit):
+                answer = cast("dict[str, Any]", await self.session.send("Runtime.evaluate", question))  # pyright: ignore[reportUnknownMemberType] (untyped)
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
             await break_off(self.session)
@@ -261,6 +262,7 @@ class Worlds:
             session = await self._page.context.new_cdp_session(self._page)
             tree = (await send(session, "Page.getFrameTree"))["frameTree"]
             self._main = self._world(session, tree["frame"]["id"])
+            self._main.is_main = True
         return self._main
 
     async def within(self, parent: World, ids: Iterable[int]) -> dict[int, World]:

@@ -16,6 +16,7 @@ INDENT = "  "
 DEEPEST = 12  # Levels of indentation that are shown; what is nested deeper stands with them
 LEAST_RUN = 4  # So many indexes that follow one another are told by the first and the last
 MOST_GAPS = 6  # So many places where lines are left out between others are shown, the longest
+_BESIDE = frozenset({"replaced", "unlisted", "moved"})  # What does not change what the page says
 LEAST_SCREENS = 0.05  # Less than this is printed as 0.0
 
 
@@ -62,7 +63,8 @@ def render_changes(changes: DomChanges) -> str:
                 lines += [f"~ {line}" for line in _changed(change.node, change.before)]
             case _:
                 pass
-    lines += _beside(changes)
+    if changes.looks or any(change.op in _BESIDE for change in changes.changes):
+        lines += _beside(changes)
     if changes.omitted:
         lines.append(f"… {changes.omitted:,} more changes: look with get_state.")
     return "\n".join(lines) or NO_CHANGE

@@ -145,7 +145,7 @@ class PersonTools:
         controller, session = self._controller_of(call.principal), call.session
 
         async def look(ctx: ActionContext) -> ActionResult:
-            scope = ActionScope("read", ctx.tab, ctx.tab.url, {})
+            scope = ActionScope("read", ctx.tab, ctx.tab.url)
             return ActionResult(observation=await ctx.session.observe(scope))
 
         try:

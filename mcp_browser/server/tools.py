@@ -219,11 +219,11 @@ class Tools:
         """Carry out an action; ask the caller's person where the policy wants that."""
         name, session = call.params.name, call.session
         with progress(call):
-            if self._controller.has_policy:
+            if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
             else:
                 result = await self._controller.execute(name, call.arguments, session)
-        return call_result(result, settings=self._controller.settings, secrets=session.hidden)
+        return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _act_with_consent(self, call: Call) -> ActionResult:
         async def act(granted: Collection[str] | None) -> ActionResult:
@@ -379,7 +379,7 @@ def call_result(
     """What an action has come to, as the result of a call."""
     return types.CallToolResult(
         content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
-        structured_content=hide_in(structured(result), secrets),
+        structured_content=hide_in(structured(result), secrets) if result.data else None,
         is_error=result.error is not None,
     )
 

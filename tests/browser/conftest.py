@@ -38,8 +38,8 @@ class Hand:
         """Do something in the current tab and observe."""
 
         async def end(call: Execution) -> ActionResult:
-            await call.watch.run(work(self.tab))
-            return ActionResult(observation=await self.session.observe(call.watch))
+            await call.scope.run(work(self.tab))
+            return ActionResult(observation=await self.session.observe(call.scope))
 
         action = replace(default_registry()["get_state"], effect=effect)
         call = Execution(action, {}, self.session, Rules(self.session.settings, exports=False))

@@ -218,7 +218,7 @@ async def test_a_frame_waits_until_a_dialog_is_answered(session: BrowserSession,
     async with tab.screencast.watch() as frames:
         await shows(frames, RED)
         await tab.page.evaluate("setTimeout(() => { document.body.style.background = 'blue'; alert(1); })")
-        await tab.block._held
+        await tab.block.held
         await tab.answer_dialog(True)
         await shows(frames, BLUE)
 

@@ -84,7 +84,8 @@ class Hand:
     async def visit(self, url: str) -> View:
         """Go to an address and look at the whole page, once its frames have come."""
         activity = self.tab.activity
-        mark = activity.mark()
+        mark = activity.watch()
+        activity.watched = False
         await self.tab.goto(url)
         with anyio.move_on_after(15):
             while any(request.kind == "document" for request in activity.in_flight(mark)):

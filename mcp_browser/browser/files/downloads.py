@@ -66,7 +66,7 @@ class Downloads:
         self._artifacts = artifacts
         self._notice = notice
         self._infos: list[DownloadInfo] = []
-        self._saving: dict[int, asyncio.Task[None]] = {}
+        self.saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
         self._ended: list[DownloadInfo] = []
         self._brought: list[DownloadInfo] = []
@@ -96,13 +96,13 @@ class Downloads:
         )
         self._infos.append(info)
         self._changed.wake()
-        self._saving[number] = asyncio.create_task(self._save(number, download, pending))
+        self.saving[number] = asyncio.create_task(self._save(number, download, pending))
 
     async def wait(self, *, limit: float) -> None:
         """Wait for those under way, `limit` seconds at most; those that go on are told, once."""
-        if self._saving:
-            await asyncio.wait(set(self._saving.values()), timeout=max(0.0, limit))
-        for number in self._saving.keys() - self._told_under_way:
+        if self.saving:
+            await asyncio.wait(set(self.saving.values()), timeout=max(0.0, limit))
+        for number in self.saving.keys() - self._told_under_way:
             self._told_under_way.add(number)
             self._notice(str(self._infos[number]))
 
@@ -115,13 +115,13 @@ class Downloads:
             DeadlineExceeded: none began, or one goes on.
         """
         with anyio.move_on_after(limit):
-            while self._saving or not (self._ended or self._brought):
+            while self.saving or not (self._ended or self._brought):
                 await self._changed.wait()
             ended = [*self._brought, *self._ended]
             self._brought, self._ended = [], []
             return ended
-        if self._saving:
-            names = ", ".join(self._infos[number].name for number in self._saving)
+        if self.saving:
+            names = ", ".join(self._infos[number].name for number in self.saving)
             raise DeadlineExceeded(
                 f"Still under way after {limit:g} s: {names}.", hint="Wait again, with a longer timeout."
             )
@@ -135,7 +135,7 @@ class Downloads:
 
     async def close(self) -> None:
         """Give up those under way."""
-        saving = list(self._saving.values())
+        saving = list(self.saving.values())
         for task in saving:
             task.cancel()
         if saving:
@@ -155,7 +155,7 @@ class Downloads:
         except OSError as error:
             info = info.model_copy(update={"error": self._cannot_save(error)})
         finally:
-            del self._saving[number]
+            del self.saving[number]
             self._sizes.pop(number, None)
             # The browser's own copy would stay until its context closes.
             begin(_delete(download))

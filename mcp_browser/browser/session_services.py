@@ -1,0 +1,89 @@
+"""What the tabs of one session have in common."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.session_limits import SessionLimits
+from mcp_browser.dom.keys import KeyPlace
+from mcp_browser.policy import Target
+from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.privacy.redaction import Redactor
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import EgressPass
+
+
+class Gate(Protocol):
+    """Lets an action pass that is allowed, and no other."""
+
+    def check(self, targets: Sequence[Target]) -> None:
+        """Return if all of these may be acted on; else raise what says why not."""
+
+    def passed(self) -> None:
+        """Input has gone through: the action cannot begin anew as if nothing had happened."""
+
+
+class TypingRule(Protocol):
+    """Where a text may go that the caller has checked."""
+
+    def check(self, place: KeyPlace | None, text: str) -> None:
+        """Return if this text may be typed there (None: nobody knows where); else raise NotActionable."""
+
+    def is_confidential(self, text: str) -> bool:
+        """Whether no other document may hear a single key of it."""
+        ...
+
+
+class SecretKeeper(Protocol):
+    """A plugin of the session, as far as secrets go."""
+
+    def secrets(self) -> Iterable[str]:
+        """Secrets that it has seen under their names."""
+        ...
+
+    def holds_secret(self) -> None:
+        """The session holds another value from now on that nothing may show."""
+        ...
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class SessionServices:
+    """The parts of a session that its tabs work with.
+
+    `channel` names the event by which the page script and the hooks find each other. `hidden` are values that
+    no result and no picture may show, by the names that stand for them. `addresses` redacts those in results.
+    `notice` takes sentences for the next result. `egress` knows why what could not be loaded could not.
+    `gate` and `typing_rule` belong to the action under way: what its input has to pass, where it may type.
+    """
+
+    settings: Settings
+    channel: str
+    downloads: Downloads
+    plugins: Iterable[SecretKeeper]
+    hidden: Hidden
+    addresses: SessionAddresses
+    limits: SessionLimits
+    notice: Callable[[str], None]
+    egress: "EgressPass | None" = None
+    gate: Gate | None = None
+    typing_rule: TypingRule | None = None
+
+    def hide(self, values: Mapping[str, str]) -> None:
+        """Hide these values from now on, by their names; an earlier one of a name stays hidden, too."""
+        before = len(self.hidden)
+        self.hidden.add(values)
+        for plugin in self.plugins if len(self.hidden) > before else ():
+            plugin.holds_secret()
+
+    def redactor(self) -> Redactor:
+        """Return what takes secrets out of reports of the network and the console, as the settings want it.
+
+        What one request has sent under its name is taken out wherever it stands.
+        """
+        show = self.settings.observation.show_secrets
+        known = () if show else {secret for plugin in self.plugins for secret in plugin.secrets()}
+        return Redactor(show=show, known=frozenset(known), keep=self.addresses.keep)
