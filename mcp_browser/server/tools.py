@@ -5,11 +5,11 @@ import base64
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -35,8 +35,10 @@ from mcp_browser.rendering.result import (
     render_result,
     structured,
 )
-from mcp_browser.server.ask import (
+from mcp_browser.server.calls import Answer, Call, ServerTool, SessionLease
+from mcp_browser.server.elicitation import (
     CONSENT,
+    NeedInput,
     ask_for_consent,
     client_of,
     consent_form,
@@ -45,12 +47,10 @@ from mcp_browser.server.ask import (
     shows_apps,
     takes_forms,
 )
-from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
-from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.server.tasks.long_calls import TaskHandle
+from mcp_browser.server.tasks import TaskHandle
 from mcp_browser.settings import Settings
 from mcp_browser.text import in_texts
 
@@ -271,45 +271,6 @@ def _granted(call: Call) -> list[str]:
     return json.loads(call.params.request_state)
 
 
-class ToolsOf:
-    """The tools that each caller is offered: all the same ones, or by its settings."""
-
-    def __init__(self, make: Callable[[Settings], Tools], settings_of: SettingsOf | None = None) -> None:
-        self._make = make
-        self._settings_of = settings_of or SettingsOf(Settings())
-        self._made: dict[int, Tools] = {}
-        self._everybodys = self._of(self._settings_of.default)
-        others = (self._make(settings) for settings in self._settings_of.default.variants[1:])
-        self.has_apps = self._everybodys.has_apps or any(tools.has_apps for tools in others)
-        differ = self._settings_of.differ or self.has_apps
-        self.cached_for: Literal["public", "private"] = "private" if differ else "public"
-
-    def __call__(self, principal: Principal) -> Tools:
-        """Those of a caller."""
-        return self._of(self._settings_of(principal))
-
-    def names(self, principal: Principal) -> frozenset[str]:
-        """The names of a caller's tools."""
-        return self(principal).names
-
-    @property
-    def all_names(self) -> frozenset[str]:
-        """The names of the tools that anybody is offered."""
-        others = self._settings_of.default.variants[1:]
-        everybodys = self._of(self._settings_of.default).names
-        return everybodys.union(*(self._make(settings).names for settings in others))
-
-    def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
-        return next((found for made in self._made.values() if (found := made.schema_of(name))), None)
-
-    def _of(self, settings: Settings) -> Tools:
-        # `SettingsOf` keeps the settings, so that their identity stays theirs.
-        if id(settings) not in self._made:
-            self._made[id(settings)] = self._make(settings)
-        return self._made[id(settings)]
-
-
 @asynccontextmanager
 async def progress(call: Call) -> AsyncGenerator[None]:
     """Within it, a client that has asked for progress is told every few seconds that the call goes on.
@@ -434,7 +395,7 @@ def _without_handle(call: Call) -> Call:
     return replace(call, arguments=rest, handle=handle or None)
 
 
-def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
+def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.CallToolResult:
     if not lease.told and not lease.is_new:
         return result
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]

@@ -9,37 +9,37 @@ from mcp_browser.actions import default_registry
 from mcp_browser.agent.task import Task
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.llm.scripted import ScriptedModel
-from mcp_browser.server.agent.factory import Model, RunMaker
-from mcp_browser.server.agent.tools import RunTaskParams
-from mcp_browser.server.ask import Mailbox
+from mcp_browser.server.elicitation import Mailbox
+from mcp_browser.server.runs.models import RunModels, run_models
+from mcp_browser.server.runs.params import RunTaskParams
+from mcp_browser.server.runs.service import RunService
 from mcp_browser.settings import AgentSettings, Settings
+
+NOTHING = cast("Any", None)
 
 
 @pytest.fixture
-def maker(tmp_path: Path) -> RunMaker:
+def service(tmp_path: Path) -> RunService:
     """One that writes below a folder of its own."""
     settings = Settings(agent=AgentSettings(tasks_dir=tmp_path))
-    return RunMaker(settings, default_registry(), lambda _run, _name: None)
+    return RunService(settings, NOTHING, default_registry(), wrote=lambda _run, _name: None)
 
 
-def test_a_task_is_offered_the_actions_that_it_names_and_no_others(maker: RunMaker) -> None:
+def test_a_task_is_offered_the_actions_that_it_names_and_no_others(service: RunService) -> None:
     task = Task(text="Click.", allowed_actions=("click_element", "call_user"))
-    assert [action.name for action in maker._controller(task).registry] == ["click_element"]
+    assert [action.name for action in service._controller(task).registry] == ["click_element"]
 
 
-def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(maker: RunMaker) -> None:
+def test_a_start_outside_the_tasks_domains_is_refused_before_a_run_begins(service: RunService) -> None:
     params = RunTaskParams.model_validate(
         {"task": "Do.", "start_url": "https://other.org/", "allowed_domains": ["example.com"]}
     )
-    nothing = cast("Any", None)
+    models = RunModels(model=ScriptedModel(["Hm."]), mailbox=Mailbox())
     with pytest.raises(InvalidArguments, match=r"start_url: .*outside"):
-        maker.new(nothing, nothing, params, Model(ScriptedModel(["Hm."]), None, Mailbox()))
+        service._new(NOTHING, NOTHING, params, models)
 
 
 async def test_a_script_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    settings = Settings(
-        agent=AgentSettings(tasks_dir=tmp_path, model=f"scripted:{tmp_path / 'missing.json'}")
-    )
-    maker = RunMaker(settings, default_registry(), lambda _run, _name: None)
+    settings = AgentSettings(tasks_dir=tmp_path, model=f"scripted:{tmp_path / 'missing.json'}")
     with pytest.raises(NotActionable, match=r"missing\.json"):
-        await maker.model(cast("Any", None), None, attended=True)
+        await run_models(settings, NOTHING, None, attended=True)

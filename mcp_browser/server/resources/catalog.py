@@ -31,7 +31,7 @@ MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ResourceCaller:
     """Who asks for resources: the SDK's context of the request, and the identity that was checked."""
 
     request: ServerRequestContext[Any, Any]
@@ -49,11 +49,11 @@ class ResourceProvider(Protocol):
         """The forms that addresses of the family have."""
         ...
 
-    def listed(self, caller: Caller, /) -> list[types.Resource]:
+    def listed(self, caller: ResourceCaller, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
         ...
 
-    async def read(self, caller: Caller, uri: str) -> Contents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
 
         Raises:
@@ -62,7 +62,7 @@ class ResourceProvider(Protocol):
         """
         ...
 
-    def listen(self, caller: Caller, changed: Changed, /) -> Callable[[], None]:
+    def listen(self, caller: ResourceCaller, changed: Changed, /) -> Callable[[], None]:
         """Tell changes of resources that the caller may read, until the function returned is called."""
         ...
 
@@ -250,7 +250,7 @@ class _Follower:
 class _CallersChanges:
     """The SDK's bus of events, as one caller may hear them."""
 
-    def __init__(self, providers: Sequence[ResourceProvider], caller: Caller) -> None:
+    def __init__(self, providers: Sequence[ResourceProvider], caller: ResourceCaller) -> None:
         self._providers = providers
         self._caller = caller
         self._listeners: list[Callable[[ServerEvent], None]] = []
@@ -285,8 +285,8 @@ def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
 
 
-def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
-    return Caller(ctx, principal_of_request(ctx))
+def _caller(ctx: ServerRequestContext[Any, Any]) -> ResourceCaller:
+    return ResourceCaller(ctx, principal_of_request(ctx))
 
 
 def _start(cursor: str | None) -> int:

@@ -10,7 +10,7 @@ import uvicorn
 from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
-from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.http.secrets.pages import secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals

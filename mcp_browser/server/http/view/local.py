@@ -9,12 +9,14 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.server.elicitation import ViewLink
 from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.http.signals import ServerWithoutSignals
 from mcp_browser.server.http.view.view import LiveView
 from mcp_browser.server.sessions.sessions import Sessions
+from mcp_browser.server.view.app import ViewApp
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 LOOPBACK = "127.0.0.1"
@@ -23,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 @asynccontextmanager
 async def viewed_on_loopback(
     settings: Settings, manager: BrowserManager, source: Sessions
-) -> AsyncGenerator[LiveView]:
+) -> AsyncGenerator[tuple[ViewLink, ViewApp]]:
     """The view, served within the block; its link is told on standard error.
 
     Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link lets in.
@@ -54,7 +56,7 @@ async def viewed_on_loopback(
     serving = asyncio.create_task(server.serve([listener]))
     view.tell_address(f"http://{LOOPBACK}:{listener.getsockname()[1]}")
     try:
-        yield view
+        yield view.link_to, view.app
     finally:
         server.should_exit = True
         await serving
