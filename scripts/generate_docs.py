@@ -21,7 +21,7 @@ from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.cli.options import Option, all_options, group_titles
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.prompts import PROMPTS
 from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.settings import Settings

@@ -14,7 +14,7 @@ from mcp_browser import __version__
 from mcp_browser.server.calls import Answer, Call
 from mcp_browser.server.offer import Offers
 from mcp_browser.server.principals import principal_of_request
-from mcp_browser.server.prompts.catalog import NEEDED, Prompts
+from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall, TaskExtension

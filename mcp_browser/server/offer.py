@@ -31,19 +31,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerParts:
-    """What the tools of a server need, whoever calls: its sessions, and the ways to its clients' persons."""
-
-    manager: BrowserManager
-    sessions: Sessions
-    session_tools: Sequence[ServerTool] = ()
-    open_form: OpenForm | None = None
-    view_link: ViewLink = no_view
-    view_app: "ViewApp | None" = None
-    observer: CallObserver | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """What callers with the same settings are offered; `runs` and `person` have work that outlives calls."""
 
@@ -112,33 +99,35 @@ class Offers:
         return self._made[id(settings)]
 
 
-def offers_of(parts: ServerParts, settings_of: SettingsOf) -> tuple[Offers, list[ResourceProvider]]:
+def offers_of(  # noqa: PLR0913 - the parts of a server, by keyword
+    settings_of: SettingsOf,
+    manager: BrowserManager,
+    sessions: Sessions,
+    *,
+    session_tools: Sequence[ServerTool] = (),
+    open_form: OpenForm | None = None,
+    view: "tuple[ViewLink, ViewApp] | None" = None,
+    observer: CallObserver | None = None,
+) -> tuple[Offers, list[ResourceProvider]]:
     """Make the offers of a server, and the resources that go with them. Raises as `Offers` does."""
-    files = TaskFiles(parts.sessions)
-    app = parts.view_app
+    files = TaskFiles(sessions)
+    view_link, app = view or (no_view, None)
 
     def make(settings: Settings) -> Offer:
         registry = registry_of(settings)
         controller = Controller(registry, settings)
-        runs = RunTools(
-            settings,
-            parts.sessions,
-            registry,
-            files=files,
-            open_form=parts.open_form,
-            view_link=parts.view_link,
-        )
-        person = PersonTools(controller, parts.view_link)
+        runs = RunTools(settings, sessions, registry, files=files, open_form=open_form, view_link=view_link)
+        person = PersonTools(controller, view_link)
         own: Iterable[ServerTool] = (
-            *parts.session_tools,
+            *session_tools,
             *runs.tools(),
             *person.tools(settings),
             *(app.tools(settings) if app is not None else ()),
         )
-        tools = Tools(controller, parts.sessions, own, observer=parts.observer)
+        tools = Tools(controller, sessions, own, observer=observer)
         return Offer(tools=tools, runs=runs, person=person)
 
-    resources: list[ResourceProvider] = [SessionFiles(parts.manager, parts.sessions), files]
+    resources: list[ResourceProvider] = [SessionFiles(manager, sessions), files]
     return Offers(make, settings_of), [*resources, app] if app is not None else resources
 
 

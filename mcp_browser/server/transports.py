@@ -14,7 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
-from mcp_browser.server.offer import ServerParts, offers_of
+from mcp_browser.server.offer import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire
@@ -48,13 +48,19 @@ async def serve_stdio(
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
-    parts = ServerParts(manager=manager, sessions=source, session_tools=session_tools, open_form=open_form)
     async with AsyncExitStack() as stack:
+        view = None
         if open_view is not None:
-            link, app = await stack.enter_async_context(open_view(settings, manager, source))
-            parts = replace(parts, view_link=link, view_app=app)
-            stack.push_async_callback(app.close)
-        offers, resources = offers_of(parts, SettingsOf(settings))
+            view = await stack.enter_async_context(open_view(settings, manager, source))
+            stack.push_async_callback(view[1].close)
+        offers, resources = offers_of(
+            SettingsOf(settings),
+            manager,
+            source,
+            session_tools=session_tools,
+            open_form=open_form,
+            view=view,
+        )
         stack.push_async_callback(offers.close)
         server = create_server(offers, source, resources, find_call=offers.find_call)
         watching = asyncio.create_task(source.watch())

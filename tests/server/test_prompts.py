@@ -11,8 +11,7 @@ from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.app import BrowserServer
-from mcp_browser.server.prompts.catalog import NEEDED
-from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.prompts import NEEDED, PROMPTS
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings, ToolSettings
 from tests.support.servers import server_of
@@ -48,6 +47,6 @@ async def test_a_server_without_prompts_declares_none(era: Any) -> None:
             await client.list_prompts()
 
 
-def test_whether_there_are_prompts_is_known_without_what_they_say() -> None:
+def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
     assert all(NEEDED in prompt.needs for prompt in PROMPTS.values())
     assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS.values())

@@ -7,7 +7,6 @@ import os
 import socket
 import ssl
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -27,7 +26,7 @@ from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
-from mcp_browser.server.offer import ServerParts, offers_of
+from mcp_browser.server.offer import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
@@ -70,23 +69,23 @@ class HttpServer:
             most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
         )
         forms = HostedForms(settings)
-        parts = ServerParts(
-            manager=manager,
-            sessions=self.sessions,
-            session_tools=session_tools(self.sessions),
-            open_form=forms.asking,
-            observer=metrics,
-        )
         view = None
         if any(one.server.view for one in settings.variants):
             # Imported late: most servers have no view.
             from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
 
             view = LiveView(settings, manager, self.sessions.may_read)
-            parts = replace(parts, view_link=view.link_to, view_app=view.app)
         self._view = view
         try:
-            self._offers, resources = offers_of(parts, settings_of)
+            self._offers, resources = offers_of(
+                settings_of,
+                manager,
+                self.sessions,
+                session_tools=session_tools(self.sessions),
+                open_form=forms.asking,
+                view=(view.link_to, view.app) if view is not None else None,
+                observer=metrics,
+            )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
         self._server = create_server(self._offers, self.sessions, resources, find_call=self._offers.find_call)

@@ -7,6 +7,7 @@ import mcp_types as types
 
 from mcp_browser.agent.task import TaskStatus
 from mcp_browser.errors import NotFound
+from mcp_browser.server.limits import fit
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.runs.results import answer, saved_answer
 from mcp_browser.server.runs.run import Run, Runs
@@ -52,7 +53,7 @@ class RunCall(LongCall):
                 await run.news()
         if run.status is TaskStatus.CANCELLED:
             raise asyncio.CancelledError
-        return await answer(run)
+        return await fit(answer(run), None)
 
 
 class RunCalls:
@@ -86,7 +87,7 @@ class RunCalls:
             return None
         # An earlier server had it: it has ended, and its folder holds the result.
         ended: asyncio.Future[types.CallToolResult] = asyncio.get_running_loop().create_future()
-        ended.set_result(await saved_answer(run))
+        ended.set_result(await fit(saved_answer(run), None))
         return LongCall(identifier, ended, created=run.history.created)
 
     def close(self) -> None:

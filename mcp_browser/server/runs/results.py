@@ -7,7 +7,6 @@ import mcp_types as types
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import HISTORY_FILE
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
-from mcp_browser.server.limits import fit
 from mcp_browser.server.runs.files import TaskFile, files_in, is_picture, uri_of
 from mcp_browser.server.runs.run import Run
 from mcp_browser.server.runs.saved import SavedRun
@@ -20,7 +19,7 @@ def message(run: Run, text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
 
 
-async def answer(run: Run) -> types.CallToolResult:
+def answer(run: Run) -> types.CallToolResult:
     """How a run stands; an error where it has ended without success."""
     outcome = run.outcome or run.agent.outcome()
     waits = run.is_working or run.status is TaskStatus.PAUSED
@@ -32,14 +31,14 @@ async def answer(run: Run) -> types.CallToolResult:
         result.structured_content["notes"] = list(run.lease.told)
         if run.lease.handle is not None and not run.lease.ephemeral:
             result.structured_content["session"] = run.lease.handle
-    return await fit(result, run.agent.session.artifacts)
+    return result
 
 
-async def saved_answer(run: SavedRun) -> types.CallToolResult:
+def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
     outcome = run.outcome()
     files = list(files_in(run.folder))
-    return await fit(_result(outcome, _lines(outcome), files, is_error=not outcome.succeeded), None)
+    return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
 
 
 def _result(

@@ -122,12 +122,12 @@ class RunService:
         """Return how a task stands, and its result once it has ended."""
         run = self.runs.find(params.task_id, call.principal)
         if run is None:
-            return await saved_answer(self.saved.find(params.task_id, call.principal))
+            return saved_answer(self.saved.find(params.task_id, call.principal))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(params.wait_seconds):
                 while run.is_working:
                     await run.news()
-        return await answer(run)
+        return answer(run)
 
     async def pause_task(self, call: Call, params: TaskParams) -> Answer:
         """Hold a task before its next step."""
@@ -146,7 +146,7 @@ class RunService:
         """End a task with what it has reached."""
         run = self._working(call, params)
         await run.stop()
-        return await answer(run)
+        return answer(run)
 
     async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
         """Instruct a task, or answer its question; it then goes on."""
@@ -300,7 +300,7 @@ class RunService:
     async def _answer(self, call: Call, run: Run, *, wait: bool) -> Answer:
         if takes_tasks(call.request):
             return self.calls.add(run).handle()
-        return await self._attend(call, run) if wait else await answer(run)
+        return await self._attend(call, run) if wait else answer(run)
 
     async def _attend(self, call: Call, run: Run) -> Answer:
         report = _Report(call, run)
@@ -312,7 +312,7 @@ class RunService:
         except asyncio.CancelledError:
             await asyncio.shield(run.cancel())
             raise
-        return await answer(run)
+        return answer(run)
 
     # -- making a run
 
