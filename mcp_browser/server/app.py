@@ -12,7 +12,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from mcp_browser import __version__
 from mcp_browser.server.calls import Answer, Call
-from mcp_browser.server.offer import Offers
+from mcp_browser.server.offers import Offers
 from mcp_browser.server.principals import principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources.catalog import ResourceProvider, Resources

@@ -14,7 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.elicitation import OpenForm, ViewLink
-from mcp_browser.server.offer import offers_of
+from mcp_browser.server.offers import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire

@@ -26,7 +26,7 @@ from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
 from mcp_browser.server.elicitation import NeedInput
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_doors, listen
-from mcp_browser.server.offer import registry_of
+from mcp_browser.server.offers import registry_of
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
 from mcp_browser.server.sessions.remote import RemoteSessions

@@ -26,7 +26,7 @@ from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
 from mcp_browser.server.http.signals import ServerWithoutSignals
-from mcp_browser.server.offer import offers_of
+from mcp_browser.server.offers import offers_of
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools

@@ -12,10 +12,10 @@ class Params(BaseModel):
 
 
 class RunTaskParams(Params):
-    task: str = Field(min_length=1, description="what is to be done, and what to report")
+    task: str = Field(min_length=1, repr=False, description="what is to be done, and what to report")
     task_id: str | None = Field(None, description="go on with this task; `task` tells it more")
     start_url: str | None = Field(None, description="opened first")
-    context: str | None = Field(None, description="background")
+    context: str | None = Field(None, repr=False, description="background")
     max_steps: int | None = Field(None, ge=1)
     max_seconds: float | None = Field(None, gt=0, description="working time")
     max_tokens: int | None = Field(None, gt=0, description="in and out")
@@ -48,12 +48,14 @@ class GetTaskParams(TaskParams):
 class InstructParams(TaskParams):
     """Arguments of add_instructions."""
 
-    text: str = Field(min_length=1, description="what to change, or the answer to its question")
+    text: str = Field(min_length=1, repr=False, description="what to change, or the answer to its question")
 
 
 class ReplayTaskParams(Params):
     task_id: str | None = Field(None, description="which to do again")
-    history: str | None = Field(None, description="or its history.json: path, browser:// or data: URI")
+    history: str | None = Field(
+        None, repr=False, description="or its history.json: path, browser:// or data: URI"
+    )
     variables: dict[str, str] = Field({}, description="new values by field or old value")
     secrets: list[str] = Field([], description="names of those it types")
     element_seconds: float = Field(10, ge=0, le=120, description="for an element to appear")
