@@ -61,7 +61,7 @@ class Call:
 class ServerTool:
     """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
 
-    `ui` is what clients that show MCP Apps are told of it (`_meta.ui`); `apps_only` leaves it out of the list
+    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` leaves it out of the list
     of others, and `for_page` says that a page calls it, again and again, and no model.
     """
 

@@ -77,7 +77,7 @@ APP_URI = "ui://mcp-browser/view"  # What clients that show MCP Apps show of the
 
 def shows_apps(request: Context) -> bool:
     """Whether the client shows MCP Apps."""
-    # Imported late: it brings along what only servers with a live view need.
+    # Imported late: only servers with a live view need it.
     from mcp.server.apps import client_supports_apps  # noqa: PLC0415
 
     return client_supports_apps(request)
@@ -158,10 +158,6 @@ class Mailbox:
     @property
     def waiting(self) -> list[ClientQuestion]:
         return [question for question in self._questions.values() if not question.answer.done()]
-
-    def requests(self) -> dict[str, ClientRequest]:
-        """The open questions by their keys, for a client that answers with its next call."""
-        return {question.key: question.request for question in self.waiting}
 
     def deliver(self, responses: Mapping[str, Any] | None) -> None:
         """Give answers by key; those to nothing that was asked are dropped."""
@@ -376,7 +372,7 @@ class SecretForm:
 class SecretForms:
     """The forms that are open now, by the secret part of their addresses.
 
-    That starts with the `replica`, the server's name among several, so that a proxy can tell.
+    That starts with the `replica`, the server's name among several, so that a proxy can route by it.
     """
 
     def __init__(self, replica: str | None = None) -> None:

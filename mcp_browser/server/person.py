@@ -67,7 +67,7 @@ class PersonTools:
         return tuple(tool for tool in self.all_tools(ui) if tool.name in offered)
 
     def all_tools(self, ui: Mapping[str, Any] | None = None) -> Sequence[ServerTool]:
-        """All there are; `ui` is what clients that show MCP Apps are told of their app."""
+        """All there are; `ui` names their app to clients that show MCP Apps."""
         return (server_tool(self.ask_person, param_model=AskPersonParams, ui=ui),)
 
     async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:

@@ -26,7 +26,7 @@ from mcp_browser.server.principals import Principal, principal_of_request
 EXTENSION = "io.modelcontextprotocol/tasks"
 POLL_SECONDS = 1.0  # How often a client should ask how a call stands
 KEPT_SECONDS = 3600.0  # How long a call that has ended is kept
-MOST_LISTENED = 100  # How many calls one stream may tell of
+MOST_LISTENED = 100  # How many calls one stream may report
 
 Context = ServerRequestContext[Any, Any]
 Listen = Callable[
@@ -166,7 +166,7 @@ class UpdateTaskParams(TaskRequestParams):
 
 
 class TaskNotification(types.Notification[dict[str, Any], Literal["notifications/tasks"]]):
-    """Tells how a call stands, to who listens for it."""
+    """Reports how a call stands, to whoever listens for it."""
 
     method: Literal["notifications/tasks"] = "notifications/tasks"
 
@@ -258,7 +258,7 @@ class TaskExtension:
 
 
 class _Acknowledging:
-    """A session whose acknowledgement of a stream names the calls that it tells of, too."""
+    """A session whose acknowledgement of a stream names the calls that it reports, too."""
 
     def __init__(self, session: ServerSession, names: Sequence[str]) -> None:
         self._session = session
@@ -278,18 +278,18 @@ class _Acknowledging:
 
 async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
     await begin.wait()
-    told: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         while True:
             state = call.details()
-            if state != told:
-                told = state
+            if state != sent:
+                sent = state
                 meta = {"_meta": {SUBSCRIPTION_ID_META_KEY: ctx.request_id}}
                 notification: Any = TaskNotification(params={**state, **meta})
                 await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
             if state["status"] in ("completed", "failed", "cancelled"):
                 return
-            if call.details() == told:
+            if call.details() == sent:
                 await call.changed()
 
 

@@ -112,7 +112,7 @@ class TaskFiles:
         return end
 
     def written(self, run: "Run", name: str) -> None:
-        """A file of a run was written: tell who may know."""
+        """Notify the owner of a run that a file of it was written."""
         if name in PRIVATE:
             return
         is_new = name not in run.files
@@ -123,7 +123,7 @@ class TaskFiles:
                 changed(uri_of(run.id, name), listed)
 
     def _is_listed(self, caller: ResourceCaller, owner: Principal, session: BrowserSession) -> bool:
-        # Callers who do not say who they are cannot be told apart: each sees what its connection has done.
+        # Anonymous callers cannot be distinguished: each sees what its connection has done.
         if owner == ANONYMOUS:
             return caller.principal == owner and self._sessions.owns(caller.request, owner, session)
         return caller.principal == owner

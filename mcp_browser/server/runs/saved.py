@@ -34,7 +34,7 @@ BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 class RunRecord(Frozen):
     """What a server has to know of a run besides its history; of no use to anybody else.
 
-    `owner` is a digest of who may steer it; `model` is the model that it was told to ask, None where that
+    `owner` is a digest of who may steer it; `model` is the model that was named for it, None where that
     was the server's own or the client's; `turns` is how often it has begun, or gone on.
     """
 
@@ -114,7 +114,7 @@ class SavedRuns:
         """The run of that identifier, if it is this caller's.
 
         Raises:
-            NotFound: there is none; the message does not tell whether another caller has it.
+            NotFound: there is none; the message is the same where another caller has it.
         """
         path, record = self._of_owner(identifier, principal)
         try:
@@ -236,7 +236,7 @@ def outcome_of(history: AgentHistory) -> TaskOutcome:
 
 
 def owner_of(principal: Principal) -> str:
-    """A digest by which a caller is known again, and nobody else is told who that is."""
+    """A digest by which a caller is recognized; it does not reveal who that is."""
     return hashlib.sha256(f"mcp-browser task owner {principal.id}".encode()).hexdigest()
 
 

@@ -112,12 +112,12 @@ class Sessions:
             ActionError: there is no such session, or no room for another one; or the session was closed
                 during the call.
         """
-        held, told, is_new = await self._of_call(request, principal, handle)
+        held, notes, is_new = await self._of_call(request, principal, handle)
         call = anyio.CancelScope()
         held.running.add(call)
         try:
             with call:
-                yield self._lease(held, told=told, is_new=is_new)
+                yield self._lease(held, notes, is_new=is_new)
             if call.cancelled_caught:
                 raise UnknownSession(held.over, hint=ANEW)
         except NeedInput:
@@ -144,8 +144,8 @@ class Sessions:
         held = await self.open(principal, context_options=options)
         if not self.has_handles:
             return self._lease(held)
-        told = f'Its browser session is "{held.handle}"; close_session ends it.'
-        return self._lease(held, told=(told,), is_new=True)
+        note = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return self._lease(held, (note,), is_new=True)
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /
@@ -237,11 +237,11 @@ class Sessions:
             why = f"The browser was closed after {idle:g} s without a call: no page is open."
             begin(logged(held.session.rest(why)))
 
-    def _lease(self, held: HeldSession, *, told: tuple[str, ...] = (), is_new: bool = False) -> SessionLease:
+    def _lease(self, held: HeldSession, notes: tuple[str, ...] = (), *, is_new: bool = False) -> SessionLease:
         ephemeral = not self.has_handles and held.handle != DEFAULT
         handle = held.handle if self.has_handles or ephemeral else None
         return SessionLease(
-            session=held.session, handle=handle, is_new=is_new, told=told, ephemeral=ephemeral
+            session=held.session, handle=handle, is_new=is_new, told=notes, ephemeral=ephemeral
         )
 
     def _hold(self, held: HeldSession) -> HeldSession:
