@@ -85,7 +85,7 @@ def _prompt_table() -> str:
     lines = ["| Prompt | What it is for | Arguments | Offered with |", "|---|---|---|---|"]
     for prompt in PROMPTS.values():
         arguments = "<br>".join(
-            (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description)}"
+            (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description or '')}"
             for one in prompt.arguments
         )
         needs = ", ".join(f"[`{name}`](tools.md#{name})" for name in prompt.needs)
