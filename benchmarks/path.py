@@ -35,11 +35,11 @@ from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.http.serving import HttpServer, listen
+from mcp_browser.server.offers import registry_of
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import AccessSettings, BrowserSettings, ServerSettings, Settings
+from tests.support.servers import server_of
 
 HEADING = "## The path of a call"
 BEFORE = "Before the steps of a call became one list (`mcp_browser/pipeline.py`):"
@@ -178,7 +178,7 @@ async def measure(url: str) -> list[tuple[str, str, Trace]]:
     manager = BrowserManager(settings)
     try:
         session = await manager.default_session()
-        server = create_server(Controller(registry_of(settings), settings), Sessions(manager))
+        server = server_of(Controller(registry_of(settings), settings), Sessions(manager))
         found: list[tuple[str, str, Trace]] = []
         async with Client(server) as client:
             await client.call_tool("go_to_url", {"url": url})

@@ -27,7 +27,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel
-from mcp_browser.server.offer import load_actions
+from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import Settings
 
 HOW_TO_NAME_ONE = 'Name one: model="anthropic:claude-sonnet-4-5", or settings with one.'

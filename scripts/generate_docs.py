@@ -17,12 +17,12 @@ from mcp_browser.actions.schema import tool_schema
 from mcp_browser.agent.record.history import history_schema
 from mcp_browser.cli.clients import CLIENTS, Client, Launch
 from mcp_browser.cli.config import NAME, entry_as_text
-from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.calls import ServerTool
-from mcp_browser.server.offer import PERSON, SESSIONS
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.prompts import PROMPTS
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.tools import session_tools
+from mcp_browser.server.tool_groups import PERSON, SESSIONS
 from mcp_browser.settings import Settings, all_options, group_titles
 from mcp_browser.settings.options import Option
 from scripts.counterparts import counterpart_tables
@@ -85,7 +85,7 @@ def _prompt_table() -> str:
     lines = ["| Prompt | What it is for | Arguments | Offered with |", "|---|---|---|---|"]
     for prompt in PROMPTS.values():
         arguments = "<br>".join(
-            (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description)}"
+            (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description or '')}"
             for one in prompt.arguments
         )
         needs = ", ".join(f"[`{name}`](tools.md#{name})" for name in prompt.needs)
@@ -148,7 +148,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 def _own_tools() -> dict[str, list[ServerTool]]:
     """The tools that are not actions of a page."""
     nothing: Any = None
-    agent = AgentTools(Settings(), nothing, default_registry())
+    agent = RunTools(Settings(), nothing, default_registry())
     return {
         "agent": list(agent.all_tools()),
         PERSON: list(PersonTools(nothing).all_tools()),

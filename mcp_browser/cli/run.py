@@ -26,9 +26,9 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.cli.progress import TerminalWatcher, show_outcome
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.agent.saved import RECORD_FILE, Claim, RunRecord, SavedRuns, owner_of
-from mcp_browser.server.offer import load_actions
 from mcp_browser.server.principals import ANONYMOUS
+from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
+from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import Settings
 
 EXIT_CODES: Mapping[TaskStatus, int] = {
@@ -174,13 +174,13 @@ def _variables(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _claim(folder: Path, history: AgentHistory) -> Claim:
+def _claim(folder: Path, history: AgentHistory) -> FolderLock:
     """Keep others from the run's folder; it is one of those whom a server over stdio may ask for."""
     kept = TaskFolder(folder)
     if not (folder / RECORD_FILE).exists():
         kept.write(RECORD_FILE, RunRecord(owner=owner_of(ANONYMOUS)).model_dump_json().encode())
         kept.save_history(history)
-    claim = Claim(folder)
+    claim = FolderLock(folder)
     claim.take()
     return claim
 

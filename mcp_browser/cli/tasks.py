@@ -16,8 +16,8 @@ from mcp_browser.agent.record.script import export_script
 from mcp_browser.agent.task import TaskOutcome
 from mcp_browser.cli.progress import show_end, show_goal, show_outcome
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.agent.saved import Claim, SavedRuns, outcome_of
-from mcp_browser.server.offer import load_actions
+from mcp_browser.server.runs.saved import FolderLock, SavedRuns, outcome_of
+from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import Settings
 from mcp_browser.text import clean_text, one_line
 
@@ -98,7 +98,7 @@ def _show(folder: Path) -> int:
 
 def _delete(folders: list[Path]) -> int:
     for folder in folders:
-        claim = Claim(folder)
+        claim = FolderLock(folder)
         claim.take()
         try:
             shutil.rmtree(folder)

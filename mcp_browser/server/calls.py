@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.tasks.long_calls import TaskHandle
+from mcp_browser.server.tasks import TaskHandle
 
 Answer = types.CallToolResult | types.InputRequiredResult | TaskHandle
 """What a call is answered with: a result, questions to the caller, who then calls again, or a handle."""
@@ -21,7 +21,7 @@ Handler = Callable[["Call", ParamsT], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class SessionLease:
     """A browser session, lent to one call; where it `is_new`, the result has to name its handle.
 
     `told` are sentences for the result, however the call ends. An `ephemeral` session is for one task only:
@@ -48,7 +48,7 @@ class Call:
     arguments: Mapping[str, Any]
     principal: Principal
     handle: str | None = None
-    lease: Lease | None = None
+    lease: SessionLease | None = None
 
     @property
     def session(self) -> BrowserSession:
@@ -61,7 +61,7 @@ class Call:
 class ServerTool:
     """A tool that is not an action of a page, such as one that opens a session. Made by `server_tool`.
 
-    `ui` is what clients that show MCP Apps are told of it (`_meta.ui`); `apps_only` leaves it out of the list
+    `ui` describes it to clients that show MCP Apps (`_meta.ui`); `apps_only` leaves it out of the list
     of others, and `for_page` says that a page calls it, again and again, and no model.
     """
 
@@ -112,11 +112,3 @@ def server_tool(  # noqa: PLR0913 - options, all by keyword
         ui=ui,
         apps_only=apps_only,
     )
-
-
-class NeedInput(Exception):
-    """A handler needs answers of the client, which calls again with them; nothing has been done yet."""
-
-    def __init__(self, result: types.InputRequiredResult) -> None:
-        super().__init__("The client is asked.")
-        self.result = result

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +16,20 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
-from mcp_browser.server.ask import APP_URI, PERSON_SECONDS, Mailbox, is_modern, shows_apps
 from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
-from mcp_browser.server.handover import (
+from mcp_browser.server.elicitation import (
+    APP_URI,
+    PERSON_SECONDS,
     Handover,
+    Mailbox,
     ViewLink,
-    asks_by_url,
-    handover_of,
+    hand_over,
     handover_request,
     no_view,
+    shows_apps,
     where_to_act,
 )
-from mcp_browser.server.offer import person_tools, view_tools
-from mcp_browser.server.principals import Principal
+from mcp_browser.server.tool_groups import person_tools, view_tools
 from mcp_browser.server.tools import call_result, progress
 from mcp_browser.settings import Settings
 
@@ -45,7 +46,7 @@ class AskPersonParams(ActionParams):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Question:
+class _OpenQuestion:
     """A question to the person that outlives the calls of a client which answers with its next one."""
 
     session: BrowserSession
@@ -54,17 +55,13 @@ class _Question:
 
 
 class PersonTools:
-    """The tool, for one server."""
+    """The tool, for callers who are offered the same."""
 
-    def __init__(
-        self,
-        controller_of: Callable[[Principal], Controller],
-        view_link: ViewLink = no_view,
-    ) -> None:
-        """Ask the persons of clients; `controller_of` is what carries out a principal's actions."""
-        self._controller_of = controller_of
+    def __init__(self, controller: Controller, view_link: ViewLink = no_view) -> None:
+        """Ask the persons of clients whose actions `controller` executes."""
+        self._controller = controller
         self._view_link = view_link
-        self._questions: dict[str, _Question] = {}
+        self._questions: dict[str, _OpenQuestion] = {}
 
     def tools(self, settings: Settings) -> Sequence[ServerTool]:
         """Those that the settings offer."""
@@ -73,7 +70,7 @@ class PersonTools:
         return tuple(tool for tool in self.all_tools(ui) if tool.name in offered)
 
     def all_tools(self, ui: Mapping[str, Any] | None = None) -> Sequence[ServerTool]:
-        """All there are; `ui` is what clients that show MCP Apps are told of their app."""
+        """All there are; `ui` names their app to clients that show MCP Apps."""
         return (server_tool(self.ask_person, param_model=AskPersonParams, ui=ui),)
 
     async def ask_person(self, call: Call, params: AskPersonParams) -> Answer:
@@ -91,8 +88,11 @@ class PersonTools:
                 raise NotFound("The question is over.", hint="Look with get_state; ask again if need be.")
             question.mailbox.deliver(call.params.input_responses)
         with progress(call):
-            if requests := await self._attend(call, question):
-                return types.InputRequiredResult(input_requests=dict(requests), request_state=name)
+            try:
+                await question.mailbox.attend(call.request, question.work.done, state=name)
+            except asyncio.CancelledError:
+                question.work.cancel()
+                raise
         return await self._result(call, question.work.result())
 
     async def close(self) -> None:
@@ -100,7 +100,7 @@ class PersonTools:
         for question in self._questions.values():
             question.work.cancel()
 
-    def _ask(self, call: Call, reason: str) -> tuple[str, _Question]:
+    def _ask(self, call: Call, reason: str) -> tuple[str, _OpenQuestion]:
         session = call.session
         link = self._view_link(call.request, session)
         request = handover_request(call.request, reason, session, link)
@@ -111,9 +111,7 @@ class PersonTools:
                 hint=f"Tell the user what they are to do, and end your turn. {where}",
             )
         name, mailbox = secrets.token_urlsafe(16), Mailbox()
-        work = asyncio.create_task(
-            _put(session, reason, mailbox, request, by_url=asks_by_url(call.request, link))
-        )
+        work = asyncio.create_task(_ask(session, reason, mailbox, request))
 
         def ended(work: asyncio.Task[Handover]) -> None:
             self._questions.pop(name, None)
@@ -122,27 +120,12 @@ class PersonTools:
                 work.exception()  # Read here where no call waits for it any more
 
         work.add_done_callback(ended)
-        question = self._questions[name] = _Question(session, mailbox, work)
+        question = self._questions[name] = _OpenQuestion(session, mailbox, work)
         return name, question
 
-    async def _attend(self, call: Call, question: _Question) -> dict[str, types.InputRequest]:
-        """Wait for the answer; what the client has to be asked where it answers with its next call."""
-        try:
-            while not question.work.done():
-                if not question.mailbox.waiting:
-                    await question.mailbox.news.wait()
-                elif is_modern(call.request):
-                    return dict(question.mailbox.requests())
-                else:
-                    await question.mailbox.pass_on(call.request)
-        except asyncio.CancelledError:
-            question.work.cancel()
-            raise
-        return {}
-
-    async def _result(self, call: Call, came: Handover) -> types.CallToolResult:
+    async def _result(self, call: Call, handover: Handover) -> types.CallToolResult:
         """The answer, and what the person has changed in the browser."""
-        controller, session = self._controller_of(call.principal), call.session
+        controller, session = self._controller, call.session
 
         async def look(ctx: ActionContext) -> ActionResult:
             scope = ActionScope("read", ctx.tab, ctx.tab.url)
@@ -150,36 +133,25 @@ class PersonTools:
 
         try:
             changed = (await controller.look("get_state", {}, look, session)).observation
-            result = ActionResult(extracted_content=str(came), observation=changed)
+            result = ActionResult(extracted_content=str(handover), observation=changed)
         except ActionError as error:
-            result = ActionResult(extracted_content=f"{came}\n{error}")
+            result = ActionResult(extracted_content=f"{handover}\n{error}")
         return call_result(result, settings=controller.settings, secrets=session.hidden)
 
 
-async def _put(
-    session: BrowserSession,
-    reason: str,
-    mailbox: Mailbox,
-    request: types.ElicitRequest | None,
-    *,
-    by_url: bool,
+async def _ask(
+    session: BrowserSession, reason: str, mailbox: Mailbox, request: types.ElicitRequest | None
 ) -> Handover:
     """Ask, and wait until the person answers, or has come to the browser and handed it back.
 
     Without a `request` they are asked by the live view alone, which their client shows.
     """
-    asking: asyncio.Task[object] | None = None
+    asking: asyncio.Task[Handover] | None = None
     try:
         async with asyncio.timeout(PERSON_SECONDS), session.takeover.asking("the user", reason) as back:
-            if request is not None:
-                asking = asyncio.create_task(mailbox.ask(request))
-                await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
-            if asking is not None and not back.done():
-                came = handover_of(asking.result())
-                if not by_url or came.outcome != "done":
-                    return came
-                # They have only agreed to go there.
-            return Handover("done", await back)
+            asking = asyncio.create_task(hand_over(mailbox, request))
+            await asyncio.wait({asking, back}, return_when=asyncio.FIRST_COMPLETED)
+            return Handover("done", back.result()) if back.done() else asking.result()
     except TimeoutError:
         return Handover("no answer")
     finally:

@@ -15,7 +15,7 @@ _KEY = "mcp_browser.principal"
 class Principal:
     """A checked caller: `name` is for logs and metrics, `id` what sessions are bound to.
 
-    `known_by` is what has told the name: a token of ours, or one of an authorization server.
+    `known_by` says where the name is from: a token of ours, or one of an authorization server.
     """
 
     name: str

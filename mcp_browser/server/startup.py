@@ -22,8 +22,8 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from mcp_browser.server.agent.secret_forms import SecretForm
-    from mcp_browser.server.http.view.view import LiveView
+    from mcp_browser.server.elicitation import SecretForm, ViewLink
+    from mcp_browser.server.view.app import ViewApp
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ def _form_on_loopback(*asked: Any) -> "AbstractAsyncContextManager[SecretForm]":
     return asking_on_loopback(*asked)
 
 
-def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[LiveView]":
+def _view_on_loopback(*of: Any) -> "AbstractAsyncContextManager[tuple[ViewLink, ViewApp]]":
     # Imported late: most servers have no view.
     from mcp_browser.server.http.loopback import viewed_on_loopback  # noqa: PLC0415
 

@@ -5,11 +5,11 @@ import base64
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -35,8 +35,10 @@ from mcp_browser.rendering.result import (
     render_result,
     structured,
 )
-from mcp_browser.server.ask import (
+from mcp_browser.server.calls import Answer, Call, ServerTool, SessionLease
+from mcp_browser.server.elicitation import (
     CONSENT,
+    NeedInput,
     ask_for_consent,
     client_of,
     consent_form,
@@ -45,12 +47,10 @@ from mcp_browser.server.ask import (
     shows_apps,
     takes_forms,
 )
-from mcp_browser.server.calls import Answer, Call, Lease, NeedInput, ServerTool
 from mcp_browser.server.limits import fit
 from mcp_browser.server.observer import CallObserver, Outcome
-from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.server.tasks.long_calls import TaskHandle
+from mcp_browser.server.tasks import TaskHandle
 from mcp_browser.settings import Settings
 from mcp_browser.text import in_texts
 
@@ -157,7 +157,7 @@ class Tools:
 
     async def _answer(self, call: Call, own: ServerTool | None) -> Answer:
         """The answer of the tool; a failure as a result. Errors of the protocol go through."""
-        lease: Lease | None = None
+        lease: SessionLease | None = None
         answer: Answer
         try:
             async with AsyncExitStack() as stack:
@@ -276,45 +276,6 @@ def _granted(call: Call) -> list[str]:
     if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
         raise refused()
     return json.loads(call.params.request_state)
-
-
-class ToolsOf:
-    """The tools that each caller is offered: all the same ones, or by its settings."""
-
-    def __init__(self, make: Callable[[Settings], Tools], settings_of: SettingsOf | None = None) -> None:
-        self._make = make
-        self._settings_of = settings_of or SettingsOf(Settings())
-        self._made: dict[int, Tools] = {}
-        self._everybodys = self._of(self._settings_of.default)
-        others = (self._make(settings) for settings in self._settings_of.default.variants[1:])
-        self.has_apps = self._everybodys.has_apps or any(tools.has_apps for tools in others)
-        differ = self._settings_of.differ or self.has_apps
-        self.cached_for: Literal["public", "private"] = "private" if differ else "public"
-
-    def __call__(self, principal: Principal) -> Tools:
-        """Those of a caller."""
-        return self._of(self._settings_of(principal))
-
-    def names(self, principal: Principal) -> frozenset[str]:
-        """The names of a caller's tools."""
-        return self(principal).names
-
-    @property
-    def all_names(self) -> frozenset[str]:
-        """The names of the tools that anybody is offered."""
-        others = self._settings_of.default.variants[1:]
-        everybodys = self._of(self._settings_of.default).names
-        return everybodys.union(*(self._make(settings).names for settings in others))
-
-    def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """The schema of a tool's arguments, the same for all who are offered it; None where nobody is."""
-        return next((found for made in self._made.values() if (found := made.schema_of(name))), None)
-
-    def _of(self, settings: Settings) -> Tools:
-        # `SettingsOf` keeps the settings, so that their identity stays theirs.
-        if id(settings) not in self._made:
-            self._made[id(settings)] = self._make(settings)
-        return self._made[id(settings)]
 
 
 @contextmanager
@@ -441,7 +402,7 @@ def _without_handle(call: Call) -> Call:
     return replace(call, arguments=rest, handle=handle or None)
 
 
-def _with_notes(lease: Lease, result: types.CallToolResult) -> types.CallToolResult:
+def _with_notes(lease: SessionLease, result: types.CallToolResult) -> types.CallToolResult:
     content: list[types.ContentBlock] = [types.TextContent(text="\n".join(lease.told)), *result.content]
     structured: dict[str, Any] | None = result.structured_content
     if structured is not None:

@@ -1,77 +1,34 @@
 """How clients reach the server."""
 
 import asyncio
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from mcp.server.stdio import stdio_server
 
-from mcp_browser.actions import default_registry
-from mcp_browser.actions.registry import Registry
-from mcp_browser.audit import audit_log_of
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
-from mcp_browser.policy import load_policy
-from mcp_browser.server.agent.secret_forms import OpenForm
-from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import ServerTool
-from mcp_browser.server.handover import ViewLink, no_view
-from mcp_browser.server.offer import SESSIONS, load_actions
-from mcp_browser.server.person import PersonTools
-from mcp_browser.server.resources.catalog import ResourceProvider
-from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.elicitation import OpenForm, ViewLink
+from mcp_browser.server.offers import offers_of
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.stdio import StdioWire
+from mcp_browser.server.tool_groups import SESSIONS
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     import anyio
 
-
-class ViewApp(ResourceProvider, Protocol):
-    """The live view within clients that show MCP Apps."""
-
-    def tools(self, settings: Settings, /) -> Sequence[ServerTool]:
-        """Those that the settings offer."""
-        ...
-
-    async def close(self) -> None:
-        """Show nothing any more."""
-        ...
+    from mcp_browser.server.view.app import ViewApp
 
 
-class View(Protocol):
-    """The live view, as it is needed here."""
-
-    app: ViewApp
-
-    @property
-    def link_to(self) -> ViewLink: ...
-
-
-OpenView = Callable[[Settings, BrowserManager, Sessions], AbstractAsyncContextManager[View]]
-
-
-def registry_of(settings: Settings) -> Registry:
-    """The actions to offer.
-
-    Raises:
-        SettingsError: the actions that the settings name cannot be offered, or the policy or the audit
-            log cannot be used.
-    """
-    # Standard output is the protocol's: what a file of actions prints when it is imported goes to the log.
-    with redirect_stdout(sys.stderr):
-        registry = load_actions(settings.tools)
-    audit_log_of(settings)
-    if settings.tools.policy is not None:
-        known = dict.fromkeys(action.name for actions in (default_registry(), registry) for action in actions)
-        load_policy(settings.tools.policy).check_actions(tuple(known))
-    return registry
+OpenView = Callable[
+    [Settings, BrowserManager, Sessions], AbstractAsyncContextManager["tuple[ViewLink, ViewApp]"]
+]
 
 
 async def serve_stdio(
@@ -91,32 +48,21 @@ async def serve_stdio(
     source, session_tools = _sessions(settings, manager)
     if settings.sessions.profiles is not None:
         await _offer_profiles(manager, settings.sessions.profiles)
-    registry = registry_of(settings)
     async with AsyncExitStack() as stack:
         view = None
-        view_link: ViewLink = no_view
         if open_view is not None:
             view = await stack.enter_async_context(open_view(settings, manager, source))
-            view_link = view.link_to
-            stack.push_async_callback(view.app.close)
-        agent = AgentTools(settings, source, registry, open_form=open_form, view_link=view_link)
-        stack.push_async_callback(agent.close)
-        controller = Controller(registry, settings)
-        person = PersonTools(lambda _: controller, view_link)
-        stack.push_async_callback(person.close)
-        server = create_server(
-            controller,
+            stack.push_async_callback(view[1].close)
+        offers, resources = offers_of(
+            SettingsOf(settings),
+            manager,
             source,
-            tools=[
-                *(*session_tools, *agent.tools(), *person.tools(settings)),
-                *(view.app.tools(settings) if view is not None else ()),
-            ],
-            resources=[
-                *(SessionFiles(manager, source), agent.files),
-                *([view.app] if view is not None else []),
-            ],
-            long_calls=agent,
+            session_tools=session_tools,
+            open_form=open_form,
+            view=view,
         )
+        stack.push_async_callback(offers.close)
+        server = create_server(offers, source, resources, find_call=offers.find_call)
         watching = asyncio.create_task(source.watch())
         stack.callback(watching.cancel)
         file = cast("anyio.AsyncFile[str] | None", wire)

@@ -10,7 +10,6 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import mcp_types as types
@@ -23,20 +22,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.app import create_server
-from mcp_browser.server.ask import Mailbox
-from mcp_browser.server.calls import Answer, Call, NeedInput, ServerTool, server_tool
+from mcp_browser.server.calls import Answer, Call, ServerTool, server_tool
+from mcp_browser.server.elicitation import NeedInput
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.serving import http_middleware, listen
+from mcp_browser.server.offers import registry_of
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Caller, Changed, Contents
+from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
-from mcp_browser.server.tasks.extension import require_tasks, takes_tasks
-from mcp_browser.server.tasks.long_calls import CallState, LongCall, handle_of
+from mcp_browser.server.tasks import LongCall, require_tasks, takes_tasks
 from mcp_browser.server.tools import failed
-from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
+from tests.support.servers import server_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 WAV = base64.b64encode(
@@ -386,44 +384,12 @@ async def streaming_elicitation(call: Call, _params: Nothing) -> Answer:
 # -- calls that go on
 
 
-class Job:
+class Job(LongCall):
     """A long call of the suite's."""
-
-    seconds = 3600.0
 
     def __init__(self, work: Callable[["Job"], Awaitable[types.CallToolResult]]) -> None:
         """Begin some work."""
-        self.id = secrets.token_urlsafe(16)
-        self.created = self.updated = datetime.now(UTC)
-        self.mailbox = Mailbox()
-        self._work: asyncio.Task[types.CallToolResult] = asyncio.ensure_future(or_failed(work(self)))
-        self._work.add_done_callback(lambda _work: self.mailbox.news.wake())
-
-    @property
-    def state(self) -> CallState:
-        """How it stands."""
-        if not self._work.done():
-            questions = dict(self.mailbox.requests())
-            return CallState(status="input_required" if questions else "working", questions=questions)
-        if self._work.cancelled():
-            return CallState(status="cancelled")
-        error = self._work.exception()
-        if error is not None:
-            assert isinstance(error, MCPError)
-            return CallState(status="failed", error=error.error, message=str(error))
-        return CallState(status="completed", result=self._work.result())
-
-    def deliver(self, responses: Mapping[str, Any]) -> None:
-        """Take answers."""
-        self.mailbox.deliver(responses)
-
-    async def cancel(self) -> None:
-        """End it."""
-        self._work.cancel()
-
-    async def changed(self) -> None:
-        """Wait for something new."""
-        await self.mailbox.news.wait()
+        super().__init__(secrets.token_urlsafe(16), or_failed(work(self)))
 
     async def ask(self, message: str, **fields: str) -> bool:
         """Whether the person says yes."""
@@ -455,10 +421,8 @@ class Jobs:
         job = Job(work)
         if takes_tasks(call.request):
             self._jobs[job.id] = job
-            return handle_of(job)
-        while (state := job.state).result is None:
-            await job.changed()
-        return state.result
+            return job.handle()
+        return await job.result()
 
 
 JOBS = Jobs()
@@ -619,7 +583,7 @@ class FixtureResources:
         ),
     )
 
-    def listed(self, caller: Caller) -> list[types.Resource]:
+    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
         """What there is."""
         return [
             types.Resource(
@@ -631,7 +595,7 @@ class FixtureResources:
             types.Resource(uri="test://watched-resource", name="watched", description="Watched."),
         ]
 
-    async def read(self, caller: Caller, uri: str) -> Contents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """One of them."""
         if uri == "test://static-text":
             said = "This is the content of the static text resource."
@@ -646,7 +610,7 @@ class FixtureResources:
             return types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(data))
         return None
 
-    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
         """Nothing ever changes."""
         return lambda: None
 
@@ -758,12 +722,12 @@ async def main() -> None:
     settings = Settings(server=ServerSettings(http=True, sse=True, port=0))
     manager = BrowserManager(settings, remote=True)
     sessions = RemoteSessions(manager, SettingsOf(settings))
-    server = create_server(
+    server = server_of(
         Controller(registry_of(settings), settings),
         sessions,
         (*session_tools(sessions), *fixture_tools()),
         resources=[FixtureResources()],
-        long_calls=JOBS,
+        find_call=JOBS.find,
     )
     add_the_rest(server)
     app = http_app(

@@ -12,12 +12,12 @@ from mcp import Client
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.remote import RemoteBrowser, client_of, serving
+from tests.support.servers import server_of
 from tests.support.site import Reply, Site
 
 Elicit = Callable[[Any, types.ElicitRequestParams], Any]
@@ -138,8 +138,8 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
     )
     manager = BrowserManager(settings)
     controller = Controller(default_registry().only({"core"}), settings)
-    person = PersonTools(lambda _: controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
-    server = create_server(controller, Sessions(manager), person.tools(settings))
+    person = PersonTools(controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
+    server = server_of(controller, Sessions(manager), person.tools(settings))
     try:
         async with Client(server, mode=era, elicitation_callback=elicit) as client:
             page = site.page("<button onclick=\"document.body.append(' Thank you')\">Pay</button>")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp.shared.inbound import encode_header_value
 
-from mcp_browser.server.tasks.extension import EXTENSION
+from mcp_browser.server.tasks import EXTENSION
 from tests.e2e.test_remote_doors import INITIALIZE
 from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process

@@ -14,7 +14,7 @@ import mcp_types as types
 import pytest
 from mcp import Client
 
-from mcp_browser.server.offer import AGENT_TOOLS
+from mcp_browser.server.tool_groups import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post

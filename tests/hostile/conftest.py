@@ -10,10 +10,10 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, FileSettings, LimitSettings, Settings, ToolSettings
 from tests.hostile.kit import Heard, Victim, hearing
+from tests.support.servers import server_of
 from tests.support.sharing import leave_one_tab
 from tests.support.site import Site
 
@@ -78,7 +78,7 @@ def under(session: BrowserSession, manager: BrowserManager, tmp_path: Path) -> M
             path.write_text(rules)
             tools = settings.tools.model_copy(update={"policy": path})
             settings = settings.model_copy(update={"tools": tools})
-        return Victim(create_server(Controller(default_registry(), settings), Sessions(manager)), session)
+        return Victim(server_of(Controller(default_registry(), settings), Sessions(manager)), session)
 
     return make
 

@@ -10,13 +10,13 @@ import pytest
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import ToolSettings
 from tests.browser.test_cdp_endpoint import attached, running_chromium
 from tests.hostile.kit import Heard, Victim
 from tests.hostile.test_hostile_frames import WAYS, type_secret, word
 from tests.hostile.test_hostile_keys import DENY_PAY, FIELDS, buttons, press, settled
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 pytestmark = [
@@ -37,7 +37,7 @@ async def in_an_open_tab(tmp_path: Path, url: str, rules: str = "") -> AsyncGene
             settings = manager.settings.model_copy(update={"tools": tools})
             controller = Controller(default_registry(), settings)
             session = await manager.default_session()
-            victim = Victim(create_server(controller, Sessions(manager)), session)
+            victim = Victim(server_of(controller, Sessions(manager)), session)
             await victim.call("get_state")
             yield victim
 

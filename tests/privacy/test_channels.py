@@ -21,14 +21,14 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.hiding import LogFormatter
-from mcp_browser.server.agent.tools import AgentTools
-from mcp_browser.server.app import create_server
 from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.privacy.forms import FORMS, VALUE, trace_of
 from tests.server.task_room import Lending
 from tests.server.test_app import text_of
 from tests.support.agents import Desk, done, output
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 NAME = "login"
@@ -98,9 +98,9 @@ async def told(  # noqa: PLR0915 - every channel
     registry.include(own)
     session = await manager.open_session(isolated=True)
     source = Lending(session, manager)
-    agent = AgentTools(settings, source, registry)
+    agent = RunTools(settings, source, registry)
     controller = Controller(registry, settings)
-    server = create_server(
+    server = server_of(
         controller,
         source,
         tools=agent.tools(),
@@ -108,7 +108,7 @@ async def told(  # noqa: PLR0915 - every channel
             agent.files,
             SessionFiles(manager, source),
         ],
-        long_calls=agent,
+        find_call=agent.find_call,
     )
     session.hide({NAME: VALUE})
     had: dict[str, list[str]] = {}

@@ -11,10 +11,10 @@ from mcp_browser.actions import default_registry
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import BrowserSettings, Settings
+from tests.support.servers import server_of
 
 custom = Registry()
 
@@ -54,5 +54,5 @@ async def server(registry: Registry, browser_manager: BrowserManager) -> AsyncIt
     session = manager._default = await manager.open_session(isolated=True)
     source = Sessions(manager)
     controller = Controller(registry, manager.settings)
-    yield create_server(controller, source, resources=[SessionFiles(manager, source)])
+    yield server_of(controller, source, resources=[SessionFiles(manager, source)])
     await session.close()

@@ -11,12 +11,12 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent.tools import AgentTools
-from mcp_browser.server.app import create_server
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import DEFAULT, HeldSession, Sessions
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk
+from tests.support.servers import server_of
 
 
 class Lending(Sessions):
@@ -50,13 +50,13 @@ class TaskRoom:
         self.manager = manager
         self.session = session
         self.source = Lending(session, manager)
-        self.agent = AgentTools(settings, self.source, registry)
-        self.server = create_server(
+        self.agent = RunTools(settings, self.source, registry)
+        self.server = server_of(
             Controller(registry, settings),
             self.source,
             tools=self.agent.tools(),
             resources=[self.agent.files],
-            long_calls=self.agent,
+            find_call=self.agent.find_call,
         )
 
 

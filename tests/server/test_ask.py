@@ -11,7 +11,7 @@ from mcp import Client
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.server.agent import person as run_client
+from mcp_browser.server.runs import client as run_client
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import Desk, data, done, output, text

@@ -18,14 +18,14 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.agent.tools import AgentTools
-from mcp_browser.server.app import create_server
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.server.test_app import text_of
 from tests.support.agents import Desk, done, output
 from tests.support.client import MODERN_FIRST
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -49,8 +49,8 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
         }
     )
     registry, source = default_registry(), Lending(session)
-    agent = AgentTools(settings, source, registry)
-    server = create_server(Controller(registry, settings), source, tools=agent.tools(), long_calls=agent)
+    agent = RunTools(settings, source, registry)
+    server = server_of(Controller(registry, settings), source, tools=agent.tools(), find_call=agent.find_call)
     answers = iter(["accept", "accept", "decline"])  # The script is asked about, too
 
     async def person(context: Any, params: Any) -> types.ElicitResult:

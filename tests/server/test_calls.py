@@ -21,12 +21,12 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.errors import NotFound
 from mcp_browser.server import tools
-from mcp_browser.server.app import create_server
 from mcp_browser.server.calls import Call, server_tool
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tools import failed
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.server.test_app import text_of
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 SETTINGS = Settings(browser=BrowserSettings(headless=True, isolated=True))
@@ -85,7 +85,7 @@ def server(manager: BrowserManager) -> Server[Any]:
         server_tool(greet, param_model=GreetParams, read_only=True),
         server_tool(outside, param_model=GreetParams, in_session=False),
     ]
-    return create_server(Controller(registry, SETTINGS), Sessions(manager), own)
+    return server_of(Controller(registry, SETTINGS), Sessions(manager), own)
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -208,9 +208,9 @@ async def test_two_tools_of_one_name_are_refused() -> None:
     controller = Controller(counting, SETTINGS)
     tool = server_tool(greet, param_model=GreetParams)
     counting_too = server_tool(count, param_model=GreetParams)  # pyright: ignore[reportArgumentType]
-    assert create_server(controller, Sessions(manager), [tool])
+    assert server_of(controller, Sessions(manager), [tool])
     with pytest.raises(ValueError, match="two tools are named count"):
-        create_server(controller, Sessions(manager), [counting_too])
+        server_of(controller, Sessions(manager), [counting_too])
 
 
 @pytest.mark.slow
@@ -218,7 +218,7 @@ async def test_a_browser_that_idles_is_closed_and_the_next_call_is_told(site: Si
     manager = BrowserManager(SETTINGS)
     controller = Controller(default_registry(), SETTINGS)
     sessions = Sessions(manager, idle_seconds=0.8)
-    server = create_server(controller, sessions)
+    server = server_of(controller, sessions)
     watching = asyncio.create_task(sessions.watch())
     async with Client(server) as client:
 

@@ -13,15 +13,15 @@ from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent.tools import AgentTools
-from mcp_browser.server.app import create_server
-from mcp_browser.server.ask import is_yes
+from mcp_browser.server.elicitation import is_yes
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.settings import AgentSettings
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import Lending
 from tests.server.test_app import text_of
 from tests.support.agents import Desk, data, done, output
 from tests.support.client import MODERN_FIRST
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 __all__ = ["folders", "manager", "session", "shared_session"]
@@ -42,9 +42,9 @@ class Room:
         tools = manager.settings.tools.model_copy(update={"policy": policy})
         settings = manager.settings.model_copy(update={"tools": tools, "agent": agent})
         source, registry = Lending(session), default_registry()
-        self.agent = AgentTools(settings, source, registry)
-        self.server = create_server(
-            Controller(registry, settings), source, tools=self.agent.tools(), long_calls=self.agent
+        self.agent = RunTools(settings, source, registry)
+        self.server = server_of(
+            Controller(registry, settings), source, tools=self.agent.tools(), find_call=self.agent.find_call
         )
         self.asked: list[str] = []
         self.answer = types.ElicitResult(action="accept", content={"allow": True})

@@ -18,8 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.agent.tools import AgentTools
-from mcp_browser.server.app import create_server
+from mcp_browser.server.runs.tools import RunTools
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     AgentSettings,
@@ -30,6 +29,7 @@ from mcp_browser.settings import (
     ToolSettings,
 )
 from tests.server.test_app import text_of
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -181,9 +181,9 @@ async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
     )
     manager = BrowserManager(given_settings)
     source, registry = Sessions(manager), default_registry()
-    agent = AgentTools(given_settings, source, registry)
-    server = create_server(
-        Controller(registry, given_settings), source, tools=agent.tools(), long_calls=agent
+    agent = RunTools(given_settings, source, registry)
+    server = server_of(
+        Controller(registry, given_settings), source, tools=agent.tools(), find_call=agent.find_call
     )
     yield Fuzzed(server, folder)
     await agent.close()

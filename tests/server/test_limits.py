@@ -22,7 +22,6 @@ from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.limits import LONGEST_RESULT, fit
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
@@ -34,6 +33,7 @@ from mcp_browser.settings import (
     Settings,
     Viewport,
 )
+from tests.support.servers import server_of
 from tests.support.site import Site
 
 both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -204,7 +204,7 @@ async def monsters() -> AsyncIterator[Monsters]:
     session = await manager.open_session(context_options={"device_scale_factor": 3})
     manager._default = session
     source = Sessions(manager)
-    server = create_server(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
+    server = server_of(Controller(registry, wide), source, resources=[SessionFiles(manager, source)])
     yield Monsters(server, session)
     await manager.close()
 

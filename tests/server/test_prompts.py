@@ -10,23 +10,23 @@ from mcp.shared.exceptions import MCPError
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import BrowserServer, create_server
-from mcp_browser.server.prompts.catalog import NEEDED
-from mcp_browser.server.prompts.texts import PROMPTS
+from mcp_browser.server.app import BrowserServer
+from mcp_browser.server.prompts import NEEDED, PROMPTS
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings, ToolSettings
+from tests.support.servers import server_of
 
 
-def server_of(**tools: Any) -> BrowserServer:
+def prompting(**tools: Any) -> BrowserServer:
     settings = Settings(tools=ToolSettings(**tools))
     manager = BrowserManager(settings)
     source = Sessions(manager)
     controller = Controller(load_registry(settings.tools), settings)
-    return create_server(controller, source)
+    return server_of(controller, source)
 
 
 async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
-    async with Client(server_of(read_only=True)) as client:
+    async with Client(prompting(read_only=True)) as client:
         prompts = [one.name for one in (await client.list_prompts()).prompts]
         assert prompts == ["test_page", "extract_table"]
         (message,) = (await client.get_prompt("test_page", {"url": "http://x.test/"})).messages
@@ -39,7 +39,7 @@ async def test_a_server_that_only_reads_offers_no_prompt_that_types() -> None:
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_a_server_without_prompts_declares_none(era: Any) -> None:
-    async with Client(server_of(tools=("browser_action",)), mode=era) as client:
+    async with Client(prompting(tools=("browser_action",)), mode=era) as client:
         declared = client.server_capabilities
         assert declared is not None
         assert (declared.prompts, declared.completions) == (None, None)
@@ -47,6 +47,6 @@ async def test_a_server_without_prompts_declares_none(era: Any) -> None:
             await client.list_prompts()
 
 
-def test_whether_there_are_prompts_is_known_without_what_they_say() -> None:
+def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
     assert all(NEEDED in prompt.needs for prompt in PROMPTS.values())
     assert any(prompt.needs == (NEEDED,) for prompt in PROMPTS.values())

@@ -20,12 +20,12 @@ from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources.contents import LARGEST_PART, NEXT, OFFSET, SIZE
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
+from tests.support.servers import server_of
 
 both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
 Era = Literal["auto", "legacy"]
@@ -59,7 +59,7 @@ class Room:
     def __post_init__(self) -> None:
         files = SessionFiles(self.manager, OwnSession(self.manager, self.mine))
         controller = Controller(Registry(), self.manager.settings)
-        self.server = create_server(controller, Sessions(self.manager), resources=[files])
+        self.server = server_of(controller, Sessions(self.manager), resources=[files])
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -106,7 +106,7 @@ async def test_a_long_list_comes_in_pages(room: Room) -> None:
     for number in range(101):
         await room.theirs.artifacts.add(b"x", f"{number}.txt")
     both = SessionFiles(room.manager, Sessions(room.manager))
-    server = create_server(
+    server = server_of(
         Controller(Registry(), room.manager.settings), Sessions(room.manager), resources=[both]
     )
     async with Client(server) as client:

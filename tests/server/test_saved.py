@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.errors import NotFound
-from mcp_browser.server.agent.saved import LOCK_FILE, RECORD_FILE, Claim, RunRecord, SavedRuns
+from mcp_browser.server.runs.saved import LOCK_FILE, RECORD_FILE, FolderLock, RunRecord, SavedRuns
 
 DAY = 86_400
 
@@ -63,7 +63,7 @@ def test_who_has_most_makes_room(tmp_path: Path) -> None:
 
 def test_the_folder_of_a_run_that_is_held_stays(tmp_path: Path) -> None:
     path = folder(tmp_path, "held-task-1", days=91)
-    claim = Claim(path)
+    claim = FolderLock(path)
     claim.take()
     age(path / LOCK_FILE, days=91)
     assert SavedRuns(tmp_path).prune(days=90, megabytes=100) == []

@@ -7,8 +7,8 @@ import pytest
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.task import Task, TaskStatus
 from mcp_browser.errors import NotActionable, NotFound
-from mcp_browser.server.agent.saved import RECORD_FILE, Claim, RunRecord, SavedRuns, owner_of
 from mcp_browser.server.principals import ANONYMOUS, Principal
+from mcp_browser.server.runs.saved import RECORD_FILE, FolderLock, RunRecord, SavedRuns, owner_of
 
 ALICE = Principal(name="alice", id="('token', 'alice')")
 
@@ -62,7 +62,7 @@ def test_a_run_that_its_server_did_not_end_was_broken_off(
 
 
 def test_one_server_at_a_time_works_on_a_run(tmp_path: Path) -> None:
-    mine, other = Claim(tmp_path), Claim(tmp_path)
+    mine, other = FolderLock(tmp_path), FolderLock(tmp_path)
     mine.take()
     mine.take()
     with pytest.raises(NotActionable):

@@ -8,7 +8,7 @@ import pytest
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import LimitReached, UnknownSession
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Caller
+from mcp_browser.server.resources.catalog import ResourceCaller
 from mcp_browser.server.resources.sessions import SessionFiles
 from mcp_browser.server.sessions import remote
 from mcp_browser.server.sessions.remote import UNUSED_KEPT, RemoteSessions
@@ -71,7 +71,8 @@ async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
 
     def hear(principal: Principal) -> None:
         files.listen(
-            Caller(REQUEST, principal), lambda uri, listed: heard.append((principal.name, uri, listed))
+            ResourceCaller(REQUEST, principal),
+            lambda uri, listed: heard.append((principal.name, uri, listed)),
         )
 
     hear(ALICE)
@@ -80,6 +81,6 @@ async def test_who_has_a_session_hears_that_its_files_end_with_it() -> None:
     file = await held.session.artifacts.add(b"x", "a.txt")
     await sessions.end(held, "The session was closed.")
     assert heard == [("alice", file.uri, True)] * 2
-    assert files.listed(Caller(REQUEST, ALICE)) == []
+    assert files.listed(ResourceCaller(REQUEST, ALICE)) == []
     assert not sessions.may_read(ALICE, held.session)
     await manager.close()

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.tasks.extension import EXTENSION, TaskNotification
+from mcp_browser.server.tasks import EXTENSION, TaskNotification
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, WAIT, done, output, text, until
@@ -175,7 +175,7 @@ async def test_what_cannot_be_asked_is_an_error_of_the_protocol(room: TaskRoom) 
         assert text(result).startswith("Found."), "others wait for the result"
     async with Client(room.server, mode="legacy") as legacy:
         assert await code_of(ask(legacy.session, "tasks/get", handle.task_id)) == types.METHOD_NOT_FOUND
-    assert await room.agent.find(handle.task_id, Principal(name="alice", id="alice")) is None
+    assert await room.agent.find_call(handle.task_id, Principal(name="alice", id="alice")) is None
 
 
 async def test_a_call_of_an_earlier_server_has_ended(room: TaskRoom) -> None:

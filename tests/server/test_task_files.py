@@ -12,7 +12,7 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.resources.catalog import Caller
+from mcp_browser.server.resources.catalog import ResourceCaller
 from tests.actions.conftest import folders, manager, session, shared_session
 from tests.server.task_room import TaskRoom, room
 from tests.support.agents import FIND, data, done, output, text
@@ -77,7 +77,7 @@ async def test_another_client_neither_sees_nor_reads_them(room: TaskRoom) -> Non
         room.source.owned = False
         assert (await client.list_resources()).resources == [], "it is another connection's"
     nothing: Any = None
-    other = Caller(nothing, Principal(name="alice", id="alice"))
+    other = ResourceCaller(nothing, Principal(name="alice", id="alice"))
     assert room.agent.files.listed(other) == []
     with pytest.raises(NotFound):
         await room.agent.files.read(other, f"browser://tasks/{task}/history.json")

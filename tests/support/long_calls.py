@@ -10,8 +10,7 @@ from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp.client.session import ClientSession
 from pydantic import ConfigDict
 
-from mcp_browser.server.tasks.extension import EXTENSION
-from mcp_browser.server.tasks.long_calls import TaskHandle
+from mcp_browser.server.tasks import EXTENSION, TaskHandle
 
 Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 ENDS = ("completed", "failed", "cancelled")

@@ -11,13 +11,13 @@ from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms, ViewLink
 from mcp_browser.server.http.quiet_logs import quiet_logs
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.server.http.view.view import LiveView
+    from mcp_browser.server.view.app import ViewApp
 
 LOOPBACK = "127.0.0.1"
 
@@ -66,7 +66,7 @@ async def asking_on_loopback(
 @asynccontextmanager
 async def viewed_on_loopback(
     settings: Settings, manager: BrowserManager, source: Sessions
-) -> AsyncGenerator["LiveView"]:
+) -> AsyncGenerator["tuple[ViewLink, ViewApp]"]:
     """Serve the live view; its link is written to standard error.
 
     Settings for clients over HTTP do not hold for it: nobody comes from elsewhere, and the link admits.
@@ -93,4 +93,4 @@ async def viewed_on_loopback(
     app = Starlette(routes=view.routes(), middleware=middleware)
     async with _served(app, **uvicorn_options(access, connections, websockets=True)) as base:
         view.tell_address(base)
-        yield view
+        yield view.link_to, view.app

@@ -14,14 +14,10 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.controller import Controller
 from mcp_browser.errors import SettingsError
-from mcp_browser.server.agent.secret_forms import PATH
-from mcp_browser.server.agent.tools import AgentTools
 from mcp_browser.server.app import create_server
-from mcp_browser.server.handover import ViewLink, no_view
+from mcp_browser.server.elicitation import PATH
 from mcp_browser.server.http.app import http_app
 from mcp_browser.server.http.auth.bind_safety import asks_who_calls, is_loopback
 from mcp_browser.server.http.loopback import ServerWithoutSignals
@@ -30,13 +26,10 @@ from mcp_browser.server.http.middleware.connection_limits import Connections
 from mcp_browser.server.http.middleware.refusals import OnRefusal
 from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secrets.pages import HostedForms, secret_route
-from mcp_browser.server.person import PersonTools
-from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.sessions import SessionFiles
+from mcp_browser.server.offers import offers_of
+from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.sessions.tools import session_tools
-from mcp_browser.server.tools import Tools, ToolsOf
-from mcp_browser.server.transports import registry_of
 from mcp_browser.settings import ServerSettings, Settings
 
 if TYPE_CHECKING:
@@ -45,31 +38,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LAST_ANSWERS_SECONDS = 2  # How long the answers of the last calls may take to reach their clients
-
-
-class Controllers:
-    """The controllers of a server, one for all principals who have the same settings."""
-
-    def __init__(self, settings_of: SettingsOf) -> None:
-        self._settings_of = settings_of
-        self._made: dict[int, Controller] = {}
-
-    def of(self, settings: Settings) -> Controller:
-        """The one that works by these settings.
-
-        Raises:
-            SettingsError: the actions that they name cannot be offered.
-        """
-        controller = self._made.get(id(settings))
-        if controller is None:
-            # It keeps its settings, so that their identity stays theirs.
-            controller = self._made[id(settings)] = Controller(registry_of(settings), settings)
-        return controller
-
-    def choose(self, principal: Principal) -> tuple[Settings, Registry]:
-        """The settings and actions of a principal."""
-        settings = self._settings_of(principal)
-        return settings, self.of(settings).registry
 
 
 class HttpServer:
@@ -100,7 +68,6 @@ class HttpServer:
         connections = Connections(
             most=access.max_connections, seconds=access.client_timeout, on_refusal=metrics.refused
         )
-        controllers = Controllers(settings_of)
         forms = HostedForms(settings)
         view = None
         if any(one.server.view for one in settings.variants):
@@ -109,42 +76,19 @@ class HttpServer:
 
             view = LiveView(settings, manager, self.sessions.may_read)
         self._view = view
-        view_link: ViewLink = view.link_to if view is not None else no_view
-        self._agent = AgentTools(
-            settings,
-            self.sessions,
-            controllers.of(settings).registry,
-            open_form=forms.asking,
-            view_link=view_link,
-            choose=controllers.choose,
-        )
-        self._person = PersonTools(lambda principal: controllers.of(settings_of(principal)), view_link)
-
-        def tools(settings: Settings) -> Tools:
-            own = [
-                *session_tools(self.sessions),
-                *self._agent.tools(settings),
-                *self._person.tools(settings),
-                *(view.app.tools(settings) if view is not None else ()),
-            ]
-            return Tools(controllers.of(settings), self.sessions, own, observer=metrics)
-
         try:
-            offered = ToolsOf(tools, settings_of)
-            for one in settings.variants[1:]:
-                # What cannot be offered is told now.
-                tools(one)
-            self._server = create_server(
-                offered,
+            self._offers, resources = offers_of(
+                settings_of,
+                manager,
                 self.sessions,
-                resources=[
-                    *(SessionFiles(manager, self.sessions), self._agent.files),
-                    *([view.app] if view is not None else []),
-                ],
-                long_calls=self._agent,
+                session_tools=session_tools(self.sessions),
+                open_form=forms.asking,
+                view=(view.link_to, view.app) if view is not None else None,
+                observer=metrics,
             )
         except ValueError as error:
             raise SettingsError(f"actions: {error}.") from error
+        self._server = create_server(self._offers, self.sessions, resources, find_call=self._offers.find_call)
         app = http_app(
             settings,
             server=self._server,
@@ -192,10 +136,9 @@ class HttpServer:
         """Let running calls end, close the sessions, then the connections; `serve` returns."""
         await self.sessions.stop(self._settings.server.shutdown_timeout)
         self._server.resources.close()
-        await self._person.close()
         if self._view is not None:
             await self._view.app.close()
-        await self._agent.close()
+        await self._offers.close()
         self._uvicorn.should_exit = True
 
 

@@ -26,19 +26,19 @@ Contents = types.TextResourceContents | types.BlobResourceContents
 
 PAGE = 100  # How many resources a page of the list has
 MOST_SUBSCRIPTIONS = 1000  # How many addresses one connection may watch
-_TELLING_SECONDS = 1.0  # How long an answer waits for the notifications before it
+_SENDING_SECONDS = 1.0  # How long an answer waits for the notifications before it
 MOST_LISTENERS = 1024  # How many streams of changes may be open at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ResourceCaller:
     """Who asks for resources: the SDK's context of the request, and the identity that was checked."""
 
     request: ServerRequestContext[Any, Any]
     principal: Principal
 
 
-Changed = Callable[[str, bool], None]  # Told an address, and whether the caller's list has it
+Changed = Callable[[str, bool], None]  # Called with an address, and whether the caller's list has it
 
 
 class ResourceProvider(Protocol):
@@ -49,11 +49,11 @@ class ResourceProvider(Protocol):
         """The forms that addresses of the family have."""
         ...
 
-    def listed(self, caller: Caller, /) -> list[types.Resource]:
+    def listed(self, caller: ResourceCaller, /) -> list[types.Resource]:
         """What there is for this caller, oldest first."""
         ...
 
-    async def read(self, caller: Caller, uri: str) -> Contents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """The contents of a resource; None where the address is of another family.
 
         Raises:
@@ -62,8 +62,8 @@ class ResourceProvider(Protocol):
         """
         ...
 
-    def listen(self, caller: Caller, changed: Changed, /) -> Callable[[], None]:
-        """Tell changes of resources that the caller may read, until the function returned is called."""
+    def listen(self, caller: ResourceCaller, changed: Changed, /) -> Callable[[], None]:
+        """Report changes of resources that the caller may read, until the function returned is called."""
         ...
 
 
@@ -140,19 +140,19 @@ class Resources:
     ) -> HandlerResult:
         """Middleware: notify a connection of changes of its list, from the end of its handshake on.
 
-        What a request has changed is told before its answer: a client may leave as soon as it has that.
+        What a request has changed is sent before its answer: a client may leave as soon as it has that.
         """
         result = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self._follower(ctx)
         elif follower := _connection(ctx).state.get(_FOLLOWER):
-            await follower.told()
+            await follower.sent()
         return result
 
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Tell the connection when a resource changes. One that is not there yet may come.
+        """Notify the connection when a resource changes. One that is not there yet may come.
 
         Raises:
             MCPError: -32602, too many subscriptions.
@@ -166,7 +166,7 @@ class Resources:
     async def unsubscribe(
         self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Tell the connection no more of a resource."""
+        """Notify the connection of a resource no more."""
         self._follower(ctx).uris.discard(params.uri)
         return types.EmptyResult()
 
@@ -208,7 +208,7 @@ class Resources:
 
 @dataclass(slots=True, eq=False)
 class _Follower:
-    """Tells a connection of changes, one after another; what it has not taken yet is not told twice."""
+    """Notifies a connection of changes, one after another; what it has not taken yet is not sent twice."""
 
     session: ServerSession
     uris: set[str] = field(default_factory=set[str])
@@ -223,10 +223,10 @@ class _Follower:
         if self._due and self._sending is None:
             self._sending = asyncio.create_task(self._send())
 
-    async def told(self) -> None:
+    async def sent(self) -> None:
         """Return when nothing is due, or the connection does not take it."""
         if self._sending is not None:
-            await asyncio.wait({self._sending}, timeout=_TELLING_SECONDS)
+            await asyncio.wait({self._sending}, timeout=_SENDING_SECONDS)
 
     def end(self) -> None:
         self._due.clear()
@@ -248,12 +248,11 @@ class _Follower:
 
 
 class _CallersChanges:
-    """The SDK's bus of events, as one caller may hear them."""
+    """The SDK's bus of events, as one caller may hear them: each stream listens to the providers itself."""
 
-    def __init__(self, providers: Sequence[ResourceProvider], caller: Caller) -> None:
+    def __init__(self, providers: Sequence[ResourceProvider], caller: ResourceCaller) -> None:
         self._providers = providers
         self._caller = caller
-        self._listeners: list[Callable[[ServerEvent], None]] = []
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         def changed(uri: str, listed: bool) -> None:
@@ -262,19 +261,15 @@ class _CallersChanges:
             listener(ResourceUpdated(uri))
 
         ends = [provider.listen(self._caller, changed) for provider in self._providers]
-        self._listeners.append(listener)
 
-        def end() -> None:
-            for stop in ends:
-                stop()
-            with contextlib.suppress(ValueError):
-                self._listeners.remove(listener)
+        def stop() -> None:
+            for end in ends:
+                end()
 
-        return end
+        return stop
 
     async def publish(self, event: ServerEvent) -> None:
-        for listener in list(self._listeners):
-            listener(event)
+        raise NotImplementedError
 
 
 _FOLLOWER = "mcp_browser.follower"
@@ -285,8 +280,8 @@ def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
     return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
 
 
-def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
-    return Caller(ctx, principal_of_request(ctx))
+def _caller(ctx: ServerRequestContext[Any, Any]) -> ResourceCaller:
+    return ResourceCaller(ctx, principal_of_request(ctx))
 
 
 def _start(cursor: str | None) -> int:

@@ -17,7 +17,7 @@ LARGEST_PART = 640_000  # Bytes of a file in one answer: as base64 well below th
 LONGEST_TEXT = 850_000  # Longest text in one answer, in characters of JSON
 
 SIZE, OFFSET, NEXT = "mcp-browser/size", "mcp-browser/offset", "mcp-browser/next"
-"""What an answer tells of a part in `_meta`: size of the whole file, where the part begins, the next part."""
+"""What `_meta` says of a part: size of the whole file, where the part begins, the next part."""
 
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/javascript", "image/svg+xml"})
 

@@ -8,7 +8,7 @@ from mcp_browser.browser.files.artifacts import URI, Artifact
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
-from mcp_browser.server.resources.catalog import Caller, Changed, Contents
+from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
 from mcp_browser.server.resources.contents import LARGEST_PART, contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
@@ -32,7 +32,7 @@ class SessionFiles:
         self._manager = manager
         self._sessions = sessions
 
-    def listed(self, caller: Caller) -> list[types.Resource]:
+    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
         """The files of the caller's own sessions, oldest first in each."""
         return [
             resource_of(artifact)
@@ -41,7 +41,7 @@ class SessionFiles:
             for artifact in session.artifacts.files()
         ]
 
-    async def read(self, caller: Caller, uri: str) -> Contents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """A file, or the part of it that the address asks for.
 
         Raises:
@@ -67,7 +67,7 @@ class SessionFiles:
                 return session.artifacts.find(address)
         raise NotFound(f"There is no file at {address[:300]}.", hint="It ends with its browser session.")
 
-    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
         """Tell when a file of the caller's sessions comes or goes."""
 
         def heard(session: BrowserSession, uri: str) -> None:
@@ -76,5 +76,5 @@ class SessionFiles:
 
         return self._manager.listen_to_files(heard)
 
-    def _may_read(self, caller: Caller, session: BrowserSession) -> bool:
+    def _may_read(self, caller: ResourceCaller, session: BrowserSession) -> bool:
         return self._sessions.may_read(caller.principal, session)

@@ -22,7 +22,7 @@ from mcp_browser.server.principals import Principal
 
 logger = logging.getLogger(__name__)
 
-KEEPING_SECONDS = 3.0  # How long the pages may take to tell what their sites have stored, seconds
+KEEPING_SECONDS = 3.0  # How long the pages may take to report what their sites have stored, seconds
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = "state.json"
 

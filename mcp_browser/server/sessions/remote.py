@@ -46,7 +46,7 @@ UNUSED_KEPT = 3  # How many sessions of a client stay that were never called aga
 UNUSED_SECONDS = 60.0  # The others end so long after their one call
 UNUSED = "The session was closed to make room: no call had named it since it was started."
 
-REMEMBERED = 1000  # How many ended sessions are remembered, to tell why they ended
+REMEMBERED = 1000  # For how many ended sessions the reason is remembered
 
 
 class RemoteSessions(Sessions):
@@ -54,7 +54,7 @@ class RemoteSessions(Sessions):
 
     A client of the legacy protocol, or of SSE, has a session of its own without naming it: that of its
     protocol session. In the modern protocol, which knows none, a call without a handle starts a session, and
-    its result tells the handle.
+    its result names the handle.
     """
 
     is_remote = True
@@ -81,23 +81,23 @@ class RemoteSessions(Sessions):
         if self.stopping:
             raise BrowserUnavailable("The server is shutting down.", hint="Connect again in a moment.")
         connection = connection_of(request)
-        told: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         is_new = False
         if handle is not None:
             held = self.find(handle, principal)
             held.unused = False
         elif connection is not None:
-            held, told = await self._own_of(connection, principal)
+            held, notes = await self._own_of(connection, principal)
         else:
             held = await self.open(principal)
             held.unused = is_new = True
-            told = (self.how_to_use(held),)
+            notes = (self.how_to_use(held),)
         if len(held.running) > self._settings_for(principal).max_waiting:
             raise LimitReached(
                 f"{len(held.running)} calls wait in this session already.",
                 hint="Wait for their results first.",
             )
-        return held, told, is_new
+        return held, notes, is_new
 
     def owns(
         self, request: ServerRequestContext[Any, Any], principal: Principal, session: BrowserSession, /
@@ -112,7 +112,7 @@ class RemoteSessions(Sessions):
         return held is not None and held.owner.id == principal.id
 
     def how_to_use(self, held: HeldSession) -> str:
-        """A sentence that tells the handle of a new session."""
+        """A sentence that names the handle of a new session."""
         idle = in_words(self._settings_for(held.owner).idle_timeout)
         return (
             f'New browser session "{held.handle}": give it as `session` with every further call, or each '
@@ -251,7 +251,7 @@ class RemoteSessions(Sessions):
             begin(logged(self._keep_state(held)))
 
     def _holder_of(self, session: BrowserSession) -> HeldSession | None:
-        """Who has a session. One that is being closed, too: its files go only now, and that is told."""
+        """Who has a session; also one that is being closed, since clients are notified that its files go."""
         known = (*self._held.values(), *self._closing)
         return next((held for held in known if held.session is session), None)
 

@@ -19,7 +19,8 @@ from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
-from mcp_browser.server.calls import Lease, NeedInput
+from mcp_browser.server.calls import SessionLease
+from mcp_browser.server.elicitation import NeedInput
 from mcp_browser.server.principals import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Sessions:
     @asynccontextmanager
     async def lease(
         self, request: ServerRequestContext[Any, Any], principal: Principal, handle: str | None, /
-    ) -> AsyncGenerator[Lease]:
+    ) -> AsyncGenerator[SessionLease]:
         """Lend a call its session, for as long as the call lasts.
 
         Args:
@@ -111,12 +112,12 @@ class Sessions:
             ActionError: there is no such session, or no room for another one; or the session was closed
                 during the call.
         """
-        held, told, is_new = await self._of_call(request, principal, handle)
+        held, notes, is_new = await self._of_call(request, principal, handle)
         call = anyio.CancelScope()
         held.running.add(call)
         try:
             with call:
-                yield self._lease(held, told=told, is_new=is_new)
+                yield self._lease(held, notes, is_new=is_new)
             if call.cancelled_caught:
                 raise UnknownSession(held.over, hint=ANEW)
         except NeedInput:
@@ -129,7 +130,7 @@ class Sessions:
             held.unsaved = True
             self._call_ended.wake()
 
-    async def fork(self, principal: Principal, session: BrowserSession, /) -> Lease:
+    async def fork(self, principal: Principal, session: BrowserSession, /) -> SessionLease:
         """Open a session for a task, with a copy of the logins of this one, which goes on.
 
         Raises:
@@ -143,8 +144,8 @@ class Sessions:
         held = await self.open(principal, context_options=options)
         if not self.has_handles:
             return self._lease(held)
-        told = f'Its browser session is "{held.handle}"; close_session ends it.'
-        return self._lease(held, told=(told,), is_new=True)
+        note = f'Its browser session is "{held.handle}"; close_session ends it.'
+        return self._lease(held, (note,), is_new=True)
 
     def owns(
         self, _request: ServerRequestContext[Any, Any], _principal: Principal, _session: BrowserSession, /
@@ -236,10 +237,12 @@ class Sessions:
             why = f"The browser was closed after {idle:g} s without a call: no page is open."
             begin(logged(held.session.rest(why)))
 
-    def _lease(self, held: HeldSession, *, told: tuple[str, ...] = (), is_new: bool = False) -> Lease:
+    def _lease(self, held: HeldSession, notes: tuple[str, ...] = (), *, is_new: bool = False) -> SessionLease:
         ephemeral = not self.has_handles and held.handle != DEFAULT
         handle = held.handle if self.has_handles or ephemeral else None
-        return Lease(session=held.session, handle=handle, is_new=is_new, told=told, ephemeral=ephemeral)
+        return SessionLease(
+            session=held.session, handle=handle, is_new=is_new, told=notes, ephemeral=ephemeral
+        )
 
     def _hold(self, held: HeldSession) -> HeldSession:
         self._held[held.handle] = held

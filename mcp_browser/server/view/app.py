@@ -24,11 +24,11 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
-from mcp_browser.server.ask import APP_URI, shows_apps
 from mcp_browser.server.calls import Call, ServerTool, server_tool
-from mcp_browser.server.offer import SHOW_BROWSER, view_tools
+from mcp_browser.server.elicitation import APP_URI, shows_apps
 from mcp_browser.server.principals import Principal, SettingsOf
-from mcp_browser.server.resources.catalog import Caller, Changed
+from mcp_browser.server.resources.catalog import Changed, ResourceCaller
+from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
@@ -198,18 +198,18 @@ class ViewApp:
 
     # -- the page, as a resource that no list has
 
-    def listed(self, _caller: Caller) -> list[types.Resource]:
+    def listed(self, _caller: ResourceCaller) -> list[types.Resource]:
         """None: clients read what their tools name."""
         return []
 
-    async def read(self, caller: Caller, uri: str) -> types.TextResourceContents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> types.TextResourceContents | None:
         """The page."""
         if uri != APP_URI or not self._settings_of(caller.principal).server.view:
             return None
         meta: dict[str, Any] = {"ui": {"prefersBorder": True}}
         return types.TextResourceContents(uri=APP_URI, mime_type=APP_MIME_TYPE, text=app_page(), _meta=meta)
 
-    def listen(self, _caller: Caller, _changed: Changed) -> Callable[[], None]:
+    def listen(self, _caller: ResourceCaller, _changed: Changed) -> Callable[[], None]:
         """It never changes."""
         return lambda: None
 

@@ -12,7 +12,6 @@ from mcp import Client
 from mcp_browser.actions.registry import Registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.app import create_server
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.server.sessions.remote import RemoteSessions
 from mcp_browser.server.view import app
@@ -21,6 +20,7 @@ from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
 from mcp_browser.settings import ServerSettings, Settings
 from tests.support.app_host import shows_apps
+from tests.support.servers import server_of
 
 
 async def called(client: Client, name: str, **arguments: Any) -> types.CallToolResult:
@@ -35,7 +35,7 @@ async def watched(manager: BrowserManager) -> AsyncGenerator[Client]:
     settings = Settings(server=ServerSettings(view=True))
     sessions = RemoteSessions(manager, SettingsOf(settings))
     view = ViewApp(SettingsOf(settings), Journal(manager), Takeovers())
-    server = create_server(Controller(Registry(), settings), sessions, view.tools(settings))
+    server = server_of(Controller(Registry(), settings), sessions, view.tools(settings))
     async with Client(server, extensions=[shows_apps()]) as client:
         yield client
     await view.close()

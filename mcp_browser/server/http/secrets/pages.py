@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from mcp_browser.errors import NotActionable
-from mcp_browser.server.agent.secret_forms import PATH, SecretForm, SecretForms
+from mcp_browser.server.elicitation import PATH, SecretForm, SecretForms
 from mcp_browser.server.http.auth.resource_metadata import public_base
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut

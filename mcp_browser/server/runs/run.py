@@ -1,29 +1,27 @@
 """Runs of the agent, each in a task of its own that outlives the calls which start and steer it."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
 from mcp_browser.browser.own_task import begin
-from mcp_browser.errors import ActionError
-from mcp_browser.server.agent.saved import Claim
-from mcp_browser.server.ask import Mailbox
+from mcp_browser.errors import ActionError, NotActionable
+from mcp_browser.server.calls import SessionLease
+from mcp_browser.server.elicitation import Mailbox
 from mcp_browser.server.principals import Principal
+from mcp_browser.server.runs.saved import FolderLock
+from mcp_browser.server.tasks import KEPT_SECONDS
 
 logger = logging.getLogger(__name__)
 
-KEPT_SECONDS = 3600.0  # How long a run that has ended is kept in memory; its folder stays
 MOST_RUNS = 100  # How many runs are kept; the oldest ended ones go first
-
-SessionEntry = Callable[[], contextlib.AbstractAsyncContextManager[object]]
-"""Holds a run's session while its agent works."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -31,19 +29,16 @@ class Run:
     """One run: its agent, or a replay, which needs no model; who may steer it, and how it stands.
 
     `mailbox` asks the client; where the model is the client's own, `asks_client`, that is only possible while
-    calls attend, which `attended` counts. `claim` keeps other servers from the run's folder. `handle` is the
-    name of its session, which is `ephemeral` where it is
-    there for the run only; `told` goes with results. `turn` is how often it has begun, or gone on.
+    calls attend, which `attended` counts. `lock` keeps other servers from the run's folder. `lease` is that
+    of the call which began it. `turn` is how often it has begun, or gone on.
     """
 
     agent: TaskRun
     principal: Principal
     mailbox: Mailbox
-    claim: Claim
+    lock: FolderLock
+    lease: SessionLease
     asks_client: bool = False
-    handle: str | None = None
-    ephemeral: bool = False
-    told: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
@@ -51,7 +46,6 @@ class Run:
     files: set[str] = field(default_factory=set[str])
     attended: int = 0
     outcome: TaskOutcome | None = None
-    failure: str | None = None
     _task: asyncio.Task[None] | None = None
     _writing: asyncio.Task[None] | None = None
 
@@ -68,44 +62,43 @@ class Run:
         """Whether its agent is at work, or waits to be resumed."""
         return self._task is not None and not self._task.done()
 
-    def begin(self, place: SessionEntry) -> None:
-        """Let the agent work, or go on after it has stopped; `place` holds its session meanwhile.
+    def begin(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
+        """Let the agent work, or go on after it has stopped; `hold_session` keeps others out meanwhile.
 
         Raises:
             NotActionable: another server works on it.
         """
-        self.claim.take()
-        self.outcome = self.failure = None
+        self.lock.take()
+        self.outcome = None
         self.turn += 1
         self._writing = None
-        self._task = asyncio.create_task(self._work(place))
+        self._task = asyncio.create_task(self._work(hold_session))
         self._task.add_done_callback(lambda _: self._let_go())
 
-    async def _work(self, place: SessionEntry) -> None:
+    async def _work(self, hold_session: Callable[[], AbstractAsyncContextManager[object]]) -> None:
         try:
-            async with place():
+            async with hold_session():
                 self.outcome = await self.agent.run()
             # Files before the outcome is reported; a run that is broken off does not wait for them.
             await asyncio.shield(self._write_up())
         except asyncio.CancelledError:
             self.outcome = self.agent.break_off()
         except ActionError as error:
-            self.failure = str(error)
-            self.outcome = self.agent.break_off(self.failure)
+            self.outcome = self.agent.break_off(str(error))
         except Exception:
             logger.exception("The agent failed in run %s", self.id)
-            self.failure = "The agent itself failed; the server's log has the details."
-            self.outcome = self.agent.break_off(self.failure)
+            why = "The agent itself failed; the server's log has the details."
+            self.outcome = self.agent.break_off(why)
         finally:
             if self._writing is None:
                 self._write_up()
             if self.status.is_final:
-                self.claim.release()
-            self.tell()
+                self.lock.release()
+            self.notify()
 
     def _let_go(self) -> None:
         """Close the tabs that were there for the run only; should it go on, it opens its page again."""
-        if self.ephemeral and self.status.is_final:
+        if self.lease.ephemeral and self.status.is_final:
             begin(self.agent.session.rest("The tabs of the task were closed as it ended."))
 
     def _write_up(self) -> asyncio.Task[None]:
@@ -128,8 +121,8 @@ class Run:
         self.agent.control.stop()
         await self.cancel()
 
-    def tell(self, progress: Progress | None = None) -> None:
-        """Note that something has happened, and wake who waits for it."""
+    def notify(self, progress: Progress | None = None) -> None:
+        """Note that something has happened, and wake whoever waits for it."""
         self.progress = progress or self.progress
         self.updated = datetime.now(UTC)
         self.mailbox.news.wake()
@@ -146,6 +139,50 @@ class Run:
             yield
         finally:
             self.attended -= 1
+
+
+class SessionTurn:
+    """Lets the runs of one session work in it one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._last: str | None = None
+        self.holder: str | None = None
+
+    def check_free(self) -> None:
+        """Refuse where a run works in the session.
+
+        Raises:
+            NotActionable: one does; the message names it.
+        """
+        if self.holder is not None:
+            raise NotActionable(
+                f"Task {self.holder} works in this session.",
+                hint="Wait for it with get_task, or end it with stop_task; if_busy='wait' waits, "
+                "if_busy='own_tabs' works beside it.",
+            )
+
+    @asynccontextmanager
+    async def take(self, run: Run) -> AsyncGenerator[None]:
+        """Hold the session for a run, once nobody else does.
+
+        A run that goes on after another one has worked there opens its own page again, as does one whose
+        session was for it alone and has been closed.
+        """
+        if self.holder is not None:
+            steps = run.agent.task.budget.steps
+            goal = f"wait for task {self.holder}, which works here"
+            run.notify(Progress(step=0, steps=steps, goal=goal))
+        async with self._lock:
+            self.holder = run.id
+            closed = run.lease.ephemeral and run.agent.session.open_context is None
+            moved = closed or self._last not in (None, run.id)
+            if moved and run.turn > 1 and isinstance(run.agent, AgentRun):
+                run.agent.taken_up = True
+            try:
+                yield
+            finally:
+                self.holder, self._last = None, run.id
 
 
 class Runs:
@@ -174,12 +211,12 @@ class Runs:
         await asyncio.gather(*(run.cancel() for run in self))
         await asyncio.gather(*(run.written() for run in self))
         for run in self:
-            run.claim.release()
+            run.lock.release()
 
     def _forget_old(self) -> None:
         now = datetime.now(UTC)
         ended = [run for run in self if not run.is_working]
         for run in ended:
             if (now - run.updated).total_seconds() > KEPT_SECONDS or len(self._runs) >= MOST_RUNS:
-                run.claim.release()
+                run.lock.release()
                 del self._runs[run.id]

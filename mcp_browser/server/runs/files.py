@@ -1,5 +1,6 @@
 """The files of tasks as resources: the history, the report, the picture of each step."""
 
+import contextlib
 import mimetypes
 import re
 from collections.abc import Callable, Iterator
@@ -13,12 +14,12 @@ import mcp_types as types
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotFound
 from mcp_browser.server.principals import ANONYMOUS, Principal
-from mcp_browser.server.resources.catalog import Caller, Changed, Contents
+from mcp_browser.server.resources.catalog import Changed, Contents, ResourceCaller
 from mcp_browser.server.resources.contents import contents_of, resource_of
 from mcp_browser.server.sessions.sessions import Sessions
 
 if TYPE_CHECKING:
-    from mcp_browser.server.agent.running import Run
+    from mcp_browser.server.runs.run import Run
 
 URI = re.compile(r"browser://tasks/(?P<task>[\w-]{8,64})/(?P<name>[\w%][\w.%-]*)")
 
@@ -53,28 +54,27 @@ class TaskFiles:
         ),
     )
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        *,
-        runs: Callable[[], "list[Run]"],
-        folder_of: Callable[[str, Principal], Path],
-    ) -> None:
+    def __init__(self, sessions: Sessions) -> None:
+        """There are none before `follow` is called."""
         self._sessions = sessions
-        self._runs = runs
-        self._folder_of = folder_of
-        self._listeners: dict[object, tuple[Caller, Changed]] = {}
+        self._followed: list[tuple[Callable[[], list[Run]], Callable[[str, Principal], Path]]] = []
+        self._listeners: dict[object, tuple[ResourceCaller, Changed]] = {}
 
-    def listed(self, caller: Caller) -> list[types.Resource]:
+    def follow(self, runs: Callable[[], "list[Run]"], folder_for: Callable[[str, Principal], Path]) -> None:
+        """List the files of these runs; `folder_for` returns a caller's folder of a task (NotFound)."""
+        self._followed.append((runs, folder_for))
+
+    def listed(self, caller: ResourceCaller) -> list[types.Resource]:
         """The files of the caller's tasks, oldest first."""
         return [
             resource_of(file)
-            for run in self._runs()
+            for runs, _ in self._followed
+            for run in runs()
             if self._is_listed(caller, run.principal, run.agent.session)
             for file in self._files_of(run)
         ]
 
-    async def read(self, caller: Caller, uri: str) -> Contents | None:
+    async def read(self, caller: ResourceCaller, uri: str) -> Contents | None:
         """A file, or the part of it that the address asks for.
 
         Raises:
@@ -84,22 +84,24 @@ class TaskFiles:
         match = URI.fullmatch(uri.partition("?")[0])
         if match is None:
             return None
-        try:
-            file = _file(self._folder_of(match["task"], caller.principal), unquote(match["name"]))
-        except NotFound:
-            file = None
+        folder = self._folder_of(match["task"], caller.principal)
+        file = _file(folder, unquote(match["name"])) if folder is not None else None
         if file is None:
             raise NotFound(f"There is no file at {uri[:300]}.")
         return await contents_of(file, uri)
 
     def _files_of(self, run: "Run") -> list[TaskFile]:
-        try:
-            return list(files_in(self._folder_of(run.id, run.principal)))
-        except NotFound:
-            # Somebody has deleted its folder.
-            return []
+        # Somebody may have deleted its folder.
+        folder = self._folder_of(run.id, run.principal)
+        return list(files_in(folder)) if folder is not None else []
 
-    def listen(self, caller: Caller, changed: Changed) -> Callable[[], None]:
+    def _folder_of(self, task: str, principal: Principal) -> Path | None:
+        for _, folder_for in self._followed:
+            with contextlib.suppress(NotFound):
+                return folder_for(task, principal)
+        return None
+
+    def listen(self, caller: ResourceCaller, changed: Changed) -> Callable[[], None]:
         """Tell when a file of the caller's tasks comes or changes."""
         key = object()
         self._listeners[key] = caller, changed
@@ -110,7 +112,7 @@ class TaskFiles:
         return end
 
     def written(self, run: "Run", name: str) -> None:
-        """A file of a run was written: tell who may know."""
+        """Notify the owner of a run that a file of it was written."""
         if name in PRIVATE:
             return
         is_new = name not in run.files
@@ -120,8 +122,8 @@ class TaskFiles:
                 listed = is_new and self._is_listed(caller, run.principal, run.agent.session)
                 changed(uri_of(run.id, name), listed)
 
-    def _is_listed(self, caller: Caller, owner: Principal, session: BrowserSession) -> bool:
-        # Callers who do not say who they are cannot be told apart: each sees what its connection has done.
+    def _is_listed(self, caller: ResourceCaller, owner: Principal, session: BrowserSession) -> bool:
+        # Anonymous callers cannot be distinguished: each sees what its connection has done.
         if owner == ANONYMOUS:
             return caller.principal == owner and self._sessions.owns(caller.request, owner, session)
         return caller.principal == owner

@@ -7,39 +7,38 @@ import mcp_types as types
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.record.history import HISTORY_FILE
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
-from mcp_browser.server.agent.files import TaskFile, files_in, is_picture, uri_of
-from mcp_browser.server.agent.running import Run
-from mcp_browser.server.agent.saved import SavedRun
-from mcp_browser.server.limits import fit
+from mcp_browser.server.runs.files import TaskFile, files_in, is_picture, uri_of
+from mcp_browser.server.runs.run import Run
+from mcp_browser.server.runs.saved import SavedRun
 from mcp_browser.text import counted
 
 
-def told(run: Run, text: str) -> types.CallToolResult:
-    """What was done about a run."""
+def message(run: Run, text: str) -> types.CallToolResult:
+    """The result of a call that steers a run: what was done."""
     data = {"task_id": run.id, "status": run.status.value, "message": text}
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
 
 
-async def answer(run: Run) -> types.CallToolResult:
+def answer(run: Run) -> types.CallToolResult:
     """How a run stands; an error where it has ended without success."""
     outcome = run.outcome or run.agent.outcome()
     waits = run.is_working or run.status is TaskStatus.PAUSED
-    lines = [*run.told, *_lines(outcome, progress=run.progress, waits=waits)]
+    lines = [*run.lease.told, *_lines(outcome, progress=run.progress, waits=waits)]
     files = [] if waits else list(files_in(run.agent.folder.path)) if run.agent.folder else []
     result = _result(outcome, lines, files, is_error=not waits and not outcome.succeeded)
     if result.structured_content is not None:
         # A client may give its model nothing else.
-        result.structured_content["notes"] = list(run.told)
-        if run.handle is not None and not run.ephemeral:
-            result.structured_content["session"] = run.handle
-    return await fit(result, run.agent.session.artifacts)
+        result.structured_content["notes"] = list(run.lease.told)
+        if run.lease.handle is not None and not run.lease.ephemeral:
+            result.structured_content["session"] = run.lease.handle
+    return result
 
 
-async def saved_answer(run: SavedRun) -> types.CallToolResult:
+def saved_answer(run: SavedRun) -> types.CallToolResult:
     """How a run stands that no server works on."""
     outcome = run.outcome()
     files = list(files_in(run.folder))
-    return await fit(_result(outcome, _lines(outcome), files, is_error=not outcome.succeeded), None)
+    return _result(outcome, _lines(outcome), files, is_error=not outcome.succeeded)
 
 
 def _result(
@@ -62,18 +61,18 @@ def _result(
 
 
 def _lines(outcome: TaskOutcome, *, progress: Progress | None = None, waits: bool = False) -> list[str]:
-    said = outcome.status.value.replace("_", " ")
+    status = outcome.status.value.replace("_", " ")
     lines: list[str] = []
     if outcome.succeeded:
         lines.append(outcome.answer or "Done.")
     elif waits:
-        lines.append(f"Task {outcome.id} is {said}. {progress or ''}".rstrip())
+        lines.append(f"Task {outcome.id} is {status}. {progress or ''}".rstrip())
         lines.append("get_task tells how it stands; pause_task, stop_task and add_instructions steer it.")
     elif outcome.status is TaskStatus.UNCONFIRMED:
         lines.append(f"The task is unconfirmed. {outcome.obstacle}")
         lines.append(f"What it reported: {outcome.answer or '(nothing)'}")
     else:
-        lines.append(f"The task is not done ({said}): {outcome.obstacle or 'no reason is known'}")
+        lines.append(f"The task is not done ({status}): {outcome.obstacle or 'no reason is known'}")
         if outcome.answer:
             lines.append(f"What it reported: {outcome.answer}")
         if outcome.status is TaskStatus.NEEDS_PERSON:

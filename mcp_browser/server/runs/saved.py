@@ -34,7 +34,7 @@ BROKEN_OFF = "The server ended while it worked. resume_task goes on with it."
 class RunRecord(Frozen):
     """What a server has to know of a run besides its history; of no use to anybody else.
 
-    `owner` is a digest of who may steer it; `model` is the model that it was told to ask, None where that
+    `owner` is a digest of who may steer it; `model` is the model that was named for it, None where that
     was the server's own or the client's; `turns` is how often it has begun, or gone on.
     """
 
@@ -114,7 +114,7 @@ class SavedRuns:
         """The run of that identifier, if it is this caller's.
 
         Raises:
-            NotFound: there is none; the message does not tell whether another caller has it.
+            NotFound: there is none; the message is the same where another caller has it.
         """
         path, record = self._of_owner(identifier, principal)
         try:
@@ -129,6 +129,22 @@ class SavedRuns:
             NotFound: there is none for this caller.
         """
         return self._of_owner(identifier, principal)[0]
+
+    def write_record(self, identifier: str, principal: Principal, *, model: str | None = None) -> None:
+        """Note in the folder of a run whose it is, and which model was named for it."""
+        self._write(self.folder_of(identifier), RunRecord(owner=owner_of(principal), model=model))
+
+    def write_turn(self, identifier: str, principal: Principal, turn: int) -> None:
+        """Note that a run of this caller's goes on once more.
+
+        Raises:
+            NotFound: its folder has gone.
+        """
+        path, record = self._of_owner(identifier, principal)
+        self._write(path, record.model_copy(update={"turns": turn}))
+
+    def _write(self, folder: Path, record: RunRecord) -> None:
+        TaskFolder(folder).write(RECORD_FILE, record.model_dump_json().encode())
 
     def prune(self, *, days: float, megabytes: float) -> list[str]:
         """Delete the folders of runs that are too old; where all are too large, the oldest of who has most.
@@ -147,14 +163,14 @@ class SavedRuns:
                 break
             found = spare[0] if too_old else max(spare, key=lambda one: left[one.owner])
             spare.remove(found)
-            claim = Claim(found.path)
+            lock = FolderLock(found.path)
             try:
-                claim.take()
+                lock.take()
             except NotActionable:
                 continue
             # Held while it goes, so that no other server takes the run up.
             shutil.rmtree(found.path, ignore_errors=True)
-            claim.release()
+            lock.release()
             left[found.owner] -= found.size
             deleted.append(found.path.name)
         return deleted
@@ -183,7 +199,7 @@ def _record_in(folder: Path) -> RunRecord | None:
     return None
 
 
-class Claim:
+class FolderLock:
     """Holds a run's folder for this process, until that ends, however it does."""
 
     def __init__(self, folder: Path) -> None:
@@ -220,7 +236,7 @@ def outcome_of(history: AgentHistory) -> TaskOutcome:
 
 
 def owner_of(principal: Principal) -> str:
-    """A digest by which a caller is known again, and nobody else is told who that is."""
+    """A digest by which a caller is recognized; it does not reveal who that is."""
     return hashlib.sha256(f"mcp-browser task owner {principal.id}".encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 import anyio
@@ -19,16 +20,137 @@ from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from pydantic import Field
 
-from mcp_browser.server.ask import capabilities, is_modern
-from mcp_browser.server.principals import principal_of_request
-from mcp_browser.server.tasks.long_calls import LongCall, LongCalls, detailed
+from mcp_browser.server.elicitation import Mailbox, capabilities, is_modern
+from mcp_browser.server.principals import Principal, principal_of_request
 
 EXTENSION = "io.modelcontextprotocol/tasks"
+POLL_SECONDS = 1.0  # How often a client should ask how a call stands
+KEPT_SECONDS = 3600.0  # How long a call that has ended is kept
+MOST_LISTENED = 100  # How many calls one stream may report
 
 Context = ServerRequestContext[Any, Any]
 Listen = Callable[
     [Context, types.SubscriptionsListenRequestParams], Awaitable[types.SubscriptionsListenResult]
 ]
+Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
+"""How a call stands, by the extension's words; `failed` is an error of the protocol."""
+
+
+class TaskHandle(types.Result):
+    """The answer to a call that goes on: the extension's `CreateTaskResult`. Times in milliseconds."""
+
+    result_type: Literal["task"] = "task"
+    task_id: str
+    status: Status
+    status_message: str | None = None
+    created_at: str
+    last_updated_at: str
+    ttl_ms: int
+    poll_interval_ms: int
+
+
+class LongCall:
+    """A call that was answered with its handle, and goes on; nobody can guess its identifier.
+
+    `work` is awaited for its result. Its questions are in `mailbox`, under keys that are never used again.
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        work: Awaitable[types.CallToolResult],
+        *,
+        mailbox: Mailbox | None = None,
+        created: datetime | None = None,
+    ) -> None:
+        self.id = identifier
+        self.mailbox = mailbox or Mailbox()
+        self.created = created or datetime.now(UTC)
+        self._work = asyncio.ensure_future(work)
+        self._work.add_done_callback(lambda _: self.mailbox.news.wake())
+
+    @property
+    def updated(self) -> datetime:
+        """When something has happened last."""
+        return self.created
+
+    @property
+    def doing(self) -> str | None:
+        """What it does now, in a sentence."""
+        return None
+
+    @property
+    def status(self) -> Status:
+        if not self._work.done():
+            return "input_required" if self.mailbox.waiting else "working"
+        if self._work.cancelled():
+            return "cancelled"
+        return "completed" if self._work.exception() is None else "failed"
+
+    @property
+    def _error(self) -> MCPError | None:
+        error = self._work.exception() if self.status == "failed" else None
+        if error is None or isinstance(error, MCPError):
+            return error
+        return MCPError(types.INTERNAL_ERROR, "The call itself failed; the server's log has the details.")
+
+    async def result(self) -> types.CallToolResult:
+        """Wait for its result."""
+        return await self._work
+
+    async def cancel(self) -> None:
+        """End it, if it has not ended."""
+        self.end()
+
+    def end(self) -> None:
+        """Wait for its result no more."""
+        self._work.cancel()
+
+    async def changed(self) -> None:
+        """Wait until something happens."""
+        await self.mailbox.news.wait()
+
+    def handle(self) -> TaskHandle:
+        """The answer to the call."""
+        message = self.doing if self.status == "working" else None
+        if self.status == "cancelled":
+            message = "It was cancelled."
+        elif self._error is not None:
+            message = str(self._error)
+        kept = (self.updated - self.created).total_seconds() + KEPT_SECONDS
+        return TaskHandle(
+            task_id=self.id,
+            status=self.status,
+            status_message=message,
+            created_at=_wire_time(self.created),
+            last_updated_at=_wire_time(self.updated),
+            ttl_ms=int(kept * 1000),
+            poll_interval_ms=int(POLL_SECONDS * 1000),
+        )
+
+    def details(self) -> dict[str, Any]:
+        """How it stands, as it goes over the wire: the extension's `DetailedTask`."""
+        wire = _dumped(self.handle())
+        del wire["resultType"]
+        if self.status == "input_required":
+            wire["inputRequests"] = {asked.key: _dumped(asked.request) for asked in self.mailbox.waiting}
+        elif self.status == "completed":
+            wire["result"] = _dumped(self._work.result())
+        elif self._error is not None:
+            wire["error"] = _dumped(self._error.error)
+        return wire
+
+
+FindCall = Callable[[str, Principal], Awaitable[LongCall | None]]
+"""Returns the call of an identifier; None where this caller has none."""
+
+
+def _dumped(model: types.Result | types.Request[Any, Any] | types.ErrorData) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _wire_time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class TaskRequestParams(types.RequestParams):
@@ -44,7 +166,7 @@ class UpdateTaskParams(TaskRequestParams):
 
 
 class TaskNotification(types.Notification[dict[str, Any], Literal["notifications/tasks"]]):
-    """Tells how a call stands, to who listens for it."""
+    """Reports how a call stands, to whoever listens for it."""
 
     method: Literal["notifications/tasks"] = "notifications/tasks"
 
@@ -57,9 +179,9 @@ def takes_tasks(request: Context) -> bool:
 class TaskExtension:
     """Serves the extension's methods for the long calls of a server."""
 
-    def __init__(self, calls: LongCalls, listen: Listen) -> None:
-        """Tell of `calls`; `listen` serves the streams of changes, to which those of tasks are added."""
-        self._calls = calls
+    def __init__(self, find: FindCall, listen: Listen) -> None:
+        """Serve the calls that `find` returns, and add their changes to the streams that `listen` serves."""
+        self._find = find
         self._listen = listen
 
     def install(self, server: Server[Any]) -> None:
@@ -79,7 +201,7 @@ class TaskExtension:
             MCPError: -32602, there is none for this caller; -32021, the extension was not declared; -32020,
                 the header names another one.
         """
-        return detailed(await self._found(ctx, params))
+        return (await self._found(ctx, params)).details()
 
     async def update(self, ctx: Context, params: UpdateTaskParams) -> types.EmptyResult:
         """Take answers to what a call has asked.
@@ -87,7 +209,7 @@ class TaskExtension:
         Raises:
             MCPError: as for `get`.
         """
-        (await self._found(ctx, params)).deliver(params.input_responses)
+        (await self._found(ctx, params)).mailbox.deliver(params.input_responses)
         return types.EmptyResult()
 
     async def cancel(self, ctx: Context, params: TaskRequestParams) -> types.EmptyResult:
@@ -113,7 +235,7 @@ class TaskExtension:
         require_tasks(ctx)
         principal = principal_of_request(ctx)
         names = [name for name in cast("list[object]", wanted)[:MOST_LISTENED] if isinstance(name, str)]
-        found = [await self._calls.find(name, principal) for name in dict.fromkeys(names)]
+        found = [await self._find(name, principal) for name in dict.fromkeys(names)]
         calls = [call for call in found if call is not None]
         session = _Acknowledging(ctx.session, [call.id for call in calls])
         followers = [asyncio.create_task(_follow(ctx, session.acknowledged, call)) for call in calls]
@@ -129,17 +251,14 @@ class TaskExtension:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
         require_tasks(ctx)
         _check_header(ctx, params.task_id)
-        call = await self._calls.find(params.task_id, principal_of_request(ctx))
+        call = await self._find(params.task_id, principal_of_request(ctx))
         if call is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no task {params.task_id[:100]!r}.")
         return call
 
 
-MOST_LISTENED = 100  # How many calls one stream may tell of
-
-
 class _Acknowledging:
-    """A session whose acknowledgement of a stream names the calls that it tells of, too."""
+    """A session whose acknowledgement of a stream names the calls that it reports, too."""
 
     def __init__(self, session: ServerSession, names: Sequence[str]) -> None:
         self._session = session
@@ -159,18 +278,18 @@ class _Acknowledging:
 
 async def _follow(ctx: Context, begin: anyio.Event, call: LongCall) -> None:
     await begin.wait()
-    told: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         while True:
-            state = detailed(call)
-            if state != told:
-                told = state
+            state = call.details()
+            if state != sent:
+                sent = state
                 meta = {"_meta": {SUBSCRIPTION_ID_META_KEY: ctx.request_id}}
                 notification: Any = TaskNotification(params={**state, **meta})
                 await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
             if state["status"] in ("completed", "failed", "cancelled"):
                 return
-            if detailed(call) == told:
+            if call.details() == sent:
                 await call.changed()
 
 

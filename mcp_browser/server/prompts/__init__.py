@@ -1,1 +1,0 @@
-"""MCP prompts: tasks that a client offers its person to begin with."""

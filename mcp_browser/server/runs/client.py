@@ -1,0 +1,230 @@
+"""The client behind a run: its person, by MCP elicitation, and its own model, by MCP sampling."""
+
+import asyncio
+import base64
+import contextlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import SecretStr
+
+from mcp_browser.agent.control import Progress
+from mcp_browser.agent.questions import DONE_IN_BROWSER
+from mcp_browser.errors import ModelRefused, ModelTimedOut
+from mcp_browser.llm import tokens
+from mcp_browser.llm.messages import (
+    ImageBlock,
+    Message,
+    ModelInfo,
+    OutputCall,
+    OutputForm,
+    Reply,
+    Usage,
+    as_json,
+    assistant,
+)
+from mcp_browser.server.elicitation import (
+    FORM_SECONDS,
+    PERSON_SECONDS,
+    Context,
+    Mailbox,
+    OpenForm,
+    SecretForm,
+    ViewLink,
+    hand_over,
+    handover_request,
+    no_view,
+    takes_forms,
+    takes_urls,
+    url_params,
+)
+from mcp_browser.server.runs.run import Run
+
+MOST_TOKENS = 4_096  # Longest answer that is asked for, in tokens
+
+
+AS_JSON = """\
+Answer with one JSON object and nothing else: no words around it. It must fit this JSON schema:
+{schema}"""
+"""How a form is asked for where the client's model takes no tools."""
+
+
+class ClientWatcher:
+    """The watcher of a run whose person is behind an MCP client."""
+
+    def __init__(
+        self,
+        run: Run,
+        request: Context,
+        open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
+    ) -> None:
+        self._run = run
+        self._request = request
+        self._open_form = open_form
+        self._view_link = view_link
+
+    async def progressed(self, progress: Progress) -> None:
+        """Keep it for whoever asks, and wake whoever waits."""
+        self._run.notify(progress)
+
+    async def ask_person(self, question: str, choices: tuple[str, ...]) -> str | None:
+        """Return the person's answer; None where nobody can be asked now.
+
+        A form of one field; or what they are to do in the browser, and whether they could.
+        """
+        acts = not choices and DONE_IN_BROWSER.search(question) is not None
+        asked = self._handover(question) if acts else self._form(question, choices)
+        if asked is None or not self._run.attended:
+            return None
+        try:
+            async with asyncio.timeout(PERSON_SECONDS):
+                if acts:
+                    handover = await hand_over(self._run.mailbox, asked)
+                    return None if handover.outcome == "no answer" else str(handover)
+                response = await self._run.mailbox.ask(asked)
+        except TimeoutError:
+            return None
+        if not isinstance(response, types.ElicitResult) or response.action != "accept":
+            return None
+        return str((response.content or {}).get("answer", ""))
+
+    def _handover(self, question: str) -> types.ElicitRequest | None:
+        session = self._run.agent.session
+        return handover_request(self._request, question, session, self._view_link(self._request, session))
+
+    def _form(self, question: str, choices: tuple[str, ...]) -> types.ElicitRequest | None:
+        if not takes_forms(self._request):
+            return None
+        answer: dict[str, Any] = {"type": "string", "title": "Answer"}
+        if choices:
+            answer["enum"] = list(choices)
+        schema = {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
+        params = types.ElicitRequestFormParams(message=question, requested_schema=schema)
+        return types.ElicitRequest(params=params)
+
+    async def ask_secret(self, question: str, site: str) -> SecretStr | None:
+        """Return the person's answer on a page of this server's; None where none can be asked."""
+        if self._open_form is None or not takes_urls(self._request) or not self._run.attended:
+            return None
+        async with self._open_form(self._request, question, site, self._run.agent.task.text) as form:
+            params = url_params(self._request, question, form.url)
+            answer = await self._filled_in(form, types.ElicitRequest(params=params))
+            identifier = params.elicitation_id
+            if answer is not None and identifier is not None:
+                # It is a courtesy: the answer has come, whether the client takes the notice or not.
+                with contextlib.suppress(
+                    MCPError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError
+                ):
+                    await self._request.session.send_elicit_complete(identifier, self._request.request_id)
+            return answer
+
+    async def _filled_in(self, form: SecretForm, request: types.ElicitRequest) -> SecretStr | None:
+        """Return what a form was filled in with; the client may agree to show it before or after that."""
+        asking = asyncio.create_task(self._run.mailbox.ask(request))
+        try:
+            async with asyncio.timeout(FORM_SECONDS):
+                await asyncio.wait({asking, form.answer}, return_when=asyncio.FIRST_COMPLETED)
+                if not form.answer.done():
+                    response = asking.result()
+                    if not isinstance(response, types.ElicitResult) or response.action != "accept":
+                        return None
+                return await form.answer
+        except TimeoutError:
+            return None
+        finally:
+            asking.cancel()
+
+
+class ClientModel:
+    """Asks the client's model, which the client chooses. Sampling counts no tokens: usage is an estimate."""
+
+    def __init__(self, mailbox: Mailbox, *, takes_tools: bool) -> None:
+        self._mailbox = mailbox
+        self._takes_tools = takes_tools
+        self.info = ModelInfo(name="client:sampling")
+
+    async def ask(self, messages: Sequence[Message], *, form: OutputForm | None, seconds: float) -> Reply:
+        """One answer of the client's model.
+
+        Raises:
+            ModelTimedOut: there was none in time.
+            ModelRefused: the client, or its person, will not answer.
+        """
+        request = types.CreateMessageRequest(params=self._params(messages, form))
+        try:
+            with anyio.fail_after(seconds):
+                response = await self._mailbox.ask(request)
+        except TimeoutError as error:
+            raise ModelTimedOut(f"The client's model did not answer within {seconds:g} s.") from error
+        if response is None or isinstance(response, types.ElicitResult):
+            raise ModelRefused(
+                "The client's model did not answer: sampling was declined, or the client has gone.",
+                hint="Allow it there, or set --model and the provider's key.",
+            )
+        return self._reply(response, messages, form)
+
+    def _params(
+        self, messages: Sequence[Message], form: OutputForm | None
+    ) -> types.CreateMessageRequestParams:
+        others = [message for message in messages if message.role != "system"]
+        rules = "\n\n".join(message.text for message in messages if message.role == "system")
+        options: dict[str, Any] = {}
+        if form is not None and self._takes_tools:
+            tool = types.Tool(name=form.name, description=form.description, input_schema=form.json_schema)
+            options = {"tools": [tool], "tool_choice": types.ToolChoice(mode="required")}
+        elif form is not None:
+            rules += "\n\n" + AS_JSON.format(schema=json.dumps(form.json_schema, ensure_ascii=False))
+        return types.CreateMessageRequestParams(
+            messages=_as_turns(others),
+            system_prompt=rules or None,
+            max_tokens=MOST_TOKENS,
+            **options,
+        )
+
+    def _reply(
+        self,
+        response: types.CreateMessageResult | types.CreateMessageResultWithTools,
+        messages: Sequence[Message],
+        form: OutputForm | None,
+    ) -> Reply:
+        content = response.content if isinstance(response.content, list) else [response.content]
+        text = "\n".join(part.text for part in content if isinstance(part, types.TextContent))
+        used = next((part for part in content if isinstance(part, types.ToolUseContent)), None)
+        call = OutputCall(id=used.id, name=used.name, arguments=used.input) if used is not None else None
+        usage = Usage(
+            input_tokens=tokens.of_messages(messages, form),
+            output_tokens=tokens.of_message(assistant(text, call=call)),
+            requests=1,
+            estimated=True,
+        )
+        return Reply(
+            text=text,
+            call=call,
+            usage=usage,
+            model=response.model,
+            finish="length" if response.stop_reason == "maxTokens" else "stop",
+        )
+
+
+def _as_turns(messages: Sequence[Message]) -> list[types.SamplingMessage]:
+    turns: list[tuple[types.Role, list[types.SamplingMessageContentBlock]]] = []
+    for message in messages:
+        role: types.Role = "assistant" if message.role == "assistant" else "user"
+        if not turns or turns[-1][0] != role:
+            turns.append((role, []))
+        blocks = turns[-1][1]
+        if message.call is not None:
+            # As text: a tool's use would want a tool's result, which not every client takes.
+            blocks.append(types.TextContent(text=as_json(message.call.arguments)))
+        for block in message.blocks:
+            if isinstance(block, ImageBlock):
+                data = base64.b64encode(block.data).decode()
+                blocks.append(types.ImageContent(data=data, mime_type=block.mime_type))
+            elif block.text:
+                blocks.append(types.TextContent(text=block.text))
+    return [types.SamplingMessage(role=role, content=blocks) for role, blocks in turns if blocks]

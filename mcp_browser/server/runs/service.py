@@ -1,0 +1,489 @@
+"""Starts runs of the agent, waits for them with the client, steers them: the work behind the tools."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from decimal import Decimal
+from weakref import WeakKeyDictionary
+
+import anyio.to_thread
+from pydantic import ValidationError
+
+from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.agent.agent import AgentRun
+from mcp_browser.agent.assembly import (
+    actions_for,
+    check_budget,
+    check_not_ended,
+    check_start,
+    style_for,
+)
+from mcp_browser.agent.model_retry import ModelClient
+from mcp_browser.agent.record.history import HISTORY_FILE, AgentHistory, TaskFolder, new_task_id
+from mcp_browser.agent.record.variables import Variables
+from mcp_browser.agent.replay import Replay
+from mcp_browser.agent.secrets.store import Secrets, load_secrets
+from mcp_browser.agent.state import AgentState
+from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.controller import Controller
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, SettingsError, UnknownSession
+from mcp_browser.server.calls import Answer, Call, SessionLease
+from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink, no_view
+from mcp_browser.server.runs.client import ClientModel, ClientWatcher
+from mcp_browser.server.runs.files import URI
+from mcp_browser.server.runs.long_calls import RunCalls
+from mcp_browser.server.runs.models import RunModels, run_models
+from mcp_browser.server.runs.params import (
+    GetTaskParams,
+    InstructParams,
+    ReplayTaskParams,
+    RunTaskParams,
+    TaskParams,
+)
+from mcp_browser.server.runs.results import answer, message, saved_answer
+from mcp_browser.server.runs.run import Run, Runs, SessionTurn
+from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found
+from mcp_browser.server.sessions.sessions import Sessions
+from mcp_browser.server.tasks import takes_tasks
+from mcp_browser.server.tool_groups import agent_tools
+from mcp_browser.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+IN_OWN_TABS = (
+    "Another task works in the session: this one works in tabs of its own, with a copy of its logins."
+)
+RESULT = "get_task tells its result."
+AGAIN = "Start it again with replay_task."
+TIDY_SECONDS = 3600.0  # How often folders of old runs are looked for
+LEAST_PROGRESS = 0.001  # By how many steps progress rises with a message for which no step was taken
+GOING_ON = frozenset({"task", "task_id", "wait"})  # The arguments of run_task that may go with a task_id
+
+
+class RunService:
+    """Starts and steers the runs of callers with the same settings."""
+
+    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        registry: Registry,
+        *,
+        wrote: Callable[[Run, str], None],
+        open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
+    ) -> None:
+        """Let agents use the actions of `registry`; `wrote` is called with each file a run has written."""
+        self._settings = settings
+        self._sessions = sessions
+        self._registry = registry
+        self._wrote = wrote
+        self._open_form = open_form
+        self._view_link = view_link
+        self._secrets: Secrets | None = None
+        self._tidy_at = 0.0
+        self._turns: WeakKeyDictionary[BrowserSession, SessionTurn] = WeakKeyDictionary()
+        self.saved = SavedRuns.of(settings.agent)
+        self.runs = Runs()
+        self.calls = RunCalls(self.runs, self.saved)
+
+    # -- the tools
+
+    async def run_task(self, call: Call, params: RunTaskParams) -> Answer:
+        """Start a task or go on with one, and wait for it where that is wanted."""
+        if call.params.request_state is not None:
+            # The call of a client that comes back with the answers it was asked for.
+            run = self.runs.find(call.params.request_state, call.principal)
+            if run is None:
+                raise not_found(call.params.request_state)
+            run.mailbox.deliver(call.params.input_responses)
+            return await self._attend(call, run)
+        goes_on = takes_tasks(call.request)
+        if not params.wait and not goes_on and "get_task" not in agent_tools(self._settings):
+            raise NotActionable(
+                "wait=false is of no use here: get_task is not offered.",
+                hint="Wait for the task, or start the server with --tools core,agent.",
+            )
+        attended = params.wait or goes_on
+        if params.task_id is None:
+            run = await self._start(call, params, attended=attended)
+        else:
+            _check_only_instructs(params)
+            run = await self._take_up(call, params.task_id, text=params.task, attended=attended)
+        return await self._answer(call, run, wait=params.wait)
+
+    async def get_task(self, call: Call, params: GetTaskParams) -> Answer:
+        """Return how a task stands, and its result once it has ended."""
+        run = self.runs.find(params.task_id, call.principal)
+        if run is None:
+            return saved_answer(self.saved.find(params.task_id, call.principal))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(params.wait_seconds):
+                while run.is_working:
+                    await run.news()
+        return answer(run)
+
+    async def pause_task(self, call: Call, params: TaskParams) -> Answer:
+        """Hold a task before its next step."""
+        run = self._working(call, params)
+        run.agent.control.pause()
+        return message(run, "It pauses before its next step; resume_task lets it go on.")
+
+    async def resume_task(self, call: Call, params: TaskParams) -> Answer:
+        """Let a task go on: a paused one, or one that the end of a server broke off."""
+        run = await self._take_up(call, params.task_id)
+        if isinstance(run.agent, AgentRun) and run.agent.taken_up:
+            return message(run, "It goes on: its last page is opened again, and elements have new indexes.")
+        return message(run, "It goes on.")
+
+    async def stop_task(self, call: Call, params: TaskParams) -> Answer:
+        """End a task with what it has reached."""
+        run = self._working(call, params)
+        await run.stop()
+        return answer(run)
+
+    async def add_instructions(self, call: Call, params: InstructParams) -> Answer:
+        """Instruct a task, or answer its question; it then goes on."""
+        run = await self._take_up(call, params.task_id, text=params.text, resume=False)
+        return message(run, "It is told before its next step.")
+
+    async def replay_task(self, call: Call, params: ReplayTaskParams) -> Answer:
+        """Do a recorded task again, without a model: as a run of its own."""
+        recorded = None
+        identifier = params.task_id or _task_of(params.history or "")
+        if identifier is not None:
+            run = self.runs.find(identifier, call.principal)
+            if run is not None and run.is_working:
+                why = f"The task has not ended ({run.status.value})."
+                raise NotActionable(why, hint="Wait with get_task.")
+            recorded = self.saved.find(identifier, call.principal).history
+        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            if recorded is None:
+                recorded = await self._history_in(lease.session, params.history or "")
+            run = self._replay(call, lease, params, recorded)
+            self._begin(call, run)
+        return await self._answer(call, run, wait=params.wait)
+
+    async def close(self) -> None:
+        """Break off what still runs."""
+        await self.runs.close()
+        self.calls.close()
+
+    # -- starting, and going on
+
+    async def _start(self, call: Call, params: RunTaskParams, *, attended: bool) -> Run:
+        # First, so that no session is opened where there is no model.
+        models = await run_models(self._settings.agent, call.request, params.model, attended=attended)
+        await self._tidy()
+        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            turn = self._turn_in(lease.session)
+            if params.if_busy == "refuse":
+                turn.check_free()
+            if params.if_busy == "own_tabs" and turn.holder is not None:
+                fork = await self._sessions.fork(call.principal, lease.session)
+                lease = replace(fork, told=(IN_OWN_TABS, *fork.told))  # noqa: PLW2901
+            run = self._new(call, lease, params, models)
+            self._begin(call, run)
+        return run
+
+    async def _take_up(
+        self,
+        call: Call,
+        identifier: str,
+        *,
+        text: str | None = None,
+        resume: bool = True,
+        attended: bool = False,
+    ) -> Run:
+        """Continue a run that works, waits, was broken off, or an earlier server left; `resume` a paused one.
+
+        Raises:
+            NotFound: there is none for this caller.
+            NotActionable: it has ended, or cannot go on here; the message says why.
+        """
+        run = self.runs.find(identifier, call.principal)
+        if run is not None and isinstance(run.agent, Replay):
+            if text is not None:
+                why = "A replay does what was recorded: it cannot be told more."
+                raise NotActionable(why, hint="Use run_task.")
+            if not run.is_working:
+                raise NotActionable(f"The replay has ended ({run.status.value}).", hint=AGAIN)
+        if run is None or not await self._has_its_session(call, run):
+            run = await self._from_folder(call, identifier, attended=attended)
+        check_not_ended(run.status)
+        if run.asks_client and not run.is_working and not attended:
+            raise NotActionable(
+                "This task asks the client's own model, which is only there while a call waits.",
+                hint=f'Go on with run_task(task_id="{run.id}", task="…").',
+            )
+        if text is not None:
+            assert isinstance(run.agent, AgentRun), "a replay is refused above"
+            run.agent.instruct(text)
+            if run.status is TaskStatus.NEEDS_PERSON:
+                # That is the answer: the person need not give it a second time.
+                run.mailbox.refuse_all()
+        if resume:
+            run.agent.control.resume()
+        if not run.is_working:
+            self._begin(call, run)
+        return run
+
+    async def _has_its_session(self, call: Call, run: Run) -> bool:
+        if run.is_working:
+            return True
+        if call.handle is not None and call.handle != run.lease.handle:
+            return False
+        try:
+            async with self._sessions.lease(call.request, call.principal, run.lease.handle) as lease:
+                return lease.session is run.agent.session
+        except UnknownSession:
+            return False
+
+    async def _from_folder(self, call: Call, identifier: str, *, attended: bool) -> Run:
+        """Make a run that goes on where a saved one ended.
+
+        Raises:
+            NotFound: there is none, or its state cannot be read.
+            InvalidArguments: an action or a secret that it had is not there any more.
+        """
+        saved = self.saved.find(identifier, call.principal)
+        if saved.history.replay_of is not None:
+            raise NotActionable("A replay that was broken off does not go on.", hint=AGAIN)
+        check_not_ended(saved.history.status)
+        models = await run_models(self._settings.agent, call.request, saved.record.model, attended=attended)
+        async with self._sessions.lease(call.request, call.principal, call.handle) as lease:
+            state: AgentState = TaskFolder(saved.folder).state(AgentState)
+            run = self._run(call, lease, models, saved.history, state, taken_up=True)
+        run.turn = saved.record.turns
+        earlier = self.runs.find(identifier, call.principal)
+        if earlier is not None:
+            earlier.lock.release()
+        run.lock.take()
+        self.runs.add(run)
+        return run
+
+    def _begin(self, call: Call, run: Run) -> None:
+        run.agent.watcher = ClientWatcher(run, call.request, self._open_form, self._view_link)
+        self.runs.add(run)
+        run.begin(lambda: self._hold_session(call, run))
+        if run.turn > 1:
+            self.saved.write_turn(run.id, run.principal, run.turn)
+
+    @contextlib.asynccontextmanager
+    async def _hold_session(self, call: Call, run: Run) -> AsyncGenerator[None]:
+        async with (
+            self._sessions.lease(call.request, run.principal, run.lease.handle),
+            self._turn_in(run.agent.session).take(run),
+        ):
+            yield
+
+    def _turn_in(self, session: BrowserSession) -> SessionTurn:
+        return self._turns.setdefault(session, SessionTurn())
+
+    def _working(self, call: Call, params: TaskParams) -> Run:
+        run = self.runs.find(params.task_id, call.principal)
+        if run is not None and run.is_working:
+            return run
+        status = run.status if run is not None else None
+        if status is None:
+            status = self.saved.find(params.task_id, call.principal).outcome().status
+        raise NotActionable(f"The task does not run ({status.value}).", hint=RESULT)
+
+    # -- waiting with the client
+
+    async def _answer(self, call: Call, run: Run, *, wait: bool) -> Answer:
+        if takes_tasks(call.request):
+            return self.calls.add(run).handle()
+        return await self._attend(call, run) if wait else answer(run)
+
+    async def _attend(self, call: Call, run: Run) -> Answer:
+        report = _Report(call, run)
+        try:
+            async with run.attend():
+                await run.mailbox.attend(
+                    call.request, lambda: not run.is_working, state=run.id, on_news=report.send
+                )
+        except asyncio.CancelledError:
+            await asyncio.shield(run.cancel())
+            raise
+        return answer(run)
+
+    # -- making a run
+
+    def _new(self, call: Call, lease: SessionLease, params: RunTaskParams, models: RunModels) -> Run:
+        """Make a run of what a call asks for, in the session lent to it.
+
+        Raises:
+            InvalidArguments: there is no such action or secret, a limit of cost that cannot be kept, or a
+                start_url outside allowed_domains.
+        """
+        task = self._task(params)
+        check_budget(task.budget, models.model.info)
+        check_start(task, self._settings)
+        history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
+        run = self._run(call, lease, models, history, AgentState())
+        self.saved.write_record(history.id, call.principal, model=params.model)
+        return run
+
+    def _replay(
+        self, call: Call, lease: SessionLease, params: ReplayTaskParams, recorded: AgentHistory
+    ) -> Run:
+        """Make a run that does a recorded one again, in the session lent to the call.
+
+        Raises:
+            InvalidArguments: there is no such variable or secret, or one is missing.
+        """
+        task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
+        history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
+        path = self.saved.folder_of(history.id)
+        replay = Replay(
+            recorded=recorded,
+            history=history,
+            controller=self._controller(recorded.task),
+            session=lease.session,
+            variables=Variables(recorded, params.variables),
+            secrets=self._secrets_of(call).only(params.secrets),
+            step_pictures=self._settings.agent.step_pictures,
+            element_seconds=params.element_seconds,
+        )
+        # Only now: what cannot be begun leaves nothing behind.
+        replay.folder = TaskFolder(path, lambda name: self._wrote(run, name))
+        self.saved.write_record(history.id, call.principal)
+        run = Run(
+            agent=replay, principal=call.principal, mailbox=Mailbox(), lock=FolderLock(path), lease=lease
+        )
+        return run
+
+    def _run(  # noqa: PLR0913 - the parts of a run
+        self,
+        call: Call,
+        lease: SessionLease,
+        models: RunModels,
+        history: AgentHistory,
+        state: AgentState,
+        *,
+        taken_up: bool = False,
+    ) -> Run:
+        settings, task = self._settings.agent, history.task
+        path, seconds = self.saved.folder_of(history.id), settings.model_timeout
+        judge = models.judge
+        agent = AgentRun(
+            history=history,
+            controller=self._controller(task),
+            session=lease.session,
+            model_client=ModelClient(model=models.model, fallback=models.fallback, seconds=seconds),
+            style=style_for(task, models.model.info, settings),
+            settings=settings,
+            judge_client=ModelClient(model=judge, seconds=seconds) if judge is not None else None,
+            secrets=self._secrets_of(call).only(task.secrets),
+            folder=TaskFolder(path, lambda name: self._wrote(run, name)),
+            state=state,
+            taken_up=taken_up,
+        )
+        run = Run(
+            agent=agent,
+            principal=call.principal,
+            mailbox=models.mailbox,
+            lock=FolderLock(path),
+            lease=lease,
+            asks_client=isinstance(models.model, ClientModel),
+        )
+        return run
+
+    def _task(self, params: RunTaskParams) -> Task:
+        budget = Budget(
+            steps=params.max_steps or self._settings.agent.max_steps,
+            seconds=params.max_seconds,
+            tokens=params.max_tokens,
+            cost=Decimal(str(params.max_cost)) if params.max_cost is not None else None,
+        )
+        same = params.model_dump(include=Task.model_fields.keys() & RunTaskParams.model_fields.keys())
+        return Task.model_validate({**same, "text": params.task, "budget": budget})
+
+    def _controller(self, task: Task) -> Controller:
+        return Controller(actions_for(task, self._registry, self._settings.tools), self._settings)
+
+    async def _history_in(self, session: BrowserSession, file: str) -> AgentHistory:
+        """Read the history that a file holds: one that the session may upload.
+
+        Raises:
+            ActionError: there is no such file, it may not be read, or it holds no history.
+        """
+        (path,) = await files_to_give(ActionContext(session=session, settings=self._settings), [file])
+        content = await anyio.to_thread.run_sync(path.read_bytes)
+        try:
+            return AgentHistory.model_validate_json(content)
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise InvalidArguments(
+                f"{path.name} holds no history of a task: {where or 'it'}: {problem['msg']}."
+            ) from None
+
+    def _secrets_of(self, call: Call) -> Secrets:
+        """Return the secrets that the caller may use."""
+        if self._secrets is None:
+            path = self._settings.agent.secrets
+            try:
+                self._secrets = load_secrets(path) if path is not None else Secrets()
+            except SettingsError as error:
+                logger.warning("%s", error)
+                text = "The server's secrets could be read at its start and cannot be now."
+                raise ActionError(text, hint="The server's log says why.") from error
+        return self._secrets.of(call.principal.label)
+
+    async def _tidy(self) -> None:
+        """Delete folders of old runs, once in a while."""
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY_SECONDS
+        settings = self._settings.agent
+        deleted = await anyio.to_thread.run_sync(
+            lambda: self.saved.prune(days=settings.tasks_days, megabytes=settings.tasks_mb)
+        )
+        if deleted:
+            logger.info("Deleted the folders of %d old tasks", len(deleted))
+
+
+def _task_of(address: str) -> str | None:
+    found = URI.fullmatch(address)
+    return found["task"] if found is not None and found["name"] == HISTORY_FILE else None
+
+
+def _check_only_instructs(params: RunTaskParams) -> None:
+    """Raise InvalidArguments where a call that goes on with a task gives it anew what it began with."""
+    given = [
+        name
+        for name, field in RunTaskParams.model_fields.items()
+        if name not in GOING_ON and getattr(params, name) != field.get_default(call_default_factory=True)
+    ]
+    if given:
+        raise InvalidArguments(
+            f"A task goes on as it was set up: {', '.join(given)} cannot be given with task_id.",
+            hint="Leave that out, or start another task without task_id.",
+        )
+
+
+class _Report:
+    """Sends a run's progress to the client of a call: it always rises, and each message is sent once."""
+
+    def __init__(self, call: Call, run: Run) -> None:
+        self._call = call
+        self._run = run
+        self._amount = -1.0
+        self._last = ""
+
+    async def send(self) -> None:
+        progress = self._run.progress
+        if progress is None or str(progress) == self._last:
+            return
+        self._last = str(progress)
+        self._amount = max(progress.amount, self._amount + LEAST_PROGRESS)
+        total = max(progress.steps, self._amount)
+        await self._call.request.session.report_progress(self._amount, total, self._last)

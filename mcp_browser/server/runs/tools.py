@@ -1,0 +1,125 @@
+"""run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from mcp_browser.actions.registry import Registry
+from mcp_browser.server.calls import Answer, Call, Handler, ServerTool, server_tool
+from mcp_browser.server.elicitation import OpenForm, ViewLink, no_view
+from mcp_browser.server.principals import Principal
+from mcp_browser.server.runs.files import TaskFiles
+from mcp_browser.server.runs.params import (
+    GetTaskParams,
+    InstructParams,
+    ReplayTaskParams,
+    RunTaskParams,
+    TaskParams,
+)
+from mcp_browser.server.sessions.sessions import Sessions
+from mcp_browser.server.tasks import LongCall
+from mcp_browser.server.tool_groups import agent_tools
+from mcp_browser.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp_browser.server.runs.run import Run
+    from mcp_browser.server.runs.service import RunService
+
+
+_TOOLS: dict[str, tuple[type[BaseModel], str]] = {
+    "run_task": (RunTaskParams, "Let the built-in agent do a whole task in this browser, and report."),
+    "get_task": (GetTaskParams, "Tell how a task stands, and its result once it has ended."),
+    "pause_task": (TaskParams, "Hold a task before its next step."),
+    "resume_task": (TaskParams, "Let a task go on: a paused one, or one that the end of a server broke off."),
+    "stop_task": (TaskParams, "End a task with what it has reached."),
+    "add_instructions": (InstructParams, "Tell a task something, or answer its question; it then goes on."),
+    "replay_task": (ReplayTaskParams, "Do a recorded task again, without a model."),
+}
+"""The parameters and the description of each tool; the method of that name of `RunService` does its work."""
+
+_IN_SESSION = frozenset({"run_task", "resume_task", "replay_task"})
+
+
+class RunTools:
+    """The tools of the built-in agent, for callers with the same settings."""
+
+    def __init__(  # noqa: PLR0913 - the parts of a server, most of them by keyword
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        registry: Registry,
+        *,
+        files: TaskFiles | None = None,
+        open_form: OpenForm | None = None,
+        view_link: ViewLink = no_view,
+    ) -> None:
+        """Let agents use the actions of `registry`; what they write is listed by `files`."""
+        self._settings = settings
+        self._sessions = sessions
+        self._registry = registry
+        self._open_form = open_form
+        self._view_link = view_link
+        self.files = files or TaskFiles(sessions)
+        self.files.follow(self._runs, self._folder_for)
+
+    def tools(self) -> Sequence[ServerTool]:
+        """Those that the settings offer."""
+        offered = agent_tools(self._settings)
+        return tuple(tool for tool in self.all_tools() if tool.name in offered)
+
+    def all_tools(self) -> Sequence[ServerTool]:
+        """All there are."""
+        return [
+            server_tool(
+                self._handler(name, text),
+                param_model=model,
+                in_session=False,
+                takes_session=name in _IN_SESSION,
+                read_only=name == "get_task",
+            )
+            for name, (model, text) in _TOOLS.items()
+        ]
+
+    def _handler(self, name: str, description: str) -> Handler[Any]:
+        async def handler(call: Call, params: Any) -> Answer:
+            work: Handler[Any] = getattr(self._service, name)
+            return await work(call, params)
+
+        handler.__name__, handler.__doc__ = name, description
+        return handler
+
+    async def find_call(self, identifier: str, principal: Principal) -> LongCall | None:
+        """Return the long call of that identifier; None where this caller has none."""
+        return await self._service.calls.find(identifier, principal)
+
+    async def close(self) -> None:
+        """End what still runs."""
+        if self._is_used:
+            await self._service.close()
+
+    def _runs(self) -> "list[Run]":
+        return list(self._service.runs) if self._is_used else []
+
+    def _folder_for(self, task: str, principal: Principal) -> Path:
+        return self._service.saved.folder_for(task, principal)
+
+    @property
+    def _is_used(self) -> bool:
+        return "_service" in self.__dict__
+
+    @cached_property
+    def _service(self) -> "RunService":
+        module = import_module("mcp_browser.server.runs.service")
+        made: RunService = module.RunService(
+            self._settings,
+            self._sessions,
+            self._registry,
+            wrote=self.files.written,
+            open_form=self._open_form,
+            view_link=self._view_link,
+        )
+        return made

@@ -1,1 +1,0 @@
-"""MCP's tasks extension."""

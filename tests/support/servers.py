@@ -1,0 +1,25 @@
+"""A server in this process that offers everybody the same."""
+
+from collections.abc import Iterable
+
+from mcp_browser.controller import Controller
+from mcp_browser.server.app import BrowserServer, create_server
+from mcp_browser.server.calls import ServerTool
+from mcp_browser.server.offers import Offers
+from mcp_browser.server.resources.catalog import ResourceProvider
+from mcp_browser.server.sessions.sessions import Sessions
+from mcp_browser.server.tasks import FindCall
+from mcp_browser.server.tools import Tools
+
+
+def server_of(
+    controller: Controller,
+    sessions: Sessions,
+    tools: Iterable[ServerTool] = (),
+    resources: Iterable[ResourceProvider] = (),
+    *,
+    find_call: FindCall | None = None,
+) -> BrowserServer:
+    """The controller's actions and `tools`, in these sessions."""
+    offers = Offers.same(Tools(controller, sessions, tools))
+    return create_server(offers, sessions, resources, find_call=find_call)
