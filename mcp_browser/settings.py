@@ -28,8 +28,8 @@ from pydantic import (
     model_validator,
 )
 
-from mcp_browser.destinations import DestinationPattern
 from mcp_browser.errors import SettingsError
+from mcp_browser.hosts import THIS_MACHINE, HostPattern
 
 LOCALE = r"^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?$"
 """Language, script and region, as BCP 47 has them."""
@@ -149,7 +149,7 @@ def _public_url(value: str) -> str:
 def _issuer(value: str) -> str:
     parts = _split_address(value)
     # Who could change the keys on their way could sign tokens of their own.
-    if parts is None or (parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}):
+    if parts is None or (parts.scheme == "http" and parts.hostname not in THIS_MACHINE):
         raise ValueError("an https:// address (http:// on this machine only), exactly as the tokens name it")
     return value
 
@@ -171,7 +171,7 @@ def _origins(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _destinations(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
-        DestinationPattern.parse(value)
+        HostPattern.parse(value)
     return values
 
 

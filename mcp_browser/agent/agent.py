@@ -30,9 +30,9 @@ from mcp_browser.agent.side_prompts import read_data
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
-from mcp_browser.browser.addresses import origin_of_page
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
+from mcp_browser.hosts import Origin
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
 from mcp_browser.text import counted, cut
@@ -380,7 +380,8 @@ class Agent(TaskRun):
         self.run_status.set(TaskStatus.NEEDS_PERSON)
         self.run_status.obstacle = question.obstacle
         await self._tell_status()
-        site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
+        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
+        site = str(origin) if origin else None
         asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
         told = await with_browser(self.session.takeover, question, asked)
         if told is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import h11
 
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Headers, network_code_of
-from mcp_browser.browser.egress.policy import Refusal, Refused, destination_of
-from mcp_browser.destinations import Destination
+from mcp_browser.browser.egress.policy import Refusal, Refused
+from mcp_browser.hosts import Origin
 
 if TYPE_CHECKING:
     from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
@@ -42,7 +42,7 @@ class Exchange:
         )
         self._admitted: EgressPass | None = None
         self._site: _Peer | None = None
-        self._site_is: Destination | None = None
+        self._site_is: Origin | None = None
         self._by_proxy: Headers | None = None
 
     async def run(self) -> None:
@@ -73,7 +73,7 @@ class Exchange:
         if request.method == b"CONNECT":
             await self._tunnel(admitted, request)
             return False
-        to = destination_of(request.target.decode("latin-1"))
+        to = Origin.of(request.target.decode("latin-1"))
         if to is None or to.scheme != "http":
             await self._refuse(400)
             return False
@@ -86,7 +86,7 @@ class Exchange:
     # -- tunnels
 
     async def _tunnel(self, admitted: "EgressPass", request: h11.Request) -> None:
-        secure = destination_of(f"https://{request.target.decode('latin-1')}")
+        secure = Origin.of(f"https://{request.target.decode('latin-1')}")
         if secure is None:
             await self._refuse(400)
             return
@@ -118,7 +118,7 @@ class Exchange:
         admitted: "EgressPass",
         site: Connection,
         refusals: list[Refusal | None],
-        destinations: tuple[Destination, Destination],
+        destinations: tuple[Origin, Origin],
     ) -> None:
         """Pass bytes on both ways until both ends have closed, or one has broken off."""
         browser = self._browser
@@ -145,7 +145,7 @@ class Exchange:
 
     # -- plain requests
 
-    async def _forward(self, admitted: "EgressPass", request: h11.Request, to: Destination) -> bool:
+    async def _forward(self, admitted: "EgressPass", request: h11.Request, to: Origin) -> bool:
         if (refusal := admitted.policy.refusal(to)) is not None:
             admitted.failed(to, refusal)
             return False
@@ -159,7 +159,7 @@ class Exchange:
         # Without an answer the browser tells of an error, and no page reads one of ours.
         return False
 
-    async def _reach(self, admitted: "EgressPass", to: Destination) -> "_Peer":
+    async def _reach(self, admitted: "EgressPass", to: Origin) -> "_Peer":
         """The connection to the site: that of the request before where it leads there, too."""
         site = self._site
         if site is not None and self._site_is == to and site.may_go_on():

@@ -5,17 +5,9 @@ import ipaddress
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
-from mcp_browser.destinations import (
-    Destination,
-    DestinationPattern,
-    IpAddress,
-    address_in,
-    addresses_written,
-    kind_of,
-)
 from mcp_browser.errors import BlockedUrl
+from mcp_browser.hosts import HostPattern, IpAddress, Origin, address_in, addresses_written, kind_of
 from mcp_browser.settings import EgressSettings
 from mcp_browser.text import cut_address
 
@@ -28,7 +20,7 @@ class Refusal:
     """Why a destination is not connected to: the flag of the rule, and a sentence that names it."""
 
     rule: str
-    destination: Destination
+    destination: Origin
     why: str
     hint: str
 
@@ -37,8 +29,8 @@ class Refusal:
 
     def error(self, url: str) -> BlockedUrl:
         """The error for an address that could not be opened for this reason."""
-        itself = destination_of(url) == self.destination
-        there = "is" if itself else f"leads to {self.destination}, which is"
+        itself = Origin.of(url) == self.destination
+        there = "is" if itself else f"leads to {self.destination.authority}, which is"
         return BlockedUrl(f"{cut_address(url)} {there} {self}.", hint=self.hint)
 
 
@@ -57,59 +49,60 @@ class EgressPolicy:
     What is blocked stays so although it is allowed, too. Without `allow` everything is that is not blocked.
     """
 
-    allow: tuple[DestinationPattern, ...] = ()
-    block: tuple[DestinationPattern, ...] = ()
+    allow: tuple[HostPattern, ...] = ()
+    block: tuple[HostPattern, ...] = ()
     block_private: bool = False
-    allow_private: tuple[DestinationPattern, ...] = field(default=())
+    allow_private: tuple[HostPattern, ...] = field(default=())
 
     @classmethod
     def of(cls, settings: EgressSettings, *, remote: bool) -> "EgressPolicy":
         """What settings say; `remote`: for clients on other machines, whom this network is closed to."""
         patterns = (settings.allow_domains, settings.block_domains, settings.allow_private)
-        allow, block, private = (tuple(map(DestinationPattern.parse, texts)) for texts in patterns)
+        allow, block, private = (tuple(map(HostPattern.parse, texts)) for texts in patterns)
         blocks = settings.blocks_private(remote=remote)
         return cls(allow=allow, block=block, block_private=blocks, allow_private=private)
 
-    def refusal(self, to: Destination) -> Refusal | None:
+    def refusal(self, to: Origin) -> Refusal | None:
         """Why a destination is not connected to, as far as it shows before its name is looked up."""
-        if blocking := next((pattern for pattern in self.block if pattern.matches(to)), None):
-            why = f"{to} is on the list" + (f" ({blocking.text})" if blocking.text != str(to) else "")
+        written, host = addresses_written(to.host), to.authority
+        if blocking := next((pattern for pattern in self.block if pattern.matches(to, written)), None):
+            why = f"{host} is on the list" + (f" ({blocking.text})" if blocking.text != host else "")
             return Refusal("--block-domains", to, why, "Go elsewhere.")
-        if self.allow and not any(pattern.matches(to) for pattern in self.allow):
+        if self.allow and not any(pattern.matches(to, written) for pattern in self.allow):
             named = ", ".join(pattern.text for pattern in self.allow[:SHOWN])
             more = ", …" if len(self.allow) > SHOWN else ""
-            return Refusal("--allow-domains", to, f"{to} is not on the list", f"Allowed: {named}{more}.")
-        written = addresses_written(to.host)
+            return Refusal("--allow-domains", to, f"{host} is not on the list", f"Allowed: {named}{more}.")
         if self.checks_addresses(to) and written and not self.public(written):
             kind = _kind(written[0])
             is_name = address_in(to.host) is None
             return self.private_refusal(to, f"{to.host} {'leads to' if is_name else 'is'} {kind}")
         return None
 
-    def refusal_of(self, to: Destination, addresses: Iterable[IpAddress]) -> Refusal | None:
+    def refusal_of(self, to: Origin, addresses: Iterable[IpAddress]) -> Refusal | None:
         """Why a destination is not connected to although its name passed: where the name leads."""
         for address in addresses:
-            if blocking := next((one for one in self.block if one.leads_to(to, address)), None):
-                why = f"{to} leads to an address on the list ({blocking.text})"
+            if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
+                why = f"{to.authority} leads to an address on the list ({blocking.text})"
                 return Refusal("--block-domains", to, why, "Go elsewhere.")
         return None
 
-    def checks_addresses(self, to: Destination) -> bool:
+    def checks_addresses(self, to: Origin) -> bool:
         """Whether the addresses behind a destination have to be public."""
-        return self.block_private and not any(pattern.matches(to) for pattern in self.allow_private)
+        written = addresses_written(to.host)
+        return self.block_private and not any(one.matches(to, written) for one in self.allow_private)
 
     def public(self, addresses: Iterable[IpAddress]) -> list[IpAddress]:
         """Those of the addresses that are public."""
         return [address for address in addresses if not _kind(address)]
 
-    def private_refusal(self, to: Destination, why: str) -> Refusal:
+    def private_refusal(self, to: Origin, why: str) -> Refusal:
         """The refusal of a destination that the public network does not lead to."""
         host = f"[{to.host}]" if ":" in to.host else to.host
         return Refusal(
             "--block-private", to, why, f"The setting --allow-private {host} lifts the rule for it."
         )
 
-    def leads_to(self, to: Destination, addresses: Iterable[IpAddress]) -> Refusal:
+    def leads_to(self, to: Origin, addresses: Iterable[IpAddress]) -> Refusal:
         """The refusal of a name none of whose addresses is public. Which they are is not told."""
         kind = _kind(next(iter(addresses))) or "no public address"
         return self.private_refusal(to, f"{to.host} leads to {kind}")
@@ -120,22 +113,10 @@ class EgressPolicy:
         Raises:
             BlockedUrl: it is not allowed; the message names the rule.
         """
-        to = destination_of(url)
+        to = Origin.of(url)
         refusal = self.refusal(to) if to is not None else None
         if refusal is not None:
             raise refusal.error(url)
-
-
-def destination_of(url: str) -> Destination | None:
-    """Where an address leads; None where it leads nowhere on the network, or is none."""
-    try:
-        parts = urlsplit(url)
-        scheme = {"http": "http", "ws": "http", "https": "https", "wss": "https"}.get(parts.scheme)
-        if scheme is None or not parts.hostname:
-            return None
-        return Destination(scheme, parts.hostname, parts.port or (443 if scheme == "https" else 80))
-    except ValueError:
-        return None
 
 
 def _kind(address: IpAddress) -> str:

@@ -10,10 +10,10 @@ from collections import OrderedDict
 
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Dialer
 from mcp_browser.browser.egress.exchange import Exchange
-from mcp_browser.browser.egress.policy import EgressPolicy, Refusal, destination_of
+from mcp_browser.browser.egress.policy import EgressPolicy, Refusal
 from mcp_browser.browser.own_task import JoinedStart
-from mcp_browser.destinations import Destination
 from mcp_browser.errors import BlockedUrl
+from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class EgressPass:
         self.password = secrets.token_urlsafe(24)
         self.greeted = asyncio.Event()
         """Set once its browser has said who it is."""
-        self._why: OrderedDict[Destination, tuple[float, Refusal | str]] = OrderedDict()
+        self._why: OrderedDict[Origin, tuple[float, Refusal | str]] = OrderedDict()
         self._untold: dict[str, Refusal] = {}
         self._more = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -51,13 +51,13 @@ class EgressPass:
         """The value of `Proxy-Authorization` that it is known by."""
         return b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
 
-    def failed(self, to: Destination, why: Refusal | str) -> None:
+    def failed(self, to: Origin, why: Refusal | str) -> None:
         """Remember why a destination was not connected to: a refusal, or the browser's code for it."""
         _, known = self._why.get(to, (0.0, None))
         if isinstance(why, Refusal) and not isinstance(known, Refusal):
             if len(self._untold) < TOLD:
-                self._untold[str(to)] = why
-            elif str(to) not in self._untold:
+                self._untold[to.authority] = why
+            elif to.authority not in self._untold:
                 self._more += 1
         self._why[to] = (time.monotonic(), why)
         self._why.move_to_end(to)
@@ -71,22 +71,22 @@ class EgressPass:
             url: the address.
             since: only what happened from then on counts, on the monotonic clock.
         """
-        to = destination_of(url)
+        to = Origin.of(url)
         at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
         if why is None or at < since:
             later = ((at, why) for at, why in reversed(self._why.values()) if at >= since)
             why = next((why for _, why in later if isinstance(why, Refusal)), None)
         if isinstance(why, Refusal):
-            self._untold.pop(str(why.destination), None)
+            self._untold.pop(why.destination.authority, None)
             return why.error(url)
         return why
 
     def page_failed(self, url: str) -> None:
         """Report again why, where it was a page that was blocked, and not a part of one."""
-        to = destination_of(url)
+        to = Origin.of(url)
         _, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
-        if isinstance(why, Refusal):
-            self._untold[str(to)] = why
+        if to is not None and isinstance(why, Refusal):
+            self._untold[to.authority] = why
 
     def notices(self) -> tuple[str, ...]:
         """A sentence about the hosts that were blocked since the last one."""

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_browser.browser.egress.dialing import NameCache
 from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
-from mcp_browser.destinations import IpAddress
+from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import EgressSettings
 from tests.support.site import Site
 
