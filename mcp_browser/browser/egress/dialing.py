@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.egress.policy import EgressPolicy, Refused
+from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefused
 from mcp_browser.hosts import IpAddress, Origin, address_in
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Dialer:
         """A tunnel to a destination.
 
         Raises:
-            Refused: the policy does not allow it.
+            EgressRefused: the policy does not allow it.
             OSError: it cannot be reached; TimeoutError: not in time.
         """
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -131,12 +131,12 @@ class Dialer:
                 raise
             # Whoever is asked for the name itself would lead it anywhere.
             why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
-            raise Refused(policy.private_refusal(to, why)) from None
+            raise EgressRefused(policy.private_refusal(to, why)) from None
         if refusal := policy.refusal_of(to, found):
-            raise Refused(refusal)
+            raise EgressRefused(refusal)
         allowed = policy.public(found) if checks else found
         if not allowed:
-            raise Refused(policy.leads_to(to, found))
+            raise EgressRefused(policy.leads_to(to, found))
         return list(map(str, allowed))
 
     async def _to_first(self, hosts: list[str], port: int) -> Streams:
