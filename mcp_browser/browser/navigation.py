@@ -14,7 +14,7 @@ from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.page_block import PageBlock
+from mcp_browser.browser.page_guard import PageGuard
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
@@ -45,7 +45,7 @@ class _NavigatingTab(Protocol):
     id: int
     page: Page
     activity: Activity
-    block: PageBlock
+    block: PageGuard
 
     @property
     def cdp(self) -> CDPSession: ...

@@ -11,9 +11,8 @@ from typing import Protocol
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition, begin, within
 from mcp_browser.browser.fair_semaphore import SessionLock
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin, within
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
@@ -89,7 +88,7 @@ class Takeover:
         self._url_before = ""
         self._past_seconds = 0.0
         self._taken_at = 0.0
-        self.changed = Wakeup()
+        self.changed = Condition()
         self.ended = -math.inf
 
     @property

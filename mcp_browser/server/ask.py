@@ -19,7 +19,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 
 PERSON_SECONDS = 900.0  # How long a person may take to say yes or no
 WITHDRAWING_SECONDS = 1.0  # How long it may take to tell a client that a question is withdrawn
@@ -115,7 +115,7 @@ class Mailbox:
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}
         self._numbers = itertools.count(1)
-        self.news = Wakeup()
+        self.news = Condition()
 
     async def ask(self, request: Request) -> Response | None:
         """The client's answer; None where it will not or can not give one."""

@@ -12,8 +12,8 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.server.principals import Principal
 from mcp_browser.server.tasks.long_calls import TaskHandle

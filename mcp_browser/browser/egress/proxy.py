@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import logging
 
+from mcp_browser.browser.concurrency import SingleFlight
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Dialer
 from mcp_browser.browser.egress.exchange import ProxyConnection
 from mcp_browser.browser.egress.policy import NAME, EgressPass, EgressPolicy
-from mcp_browser.browser.own_task import JoinedStart
 from mcp_browser.settings import EgressSettings
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class EgressProxy:
         self.dialer = Dialer(upstream)
         self._passes: dict[bytes, EgressPass] = {}
         self._server: asyncio.Server | None = None
-        self._start = JoinedStart(self._listen)
+        self._start = SingleFlight(self._listen)
         self._connections: set[asyncio.Task[None]] = set()
 
     @property

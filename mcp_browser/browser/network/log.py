@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import BrowserContext, Page, Request, Response, WebSocket
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.network.exchange import Exchange, SocketMessage, secrets_sent
-from mcp_browser.browser.next_event import Wakeup
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
@@ -45,7 +45,7 @@ class NetworkLog(SessionPlugin):
         self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._weight = 0
-        self._wakeup = Wakeup()
+        self._wakeup = Condition()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
         self.since: float | None = None  # Beginning of the recording where pages were there, since 1970

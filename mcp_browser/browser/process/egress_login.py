@@ -7,8 +7,8 @@ and windows, too. Playwright's own way would hold back every request of every pa
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.egress.policy import NAME
-from mcp_browser.browser.own_task import begin
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserUnavailable
 

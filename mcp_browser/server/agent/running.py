@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.errors import ActionError
 from mcp_browser.server.agent.saved import Claim
 from mcp_browser.server.ask import Mailbox

@@ -16,12 +16,12 @@ import anyio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.concurrency import finish
 from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact
 from mcp_browser.browser.files.disk import ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.own_task import finish
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession

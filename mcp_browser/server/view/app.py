@@ -22,7 +22,7 @@ from mcp_browser import __version__
 from mcp_browser.actions.catalog import SHOW_BROWSER, view_tools
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.ask import APP_URI, shows_apps

@@ -10,8 +10,8 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.input import Button, Modifier
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.takeover import TakeoverHolder

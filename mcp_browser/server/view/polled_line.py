@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.server.view.viewer import LineClosed
 
@@ -31,7 +31,7 @@ class PolledLine:
         self._undrawn = 0
         self._polls = 0
         self._polled = time.monotonic()
-        self._changed = Wakeup()
+        self._changed = Condition()
         self.closed = False
 
     # -- for the page

@@ -22,7 +22,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from mcp_browser.browser.own_task import JoinedStart, begin, within
+from mcp_browser.browser.concurrency import SingleFlight, begin, within
 from mcp_browser.browser.process.own_chrome.finding import FILE, HOW_TO_ALLOW, OwnBrowser, find_own_browser
 from mcp_browser.browser.process.own_chrome.own_targets import OwnTargets
 from mcp_browser.browser.process.shared.targets import Leaving
@@ -95,7 +95,7 @@ class Relay:
         """
         self._wanted = wanted
         self._may_use = allows(tabs)
-        self._connect = JoinedStart(self._start)
+        self._connect = SingleFlight(self._start)
         self._browser: OwnBrowser | None = None
         self._socket: ClientConnection | None = None
         self._server: Server | None = None
