@@ -28,7 +28,7 @@ from mcp_browser.actions.registry import is_typed_in
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded
 from mcp_browser.errors import ActionError, Refused, SettingsError
-from mcp_browser.policy import origin_of
+from mcp_browser.hosts import origin_of
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings

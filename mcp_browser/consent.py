@@ -11,7 +11,8 @@ from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError, McpBrowserError, Refused
-from mcp_browser.policy import Policy, Rule, Target, origin_of, plain
+from mcp_browser.hosts import origin_of
+from mcp_browser.policy import Policy, Rule, Target, plain
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import clean_text, cut, cut_address

@@ -20,22 +20,19 @@ import tomllib
 import unicodedata
 from pathlib import Path
 from typing import Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import SettingsError
+from mcp_browser.hosts import HostPattern, Origin
 
 Decision = Literal["allow", "ask", "deny"]
 Reach = Literal["elements", "page", "view", "anything"]
 """What an action acts on: elements that are known when it does, the page as a whole, only what is seen of it,
 or what nobody knows, as a script."""
 
-_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Co", "Cn"})
-_HOST = re.compile(r"(?<=://)[^\[:/]+")
-_ORIGIN = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*)://[^/?#@\s]+|null|file://|\*", re.IGNORECASE)
+_WORDS = ("null", "file://", "*")  # Origins that are no host's, and any at all
 
 
 class Target(BaseModel):
@@ -79,11 +76,8 @@ class Rule(BaseModel):
     @classmethod
     def _are_origins(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         for value in values:
-            if not _ORIGIN.fullmatch(value):
-                raise ValueError(f"{value!r} is no origin such as https://*.example.com, or null")
-        return tuple(
-            _without_port(_HOST.sub(lambda host: ascii_host(host[0]), value.lower())) for value in values
-        )
+            _fits(value, "null")
+        return values
 
     @model_validator(mode="after")
     def _says_what(self) -> Self:
@@ -109,7 +103,7 @@ class Rule(BaseModel):
         """
         allows = self.decision == "allow"
         origins = (target.origin,) if allows else target.origins
-        if self.origins and not any(_is_like(origin, self.origins) for origin in origins):
+        if self.origins and not any(_fits(pattern, origin) for pattern in self.origins for origin in origins):
             return False
         if not self.is_about_elements:
             return True
@@ -173,35 +167,18 @@ def load_policy(path: Path) -> Policy:
         raise SettingsError(f"policy: {path} is no TOML: {' '.join(str(error).split())}") from None
 
 
-def origin_of(url: str) -> str:
-    """The origin of an address, such as `https://example.com:8443`; `null` where it has none."""
+def _fits(pattern: str, origin: str) -> bool:
+    """Whether a rule's pattern names an origin; a host that ends with `*` takes in all its ports."""
+    if pattern.lower() in _WORDS:
+        return pattern == "*" or pattern.lower() == origin
+    text, to = re.sub(r"(://[^:]*\*)$", r"\1:*", pattern), Origin.of(origin)
+    if "://" not in text:
+        raise ValueError(f"{pattern!r} is no origin such as https://*.example.com, or null")
     try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return "null"
-    if parts.scheme == "file":
-        return "file://"
-    if parts.scheme not in _PORTS or not parts.hostname:
-        return "null"
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname.rstrip(".")
-    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS[parts.scheme]) else "")
-
-
-def _without_port(origin: str) -> str:
-    for scheme, port in _PORTS.items():
-        if origin.startswith(f"{scheme}://"):
-            return origin.removesuffix(f":{port}")
-    return origin
-
-
-def _is_like(origin: str, patterns: tuple[str, ...]) -> bool:
-    for pattern in patterns:
-        # As with domains elsewhere, `*.example.com` takes example.com in.
-        alike = (pattern, pattern.replace("://*.", "://", 1)) if "://*." in pattern else (pattern,)
-        if any(fnmatch.fnmatchcase(origin, one.replace("[", "[[]")) for one in alike):
-            return True
-    return False
+        parsed = HostPattern.parse(text, any_scheme=True)
+    except ValueError as error:
+        raise ValueError(f"{pattern!r} is no origin; origins are null, and {error}") from None
+    return to is not None and parsed.matches(to, strict=True)
 
 
 def plain(text: str) -> str:

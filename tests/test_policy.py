@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.errors import SettingsError
-from mcp_browser.policy import Policy, Rule, Target, load_policy, origin_of
+from mcp_browser.policy import Policy, Rule, Target, load_policy
 
 SHOP = "https://shop.example"
 
@@ -75,22 +75,6 @@ def test_actions_that_only_read_have_to_be_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "origin"),
-    [
-        ("https://Shop.Example:443/a?b", SHOP),
-        ("http://[::1]:8080/", "http://[::1]:8080"),
-        ("https://shop.example.", SHOP),
-        ("file:///etc/passwd", "file://"),
-        ("about:blank", "null"),
-        ("https://a:99999999/", "null"),
-        ("", "null"),
-    ],
-)
-def test_origins_of_addresses(url: str, origin: str) -> None:
-    assert origin_of(url) == origin
-
-
-@pytest.mark.parametrize(
     ("origin", "pattern", "fits"),
     [
         (SHOP, "https://shop.example:443", True),
@@ -98,6 +82,19 @@ def test_origins_of_addresses(url: str, origin: str) -> None:
         ("https://evilshop.example", "https://*.shop.example", False),
         ("http://[::1]:1", "http://[::1]:*", True),
         ("http://shop.example", SHOP, False),
+        (SHOP, "https://*", True),
+        (f"{SHOP}:8443", "https://*", True),
+        (f"{SHOP}:8443", "https://*.example", False),
+        (f"{SHOP}:8443", "https://shop.ex*", True),
+        (f"{SHOP}:8443", f"{SHOP}:8*", True),
+        (SHOP, f"{SHOP}:*", True),
+        ("http://shop.example", "*://shop.example", True),
+        ("https://xn--bcher-kva.example", "https://Bücher.example", True),
+        (SHOP, "ftp://shop.example", False),
+        ("null", "null", True),
+        ("file://", "file://", True),
+        ("null", "https://*", False),
+        ("file://", "*", True),
     ],
 )
 def test_origins_of_rules(origin: str, pattern: str, fits: bool) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.network.exchange import ToldExchange
-from mcp_browser.browser.network.log import Exchange
+from mcp_browser.browser.network.exchange import Exchange, ToldExchange
 from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.text import cut
 

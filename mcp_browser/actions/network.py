@@ -15,8 +15,8 @@ from mcp_browser.actions.listing import list_part
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
-from mcp_browser.browser.network.exchange import tell
-from mcp_browser.browser.network.log import Exchange, NetworkLog
+from mcp_browser.browser.network.exchange import Exchange, tell
+from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.errors import DeadlineExceeded
 from mcp_browser.privacy.hiding import hide, hide_in

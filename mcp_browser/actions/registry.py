@@ -16,9 +16,9 @@ from pydantic.fields import FieldInfo
 from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.addresses import is_on
 from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
+from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from mcp_browser.actions.page_tools import answer_of
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.errors import NotFound, ScriptFailed
-from mcp_browser.policy import origin_of
+from mcp_browser.hosts import origin_of
 from mcp_browser.text import quoted
 
 tabs = Registry(group="core")

@@ -24,9 +24,9 @@ from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
-from mcp_browser.browser.addresses import origin_of_page
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, ContextTooLong, InvalidOutput, ModelError
+from mcp_browser.hosts import Origin
 from mcp_browser.llm.messages import Usage
 from mcp_browser.settings import AgentSettings
 from mcp_browser.text import counted, cut
@@ -419,7 +419,8 @@ class AgentRun(TaskRun):
         self._set_status(TaskStatus.NEEDS_PERSON)
         self.obstacle = question.obstacle
         await self._report_status()
-        site = origin_of_page(self.history.urls_in_order[-1]) if self.history.urls else None
+        origin = Origin.of(self.history.urls_in_order[-1]) if self.history.urls else None
+        site = str(origin) if origin else None
         asked = question.put(self.watcher, site=site, secrets=self.secrets, control=self.control)
         answer = await with_browser(self.session.takeover, question, asked)
         if answer is not None:

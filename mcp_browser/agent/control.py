@@ -5,7 +5,7 @@ from typing import Protocol
 from pydantic import BaseModel, SecretStr
 
 from mcp_browser.agent.task import TaskStatus
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.text import cut
 
 LONGEST_ACTION = 120  # How much of an action progress shows, characters
@@ -76,7 +76,7 @@ class Control:
         self.stopping = False
         self.closing = False
         self.instructions: list[str] = []
-        self._changed = Wakeup()
+        self._changed = Condition()
 
     def pause(self) -> None:
         """Wait before the next step."""

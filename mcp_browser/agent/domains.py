@@ -6,10 +6,11 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.addresses import check_url, is_on
+from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BlockedUrl
+from mcp_browser.hosts import is_on
 from mcp_browser.privacy.addresses import MARK
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address

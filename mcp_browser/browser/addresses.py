@@ -1,13 +1,9 @@
 """Which addresses may be opened, and what a loosely written one means."""
 
-import fnmatch
 import ipaddress
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
-from mcp_browser.destinations import ascii_host
 from mcp_browser.errors import BlockedUrl, NavigationError
 from mcp_browser.privacy.addresses import MARK
 from mcp_browser.settings import Settings
@@ -16,11 +12,6 @@ MAX_URL = 2_000_000  # Longest address that Chromium navigates to, in characters
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(?=:)")
 _HOST_AND_PORT = re.compile(r"[^\s/?#:@]+:\d{1,5}(?=[/?#]|$)")
 _HOST = re.compile(r"(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?", re.UNICODE)
-_ORIGIN = re.compile(
-    r"(?:(?P<scheme>https?)://)?(?P<host>\[[0-9a-f:.]+\]|[^\s/:@?#\[\]]+)(?::(?P<port>\d{1,5}|\*))?/?"
-)
-_PORTS = {"http": 80, "https": 443}
-_THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f]")
 _DATA_TYPES = re.compile(
     r"data:(?:text/|image/|application/(?:json|xml|xhtml\+xml|pdf)\b|[;,])", re.IGNORECASE
@@ -80,65 +71,6 @@ def blocked_page(url: str) -> BlockedUrl:
         f"The page went to {url}, which is not allowed: {scheme_of(url)}: addresses are blocked.",
         hint="Go elsewhere with go_to_url. The setting --allow-file-urls lifts the rule for files.",
     )
-
-
-def is_on(url: str, patterns: Iterable[str]) -> bool:
-    """Whether an address is on one of these hosts: globs; `*.example.com` takes example.com in."""
-    host = ascii_host(urlsplit(url).hostname or "")
-    return any(
-        fnmatch.fnmatchcase(host, pattern) or (pattern.startswith("*.") and host == pattern[2:])
-        for pattern in map(ascii_host, patterns)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class OriginPattern:
-    """Origins that something may be used on, as `parse` reads them; `host` is a glob."""
-
-    scheme: str
-    host: str
-    port: str
-
-    @classmethod
-    def parse(cls, text: str) -> "OriginPattern":
-        """From an origin such as `https://shop.example.com:8443`, or a host.
-
-        The host may be a glob, and `*.example.com` takes example.com in. `:*` is any port. Without a scheme
-        it is https at its usual port; on this machine also http, and any port.
-
-        Raises:
-            ValueError: it is neither.
-        """
-        match = _ORIGIN.fullmatch(text.strip().lower())
-        if match is None:
-            raise ValueError(f"{text!r} is no origin, such as https://shop.example.com, nor a host")
-        scheme, host, port = match["scheme"] or "", ascii_host(match["host"].strip("[]")), match["port"]
-        if port is None and scheme:
-            port = str(_PORTS[scheme])
-        return cls(scheme, host, port or "")
-
-    def fits(self, url: str) -> bool:
-        """Whether an address is of such an origin."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port or _PORTS.get(parts.scheme)
-        except ValueError:
-            return False
-        host = (parts.hostname or "").lower()
-        if not fnmatch.fnmatchcase(host, self.host) and f"*.{host}" != self.host:
-            return False
-        # What stays on this machine needs no https.
-        here = host in _THIS_MACHINE
-        schemes = (self.scheme,) if self.scheme else ("https", "http") if here else ("https",)
-        any_port = self.port == "*" or (here and not self.port)
-        return parts.scheme in schemes and (any_port or str(port) == (self.port or "443"))
-
-
-def origin_of_page(url: str) -> str | None:
-    """The origin of a page of the web, such as `https://shop.example.com:8443`; None for another page."""
-    parts = urlsplit(url)
-    is_web = parts.scheme in _PORTS and parts.hostname
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if is_web else None
 
 
 def scheme_of(url: str) -> str:

@@ -96,7 +96,7 @@ class Console:
         self._listen()
 
     @property
-    def patience(self) -> float:
+    def deadline(self) -> float:
         """How much longer the page may take to answer, seconds: it throws or writes without end."""
         return BUSY_SECONDS if time.monotonic() - self._flooded_at < BUSY_SECONDS else 0.0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 
-from mcp_browser.browser.own_task import begin, finish
+from mcp_browser.browser.concurrency import begin, finish
 from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.launcher import import_playwright
 from mcp_browser.errors import ActionError

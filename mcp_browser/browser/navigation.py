@@ -13,7 +13,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.page_block import PageBlock
+from mcp_browser.browser.page_guard import PageGuard
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
@@ -41,7 +41,7 @@ class _NavigatingTab(Protocol):
     id: int
     page: Page
     activity: Activity
-    block: PageBlock
+    block: PageGuard
 
     @property
     def cdp(self) -> CDPSession: ...

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page, Request, Response, WebSocket
 
-from mcp_browser.browser.endless import EndlessRequests, InFlight
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
+from mcp_browser.browser.long_polls import EndlessRequests, InFlight
 from mcp_browser.dom.models import AnswerReading
 
 AWAITED = frozenset({"document", "fetch", "script", "xhr"})
@@ -32,7 +32,7 @@ class Activity:
         self._numbers = itertools.count(1)
         self._in_flight: dict[Request, InFlight] = {}
         self._endless = EndlessRequests()
-        self._wakeup = Wakeup()
+        self._wakeup = Condition()
         self._requested_at = 0.0
         self._requested_number = 0
         self._starting = False

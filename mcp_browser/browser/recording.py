@@ -11,9 +11,8 @@ import anyio.to_thread
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, Artifacts, PendingArtifact
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.video import VideoWriter, can_be_written
@@ -39,7 +38,7 @@ class _Recorded(Protocol):
     """What a recording needs of its session."""
 
     artifacts: Artifacts
-    tab_switched: Wakeup
+    tab_switched: Condition
 
     @property
     def settings(self) -> Settings: ...

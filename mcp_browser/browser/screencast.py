@@ -14,8 +14,8 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import may_show
-from mcp_browser.browser.own_task import begin
-from mcp_browser.browser.page_block import PageBlock
+from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.page_guard import PageGuard
 from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_closed
@@ -57,7 +57,7 @@ class _ShownTab(Protocol):
     """What a screencast needs of its tab."""
 
     dom: DomService
-    block: PageBlock
+    block: PageGuard
 
     @property
     def cdp(self) -> CDPSession: ...

@@ -15,12 +15,12 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import blocked_page, check_url, may_show
 from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.pool import ContextPool, Ended
 from mcp_browser.browser.process.temporary import remove_leftovers_once

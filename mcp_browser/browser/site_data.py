@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import BrowserContext, CDPSession, Cookie, Frame
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser import hosts
 from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
@@ -31,13 +32,10 @@ def origin_of(address: str) -> str:
     Raises:
         InvalidArguments: it has none.
     """
-    try:
-        parts = urlsplit(address if "://" in address else f"https://{address}")
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https", "file") or not (parts.netloc or parts.scheme == "file"):
+    origin = hosts.origin_of(address if "://" in address else f"https://{address}")
+    if origin == "null":
         raise InvalidArguments(f"{cut_address(address)!r} has no origin such as https://example.com.")
-    return f"{parts.scheme}://{parts.netloc}"
+    return origin
 
 
 class OpenStorage:

@@ -10,20 +10,20 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.collectors import Console
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
 from mcp_browser.browser.navigation import Arrival, Navigation
 from mcp_browser.browser.observation import DialogInfo
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.page_block import PageBlock
+from mcp_browser.browser.page_guard import PageGuard
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.workers import Workers
 from mcp_browser.dom.cdp import capture, send
+from mcp_browser.dom.deadlines import seconds
 from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.patience import seconds
 from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import READING_HINT, FrameGone
 from mcp_browser.errors import (
@@ -85,7 +85,7 @@ class Tab:
             sent=lambda pair: services.hide({SENT: pair}),
             addresses=services.addresses,
         )
-        self.block = PageBlock(page, id, began=self._held_up)
+        self.block = PageGuard(page, id, began=self._held_up)
         self.guarded = self.block.guarded
         self.screencast = Screencast(self, settings=settings, hidden=services.hidden)
         self.input = Input(self, services)
@@ -272,7 +272,7 @@ class Tab:
         call = self._settings.limits.call_timeout
         # What is still to come of the call, its result above all, needs time, too.
         loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
-        return min(self.dom.patience + loading + self.console.patience, call / 2)
+        return min(self.dom.deadline + loading + self.console.deadline, call / 2)
 
     @property
     def _is_coming(self) -> bool:

@@ -8,9 +8,8 @@ from weakref import WeakSet
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.lost_tabs import LostTabs
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
@@ -72,7 +71,7 @@ class Tabs:
             plugins: are told of each tab.
             lost_tabs: is told of tabs that close by themselves.
         """
-        self.switched = Wakeup()
+        self.switched = Condition()
         self.current: Tab | None = None
         self.lent: Collection[str] = ()
         """Ids of the targets that are tabs of the user's."""

@@ -11,9 +11,8 @@ from typing import Protocol
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition, begin, within
 from mcp_browser.browser.fair_semaphore import SessionLock
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin, within
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
@@ -29,7 +28,7 @@ SECRET = "typed by a person"  # By what results name a text that a person has ty
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Holder:
+class TakeoverHolder:
     """Who has the browser: what they are called, since when (seconds since 1970).
 
     `asked` is what the person was asked to do, if they were; `waiting` says that they have not come yet, and
@@ -79,7 +78,7 @@ class Takeover:
         """Calls wait `longest_wait` seconds at most until the browser is handed back."""
         self._session = session
         self._longest_wait = longest_wait
-        self._holder: Holder | None = None
+        self._holder: TakeoverHolder | None = None
         self._holding: asyncio.Task[None] | None = None
         self._back: asyncio.Future[str] | None = None
         self._release: asyncio.Future[None] | None = None
@@ -89,11 +88,11 @@ class Takeover:
         self._url_before = ""
         self._past_seconds = 0.0
         self._taken_at = 0.0
-        self.changed = Wakeup()
+        self.changed = Condition()
         self.ended = -math.inf
 
     @property
-    def active(self) -> Holder | None:
+    def active(self) -> TakeoverHolder | None:
         """Who has the browser now; None where nobody has."""
         return self._holder
 
@@ -109,7 +108,7 @@ class Takeover:
 
     # -- for the person
 
-    async def begin(self, by: str, *, asked: str | None = None) -> Holder:
+    async def begin(self, by: str, *, asked: str | None = None) -> TakeoverHolder:
         """Give the browser to a person, once the calls that run have ended.
 
         Args:
@@ -124,7 +123,7 @@ class Takeover:
             DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
         """
         by = " ".join(by.split())[:LONGEST_NAME]
-        holder = Holder(by, time.time(), asked=asked, waiting=asked is not None)
+        holder = TakeoverHolder(by, time.time(), asked=asked, waiting=asked is not None)
         if self._holder is not None and self._holder.waiting and not holder.waiting:
             self._holder = replace(holder, asked=self._holder.asked)
             self.changed.wake()
@@ -148,7 +147,7 @@ class Takeover:
                 taken.cancel()
         return holder
 
-    async def end(self, note: str | None = None, *, holder: Holder | None = None) -> bool:
+    async def end(self, note: str | None = None, *, holder: TakeoverHolder | None = None) -> bool:
         """Hand the browser back; the next result tells that, the note, and what is different.
 
         Args:
@@ -195,7 +194,7 @@ class Takeover:
                 asked = await self.begin(by, asked=what)
                 break
         back = self._back = asyncio.get_running_loop().create_future()
-        holder: Holder | None = asked
+        holder: TakeoverHolder | None = asked
         try:
             yield back
             holder = None  # Who has come for it is done with it, too.
@@ -262,7 +261,7 @@ class Takeover:
     # -- inside
 
     async def _hold(
-        self, holder: Holder, taken: "asyncio.Future[None]", release: "asyncio.Future[None]"
+        self, holder: TakeoverHolder, taken: "asyncio.Future[None]", release: "asyncio.Future[None]"
     ) -> None:
         """Keep every call out of the session until it is handed back."""
         try:
@@ -305,7 +304,7 @@ class Takeover:
         tab = self._session.tab_in_use
         return tab.url if tab is not None else ""
 
-    def _told(self, ended: Holder, note: str | None) -> tuple[str, bool]:
+    def _told(self, ended: TakeoverHolder, note: str | None) -> tuple[str, bool]:
         """What the model is told, and whether another page is there than the one that it knows."""
         moved = self._page() != self._page_before
         told = f"A person ({ended.by}) had the browser for {round(ended.seconds)} s."

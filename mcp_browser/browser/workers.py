@@ -9,7 +9,7 @@ from typing import Any
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.scripts import limits_script
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from playwright.async_api import Page
 
-from mcp_browser.dom.patience import within
-from mcp_browser.dom.readings import FrameState
+from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.frame_tree import FrameState
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
@@ -88,7 +88,7 @@ class Frames:
                 break
             asked = frame.world.run(method, *args)
             try:
-                answer: dict[str, Any] = await within(asked, _patience_of(frame))
+                answer: dict[str, Any] = await within(asked, _deadline_of(frame))
             except TimeoutError:
                 frame.silent = True
                 raise
@@ -130,5 +130,5 @@ def _stands(answer: dict[str, Any]) -> list[int]:
     return [owner for owner, *_ in answer.get("frames", [])]
 
 
-def _patience_of(frame: FrameState) -> Callable[[], float]:
-    return lambda: frame.patience
+def _deadline_of(frame: FrameState) -> Callable[[], float]:
+    return lambda: frame.deadline

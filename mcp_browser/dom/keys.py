@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.frame_tree import FrameState
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.patience import within
-from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.references import ID
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
@@ -195,5 +195,5 @@ class KeyHolder:
     async def _ask(self, frame: FrameState, method: str, *args: Any) -> dict[str, Any] | None:
         """The answer of a frame; None where it is gone or does not answer."""
         with contextlib.suppress(FrameGone, TimeoutError, ActionError, PlaywrightError):
-            return await within(frame.world.run(method, *args), lambda: frame.patience)
+            return await within(frame.world.run(method, *args), lambda: frame.deadline)
         return None

@@ -8,7 +8,7 @@ PARTS = tuple(
     (
         "types natives text ids bridge roles names hints styles editors states walk placing hiding gathering "
         "controls clickables regions tables media folding lazy entering reading maps covering looks changes "
-        "settling ready fields clipboard acting keys scrolling finding html pdf identity secrecy vitals door"
+        "settling ready fields clipboard acting keys scrolling finding html pdf identity secrecy vitals api"
     ).split()
 )
 """The files of the page script in their order: each may use what those before it have set up."""
@@ -35,9 +35,9 @@ def copying_script(binding: str) -> str:
 
 @cache
 def page_script() -> str:
-    """The page script: an expression for a function that takes the channel and gives the script's door."""
+    """The page script: an expression for a function from the channel to the script's interface."""
     parts = "\n".join(_source(f"page/{part}.js") for part in PARTS)
-    return f'(function install(channel) {{\n"use strict";\n{parts}\nreturn door;\n}})'
+    return f'(function install(channel) {{\n"use strict";\n{parts}\nreturn api;\n}})'
 
 
 @cache

@@ -7,9 +7,9 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.frame_tree import FrameState
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.patience import within
-from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.pictures import Cover, Covers
@@ -91,7 +91,7 @@ class _Search:
         if child is None or depth <= 0:
             return None
         try:
-            return await within(self.covers(child.world), lambda: child.patience)
+            return await within(self.covers(child.world), lambda: child.deadline)
         except (TimeoutError, FrameGone, ActionError, PlaywrightError):
             child.silent = True
             return None

@@ -15,6 +15,8 @@ from pydantic import JsonValue
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.deadlines import extra_seconds
+from mcp_browser.dom.frame_tree import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import KeyHolder, KeyPlace, key_place
@@ -33,10 +35,8 @@ from mcp_browser.dom.models import (
     SettleState,
     WindowState,
 )
-from mcp_browser.dom.patience import patience_for
+from mcp_browser.dom.page_reader import PageReader
 from mcp_browser.dom.problems import not_actionable
-from mcp_browser.dom.reader import PageReader
-from mcp_browser.dom.readings import FrameState, Reading, all_readings, known, settled, state_of
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
@@ -166,9 +166,9 @@ class DomService:
         return state, self._reader.as_snapshot(reading, self._budget, 1, familiar=True)
 
     @property
-    def patience(self) -> float:
+    def deadline(self) -> float:
         """How much longer than others the page may take to answer, because it is large, seconds."""
-        return max((patience_for(frame.world.elements) for frame, _ in self._frames.known()), default=0.0)
+        return max((extra_seconds(frame.world.elements) for frame, _ in self._frames.known()), default=0.0)
 
     @property
     def reading(self) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from mcp_browser.dom.frame_tree import FrameState
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.keys import KeyTargets, key_place, targets_of
-from mcp_browser.dom.readings import FrameState
 from mcp_browser.dom.references import ID, ElementRef
 from mcp_browser.policy import Target
 

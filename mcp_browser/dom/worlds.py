@@ -12,14 +12,14 @@ from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.deadlines import SMALL, extra_seconds, seconds
 from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
-from mcp_browser.dom.patience import SMALL, patience_for, seconds
 from mcp_browser.dom.scripts import page_script
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
 WORLD_NAME = "mcp-browser"
-DOOR = "__mcpBrowserDoor"
+API = "__mcpBrowserApi"
 
 MOST_TRIES = 3
 """How often a question is put anew because the document went away under it."""
@@ -67,7 +67,7 @@ class World:
             FrameGone: there is no such frame any more.
             DeadlineExceeded: the page does not answer.
         """
-        call = f"{DOOR}.run({json.dumps(method)},{json.dumps(args)})"
+        call = f"{API}.run({json.dumps(method)},{json.dumps(args)})"
         for _ in range(MOST_TRIES):
             try:
                 return await self._evaluate(call)
@@ -104,7 +104,7 @@ class World:
             self.session,
             "Runtime.callFunctionOn",
             objectId=node["object"]["objectId"],
-            functionDeclaration=f"function () {{ return {DOOR}.idOf(this) }}",
+            functionDeclaration=f"function () {{ return {API}.idOf(this) }}",
             returnByValue=True,
         )
         if "value" not in given["result"]:
@@ -136,7 +136,7 @@ class World:
                     self.session,
                     "Runtime.callFunctionOn",
                     objectId=node["object"]["objectId"],
-                    functionDeclaration=f"function () {{ {DOOR}.adopt(this) }}",
+                    functionDeclaration=f"function () {{ {API}.adopt(this) }}",
                 )
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
@@ -152,7 +152,7 @@ class World:
             self.session,
             "Runtime.evaluate",
             contextId=self._context,
-            expression=f"{DOOR}.element({element_id})",
+            expression=f"{API}.element({element_id})",
         )
         return str(found["result"]["objectId"])
 
@@ -171,8 +171,8 @@ class World:
         if is_new:
             await self._enter()
             # A document that comes back from the history has the script already.
-            install = f"globalThis.{DOOR} = {page_script()}({json.dumps(self._channel)})"
-            call = f"(typeof globalThis.{DOOR}?.run === 'function' || ({install})), {call}"
+            install = f"globalThis.{API} = {page_script()}({json.dumps(self._channel)})"
+            call = f"(typeof globalThis.{API}?.run === 'function' || ({install})), {call}"
         if is_new or self._was_slow or self.elements > SMALL:
             # Nothing long waits in line behind a busy page: it would be done though nobody waits for it.
             await self._count()
@@ -187,7 +187,7 @@ class World:
         match told:
             case {"secret": True} if self._owner.sent and self._context and not self._heard:
                 self._heard = True
-                self._owner.sent.hear(self.session, self._context, f"{DOOR}.run('sent',[])")
+                self._owner.sent.hear(self.session, self._context, f"{API}.run('sent',[])")
             case _:
                 pass
         return told
@@ -219,7 +219,7 @@ class World:
             "returnByValue": True,
             "awaitPromise": True,
         }
-        limit = LONGEST_ANSWER + (patience_for(self.elements) if self.elements > SMALL else 0.0)
+        limit = LONGEST_ANSWER + (extra_seconds(self.elements) if self.elements > SMALL else 0.0)
         try:
             async with asyncio.timeout(limit):
                 answer = cast("dict[str, Any]", await self.session.send("Runtime.evaluate", question))  # pyright: ignore[reportUnknownMemberType] (untyped)
@@ -236,7 +236,7 @@ class World:
             raise
         if "exceptionDetails" in answer:
             failure = _failure(answer["exceptionDetails"], self.elements)
-            if f"{DOOR} is not defined" in str(failure):
+            if f"{API} is not defined" in str(failure):
                 # Each of the browser's processes counts its own contexts: the number is another's by now.
                 self._context = None
                 raise WorldLost
@@ -340,7 +340,7 @@ async def break_off(session: CDPSession) -> None:
 
 def unanswered(elements: int, *, reading: bool) -> ActionError:
     """The error for a page that does not answer, or that takes too long to be read."""
-    limit = seconds(LONGEST_ANSWER + patience_for(elements))
+    limit = seconds(LONGEST_ANSWER + extra_seconds(elements))
     if reading:
         return DeadlineExceeded(f"{reading_of(elements)} took longer than {limit}.", hint=READING_HINT)
     return DeadlineExceeded(

@@ -3,9 +3,10 @@
 import functools
 import re
 from collections.abc import Callable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from mcp_browser.errors import NavigationError
+from mcp_browser.hosts import Origin
 
 MARK = "[redacted]"
 
@@ -150,13 +151,9 @@ class SessionAddresses:
         return original
 
 
-def _origin(address: str) -> tuple[str, str | None, int | None] | None:
-    """The scheme, host and port; None where programs may read them differently."""
-    try:
-        parts = urlsplit(address.replace(MARK, ""))
-        return None if "\\" in address else (parts.scheme, parts.hostname, parts.port)
-    except ValueError:
-        return None
+def _origin(address: str) -> Origin | None:
+    """The origin; None where programs may read it differently."""
+    return None if "\\" in address else Origin.of(address.replace(MARK, ""))
 
 
 def _plain(name: str) -> str:

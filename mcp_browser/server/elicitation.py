@@ -22,7 +22,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import SecretStr, ValidationError
 
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.process.launch import runs_headless
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.text import cut
@@ -142,7 +142,7 @@ class Mailbox:
     def __init__(self) -> None:
         self._questions: dict[str, ClientQuestion] = {}
         self._numbers = itertools.count(1)
-        self.news = Wakeup()
+        self.news = Condition()
 
     async def ask(self, request: ClientRequest) -> Response | None:
         """The client's answer; None where it will not or can not give one."""

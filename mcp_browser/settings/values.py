@@ -16,7 +16,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from mcp_browser.destinations import DestinationPattern
+from mcp_browser.hosts import THIS_MACHINE, HostPattern
 
 LOCALE = r"^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?$"
 """Language, script and region, as BCP 47 has them."""
@@ -167,9 +167,7 @@ def _split_address(value: str) -> SplitResult | None:
 def _is_issuer(value: str) -> bool:
     parts = _split_address(value)
     # Who could change the keys on their way could sign tokens of their own.
-    return parts is not None and (
-        parts.scheme == "https" or parts.hostname in {"localhost", "127.0.0.1", "::1"}
-    )
+    return parts is not None and (parts.scheme == "https" or parts.hostname in THIS_MACHINE)
 
 
 def _is_origin(value: str) -> bool:
@@ -179,7 +177,7 @@ def _is_origin(value: str) -> bool:
 
 def _each_parsed(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
-        DestinationPattern.parse(value)
+        HostPattern.parse(value)
     return values
 
 

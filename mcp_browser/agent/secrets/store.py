@@ -21,8 +21,8 @@ from pydantic import (
 
 from mcp_browser.actions.code import PLACEHOLDER
 from mcp_browser.agent.secrets.totp import OneTimePassword
-from mcp_browser.browser.addresses import OriginPattern
 from mcp_browser.errors import BlockedUrl, InvalidArguments, SettingsError
+from mcp_browser.hosts import HostPattern, Origin
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import Hidden, hide, hide_in
 from mcp_browser.text import in_texts
@@ -38,7 +38,10 @@ def _typed_name(number: int) -> str:
 
 
 def _origin(value: str) -> str:
-    OriginPattern.parse(value)
+    try:
+        HostPattern.parse(value)
+    except ValueError as error:
+        raise ValueError(f"must be {error}, not {value!r}") from None
     return value
 
 
@@ -46,7 +49,7 @@ class Secret(BaseModel):
     """One secret: a value, or the key of time-based one-time passwords (RFC 6238), never both.
 
     `totp` is Base32, or an `otpauth://` address. `origins` are those whose pages it may be typed into, as
-    `OriginPattern` reads them. `principals` are globs of the names of those who may use it.
+    `HostPattern` reads them, strictly. `principals` are globs of the names of those who may use it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,7 +78,10 @@ class Secret(BaseModel):
 
     def allowed_on(self, url: str) -> bool:
         """Whether it may be typed into this page."""
-        return any(OriginPattern.parse(origin).fits(url) for origin in self.origins)
+        page = Origin.of(url)
+        return page is not None and any(
+            HostPattern.parse(origin).matches(page, strict=True) for origin in self.origins
+        )
 
     def usable_by(self, principal: str) -> bool:
         """Whether a principal of this name may use it."""

@@ -17,8 +17,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.egress.policy import EgressPolicy, Refused
-from mcp_browser.destinations import Destination, IpAddress, address_in
+from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefused
+from mcp_browser.hosts import IpAddress, Origin, address_in
 
 if TYPE_CHECKING:
     from python_socks.async_.asyncio.v2 import Proxy
@@ -82,11 +82,11 @@ class Dialer:
             ssl.create_default_context() if self._upstream and self._upstream.scheme == "https" else None
         )
 
-    async def connect(self, to: Destination, policy: EgressPolicy) -> Connection:
+    async def connect(self, to: Origin, policy: EgressPolicy) -> Connection:
         """A tunnel to a destination.
 
         Raises:
-            Refused: the policy does not allow it.
+            EgressRefused: the policy does not allow it.
             OSError: it cannot be reached; TimeoutError: not in time.
         """
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -95,7 +95,7 @@ class Dialer:
                 return await self._through_upstream(hosts[0], to.port)
             return Connection(*await self._to_first(hosts, to.port))
 
-    async def connect_for_requests(self, to: Destination, policy: EgressPolicy) -> Connection:
+    async def connect_for_requests(self, to: Origin, policy: EgressPolicy) -> Connection:
         """A connection for plain HTTP requests; raises as `connect` does.
 
         An HTTP proxy before us gets whole requests, as it expects them, where their hosts need no check: it
@@ -116,7 +116,7 @@ class Dialer:
             raise UpstreamFailed(str(error)) from error
         return Connection(*streams, by_proxy=_credentials(upstream))
 
-    async def _checked(self, to: Destination, policy: EgressPolicy) -> list[str]:
+    async def _checked(self, to: Origin, policy: EgressPolicy) -> list[str]:
         """What to connect to: the addresses that may be; or the name, for the upstream proxy to look up."""
         checks = policy.checks_addresses(to)
         if self._upstream is not None and not checks:
@@ -131,12 +131,12 @@ class Dialer:
                 raise
             # Whoever is asked for the name itself would lead it anywhere.
             why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
-            raise Refused(policy.private_refusal(to, why)) from None
+            raise EgressRefused(policy.private_refusal(to, why)) from None
         if refusal := policy.refusal_of(to, found):
-            raise Refused(refusal)
+            raise EgressRefused(refusal)
         allowed = policy.public(found) if checks else found
         if not allowed:
-            raise Refused(policy.leads_to(to, found))
+            raise EgressRefused(policy.leads_to(to, found))
         return list(map(str, allowed))
 
     async def _to_first(self, hosts: list[str], port: int) -> Streams:

@@ -2,18 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import h11
 
-from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Headers, network_code_of
-from mcp_browser.browser.egress.policy import Refusal, Refused, destination_of
-from mcp_browser.destinations import Destination
-
-if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, network_code_of
+from mcp_browser.browser.egress.policy import NAME, EgressPass, EgressRefusal, EgressRefused
+from mcp_browser.hosts import Origin
 
 READ_SIZE = 2**16
 HEAD_SECONDS = 300.0
@@ -30,19 +26,25 @@ _HOP_BY_HOP = frozenset(
 )
 
 
-class Exchange:
+class ProxyConnection:
     """Serves one connection until it ends."""
 
     def __init__(
-        self, proxy: "EgressProxy", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        dialer: Dialer,
+        pass_of: Callable[[bytes], EgressPass | None],
     ) -> None:
-        self._proxy = proxy
+        """`pass_of` finds the pass that credentials stand for."""
+        self._dialer = dialer
+        self._pass_of = pass_of
         self._browser = _Peer(
             h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
         )
         self._admitted: EgressPass | None = None
         self._site: _Peer | None = None
-        self._site_is: Destination | None = None
+        self._site_is: Origin | None = None
         self._by_proxy: Headers | None = None
 
     async def run(self) -> None:
@@ -61,7 +63,7 @@ class Exchange:
             request = await self._browser.next_event()
         if not isinstance(request, h11.Request):
             return False
-        admitted = self._proxy.pass_of(_header(request, b"proxy-authorization"))
+        admitted = self._pass_of(_header(request, b"proxy-authorization"))
         if admitted is None:
             await self._refuse(407, [(b"Proxy-Authenticate", b'Basic realm="mcp-browser"')])
             return False
@@ -73,11 +75,11 @@ class Exchange:
         if request.method == b"CONNECT":
             await self._tunnel(admitted, request)
             return False
-        to = destination_of(request.target.decode("latin-1"))
+        to = Origin.of(request.target.decode("latin-1"))
         if to is None or to.scheme != "http":
             await self._refuse(400)
             return False
-        if to.host == self._proxy.name:
+        if to.host == NAME:
             admitted.greeted.set()
             await self._refuse(204)
             return False
@@ -85,8 +87,8 @@ class Exchange:
 
     # -- tunnels
 
-    async def _tunnel(self, admitted: "EgressPass", request: h11.Request) -> None:
-        secure = destination_of(f"https://{request.target.decode('latin-1')}")
+    async def _tunnel(self, admitted: EgressPass, request: h11.Request) -> None:
+        secure = Origin.of(f"https://{request.target.decode('latin-1')}")
         if secure is None:
             await self._refuse(400)
             return
@@ -100,8 +102,8 @@ class Exchange:
             await self._refuse(403)
             return
         try:
-            site = await self._proxy.dialer.connect(to, admitted.policy)
-        except Refused as refused:
+            site = await self._dialer.connect(to, admitted.policy)
+        except EgressRefused as refused:
             admitted.failed(to, refused.refusal)
             await self._refuse(403)
         except OSError as error:
@@ -115,10 +117,10 @@ class Exchange:
 
     async def _splice(
         self,
-        admitted: "EgressPass",
+        admitted: EgressPass,
         site: Connection,
-        refusals: list[Refusal | None],
-        destinations: tuple[Destination, Destination],
+        refusals: list[EgressRefusal | None],
+        destinations: tuple[Origin, Origin],
     ) -> None:
         """Pass bytes on both ways until both ends have closed, or one has broken off."""
         browser = self._browser
@@ -145,27 +147,27 @@ class Exchange:
 
     # -- plain requests
 
-    async def _forward(self, admitted: "EgressPass", request: h11.Request, to: Destination) -> bool:
+    async def _forward(self, admitted: EgressPass, request: h11.Request, to: Origin) -> bool:
         if (refusal := admitted.policy.refusal(to)) is not None:
             admitted.failed(to, refusal)
             return False
         try:
             site = await self._reach(admitted, to)
             return await self._pass_on(request, site)
-        except Refused as refused:
+        except EgressRefused as refused:
             admitted.failed(to, refused.refusal)
         except (OSError, h11.ProtocolError) as error:
             admitted.failed(to, network_code_of(error))
         # Without an answer the browser tells of an error, and no page reads one of ours.
         return False
 
-    async def _reach(self, admitted: "EgressPass", to: Destination) -> "_Peer":
+    async def _reach(self, admitted: EgressPass, to: Origin) -> "_Peer":
         """The connection to the site: that of the request before where it leads there, too."""
         site = self._site
         if site is not None and self._site_is == to and site.may_go_on():
             return site
         self._leave_site()
-        found = await self._proxy.dialer.connect_for_requests(to, admitted.policy)
+        found = await self._dialer.connect_for_requests(to, admitted.policy)
         self._site_is, self._by_proxy = to, found.by_proxy
         http = h11.Connection(h11.CLIENT, max_incomplete_event_size=STREAM_LIMIT)
         self._site = _Peer(http, found.reader, found.writer)

@@ -1,34 +1,38 @@
 """Where a browser may connect to, and why not elsewhere."""
 
+import asyncio
+import base64
 import functools
 import ipaddress
+import secrets
 import time
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
-from mcp_browser.destinations import (
-    Destination,
-    DestinationPattern,
-    IpAddress,
-    address_in,
-    addresses_written,
-    kind_of,
-)
 from mcp_browser.errors import BlockedUrl
+from mcp_browser.hosts import HostPattern, IpAddress, Origin, address_in, addresses_written, kind_of
 from mcp_browser.settings import EgressSettings
 from mcp_browser.text import cut_address
 
+NAME = "mcp-browser-egress"
+"""The only host that the browsers themselves can reach: they know it for this proxy's address."""
+
 SHOWN = 5  # How many patterns of a list a message names
+REMEMBERED = 200
+"""How many hosts a session remembers why they could not be connected to."""
+TOLD = 3
+"""How many blocked hosts a notice names."""
+
 KEPT_SECONDS = 30.0  # How long this machine's own addresses are taken for what they were
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class EgressRefusal:
     """Why a destination is not connected to: the flag of the rule, and a sentence that names it."""
 
     rule: str
-    destination: Destination
+    destination: Origin
     why: str
     hint: str
 
@@ -37,15 +41,15 @@ class Refusal:
 
     def error(self, url: str) -> BlockedUrl:
         """The error for an address that could not be opened for this reason."""
-        itself = destination_of(url) == self.destination
-        there = "is" if itself else f"leads to {self.destination}, which is"
+        itself = Origin.of(url) == self.destination
+        there = "is" if itself else f"leads to {self.destination.authority}, which is"
         return BlockedUrl(f"{cut_address(url)} {there} {self}.", hint=self.hint)
 
 
-class Refused(Exception):
+class EgressRefused(Exception):
     """A destination is not connected to."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: EgressRefusal) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
 
@@ -57,59 +61,60 @@ class EgressPolicy:
     What is blocked stays so although it is allowed, too. Without `allow` everything is that is not blocked.
     """
 
-    allow: tuple[DestinationPattern, ...] = ()
-    block: tuple[DestinationPattern, ...] = ()
+    allow: tuple[HostPattern, ...] = ()
+    block: tuple[HostPattern, ...] = ()
     block_private: bool = False
-    allow_private: tuple[DestinationPattern, ...] = field(default=())
+    allow_private: tuple[HostPattern, ...] = field(default=())
 
     @classmethod
     def of(cls, settings: EgressSettings, *, remote: bool) -> "EgressPolicy":
         """What settings say; `remote`: for clients on other machines, whom this network is closed to."""
         patterns = (settings.allow_domains, settings.block_domains, settings.allow_private)
-        allow, block, private = (tuple(map(DestinationPattern.parse, texts)) for texts in patterns)
+        allow, block, private = (tuple(map(HostPattern.parse, texts)) for texts in patterns)
         blocks = settings.blocks_private(remote=remote)
         return cls(allow=allow, block=block, block_private=blocks, allow_private=private)
 
-    def refusal(self, to: Destination) -> Refusal | None:
+    def refusal(self, to: Origin) -> EgressRefusal | None:
         """Why a destination is not connected to, as far as it shows before its name is looked up."""
-        if blocking := next((pattern for pattern in self.block if pattern.matches(to)), None):
-            why = f"{to} is on the list" + (f" ({blocking.text})" if blocking.text != str(to) else "")
-            return Refusal("--block-domains", to, why, "Go elsewhere.")
-        if self.allow and not any(pattern.matches(to) for pattern in self.allow):
+        written, host = addresses_written(to.host), to.authority
+        if blocking := next((pattern for pattern in self.block if pattern.matches(to, written)), None):
+            why = f"{host} is on the list" + (f" ({blocking.text})" if blocking.text != host else "")
+            return EgressRefusal("--block-domains", to, why, "Go elsewhere.")
+        if self.allow and not any(pattern.matches(to, written) for pattern in self.allow):
             named = ", ".join(pattern.text for pattern in self.allow[:SHOWN])
-            more = ", …" if len(self.allow) > SHOWN else ""
-            return Refusal("--allow-domains", to, f"{to} is not on the list", f"Allowed: {named}{more}.")
-        written = addresses_written(to.host)
+            allowed = f"Allowed: {named}{', …' if len(self.allow) > SHOWN else ''}."
+            return EgressRefusal("--allow-domains", to, f"{host} is not on the list", allowed)
         if self.checks_addresses(to) and written and not self.public(written):
             kind = _kind(written[0])
             is_name = address_in(to.host) is None
             return self.private_refusal(to, f"{to.host} {'leads to' if is_name else 'is'} {kind}")
         return None
 
-    def refusal_of(self, to: Destination, addresses: Iterable[IpAddress]) -> Refusal | None:
+    def refusal_of(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal | None:
         """Why a destination is not connected to although its name passed: where the name leads."""
         for address in addresses:
-            if blocking := next((one for one in self.block if one.leads_to(to, address)), None):
-                why = f"{to} leads to an address on the list ({blocking.text})"
-                return Refusal("--block-domains", to, why, "Go elsewhere.")
+            if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
+                why = f"{to.authority} leads to an address on the list ({blocking.text})"
+                return EgressRefusal("--block-domains", to, why, "Go elsewhere.")
         return None
 
-    def checks_addresses(self, to: Destination) -> bool:
+    def checks_addresses(self, to: Origin) -> bool:
         """Whether the addresses behind a destination have to be public."""
-        return self.block_private and not any(pattern.matches(to) for pattern in self.allow_private)
+        written = addresses_written(to.host)
+        return self.block_private and not any(one.matches(to, written) for one in self.allow_private)
 
     def public(self, addresses: Iterable[IpAddress]) -> list[IpAddress]:
         """Those of the addresses that are public."""
         return [address for address in addresses if not _kind(address)]
 
-    def private_refusal(self, to: Destination, why: str) -> Refusal:
+    def private_refusal(self, to: Origin, why: str) -> EgressRefusal:
         """The refusal of a destination that the public network does not lead to."""
         host = f"[{to.host}]" if ":" in to.host else to.host
-        return Refusal(
+        return EgressRefusal(
             "--block-private", to, why, f"The setting --allow-private {host} lifts the rule for it."
         )
 
-    def leads_to(self, to: Destination, addresses: Iterable[IpAddress]) -> Refusal:
+    def leads_to(self, to: Origin, addresses: Iterable[IpAddress]) -> EgressRefusal:
         """The refusal of a name none of whose addresses is public. Which they are is not told."""
         kind = _kind(next(iter(addresses))) or "no public address"
         return self.private_refusal(to, f"{to.host} leads to {kind}")
@@ -120,22 +125,91 @@ class EgressPolicy:
         Raises:
             BlockedUrl: it is not allowed; the message names the rule.
         """
-        to = destination_of(url)
+        to = Origin.of(url)
         refusal = self.refusal(to) if to is not None else None
         if refusal is not None:
             raise refusal.error(url)
 
 
-def destination_of(url: str) -> Destination | None:
-    """Where an address leads; None where it leads nowhere on the network, or is none."""
-    try:
-        parts = urlsplit(url)
-        scheme = {"http": "http", "ws": "http", "https": "https", "wss": "https"}.get(parts.scheme)
-        if scheme is None or not parts.hostname:
-            return None
-        return Destination(scheme, parts.hostname, parts.port or (443 if scheme == "https" else 80))
-    except ValueError:
-        return None
+class EgressPass:
+    """What lets the browser context of one session through, and what it was refused.
+
+    `user` and `password` are what its browser says to the proxy.
+    """
+
+    def __init__(self, policy: EgressPolicy, forget: "Callable[[EgressPass], None]") -> None:
+        self.policy = policy
+        self._forget = forget
+        self.user = secrets.token_hex(8)
+        self.password = secrets.token_urlsafe(24)
+        self.greeted = asyncio.Event()
+        """Set once its browser has said who it is."""
+        self._why: OrderedDict[Origin, tuple[float, EgressRefusal | str]] = OrderedDict()
+        self._untold: dict[str, EgressRefusal] = {}
+        self._more = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def header(self) -> bytes:
+        """The value of `Proxy-Authorization` that it is known by."""
+        return b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
+
+    def failed(self, to: Origin, why: EgressRefusal | str) -> None:
+        """Remember why a destination was not connected to: a refusal, or the browser's code for it."""
+        _, known = self._why.get(to, (0.0, None))
+        if isinstance(why, EgressRefusal) and not isinstance(known, EgressRefusal):
+            if len(self._untold) < TOLD:
+                self._untold[to.authority] = why
+            elif to.authority not in self._untold:
+                self._more += 1
+        self._why[to] = (time.monotonic(), why)
+        self._why.move_to_end(to)
+        while len(self._why) > REMEMBERED:
+            self._why.popitem(last=False)
+
+    def why_failed(self, url: str, *, since: float) -> BlockedUrl | str | None:
+        """Why an address, or one that it led to, could not be opened: an error, or the browser's code.
+
+        Args:
+            url: the address.
+            since: only what happened from then on counts, on the monotonic clock.
+        """
+        to = Origin.of(url)
+        at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
+        if why is None or at < since:
+            later = ((at, why) for at, why in reversed(self._why.values()) if at >= since)
+            why = next((why for _, why in later if isinstance(why, EgressRefusal)), None)
+        if isinstance(why, EgressRefusal):
+            self._untold.pop(why.destination.authority, None)
+            return why.error(url)
+        return why
+
+    def page_failed(self, url: str) -> None:
+        """Report again why, where it was a page that was blocked, and not a part of one."""
+        to = Origin.of(url)
+        _, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
+        if to is not None and isinstance(why, EgressRefusal):
+            self._untold[to.authority] = why
+
+    def notices(self) -> tuple[str, ...]:
+        """A sentence about the hosts that were blocked since the last one."""
+        refusals, self._untold = list(self._untold.values()), {}
+        more, self._more = self._more, 0
+        if not refusals:
+            return ()
+        named = "; ".join(f"{refusal.why} ({refusal.rule})" for refusal in refusals)
+        return (f"Blocked: {named}{f'; and {more} more' if more else ''}.",)
+
+    def follow(self, task: "asyncio.Task[None]") -> None:
+        """End this connection with the pass."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def end(self) -> None:
+        """Let nothing through any more, and break off what is open."""
+        self._forget(self)
+        for task in self._tasks:
+            task.cancel()
 
 
 def _kind(address: IpAddress) -> str:

@@ -1,112 +1,16 @@
 """The proxy that all connections of the browsers go through; it listens on this machine only."""
 
 import asyncio
-import base64
 import contextlib
 import logging
-import secrets
-import time
-from collections import OrderedDict
 
+from mcp_browser.browser.concurrency import SingleFlight
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Dialer
-from mcp_browser.browser.egress.exchange import Exchange
-from mcp_browser.browser.egress.policy import EgressPolicy, Refusal, destination_of
-from mcp_browser.browser.own_task import JoinedStart
-from mcp_browser.destinations import Destination
-from mcp_browser.errors import BlockedUrl
+from mcp_browser.browser.egress.exchange import ProxyConnection
+from mcp_browser.browser.egress.policy import NAME, EgressPass, EgressPolicy
 from mcp_browser.settings import EgressSettings
 
 logger = logging.getLogger(__name__)
-
-NAME = "mcp-browser-egress"
-"""The only host that the browsers themselves can reach: they know it for this proxy's address."""
-
-REMEMBERED = 200
-"""How many hosts a session remembers why they could not be connected to."""
-
-TOLD = 3
-"""How many blocked hosts a notice names."""
-
-
-class EgressPass:
-    """What lets the browser context of one session through, and what it was refused.
-
-    `user` and `password` are what its browser says to the proxy.
-    """
-
-    def __init__(self, policy: EgressPolicy, proxy: "EgressProxy") -> None:
-        self.policy = policy
-        self.proxy = proxy
-        self.user = secrets.token_hex(8)
-        self.password = secrets.token_urlsafe(24)
-        self.greeted = asyncio.Event()
-        """Set once its browser has said who it is."""
-        self._why: OrderedDict[Destination, tuple[float, Refusal | str]] = OrderedDict()
-        self._untold: dict[str, Refusal] = {}
-        self._more = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def header(self) -> bytes:
-        """The value of `Proxy-Authorization` that it is known by."""
-        return b"Basic " + base64.b64encode(f"{self.user}:{self.password}".encode())
-
-    def failed(self, to: Destination, why: Refusal | str) -> None:
-        """Remember why a destination was not connected to: a refusal, or the browser's code for it."""
-        _, known = self._why.get(to, (0.0, None))
-        if isinstance(why, Refusal) and not isinstance(known, Refusal):
-            if len(self._untold) < TOLD:
-                self._untold[str(to)] = why
-            elif str(to) not in self._untold:
-                self._more += 1
-        self._why[to] = (time.monotonic(), why)
-        self._why.move_to_end(to)
-        while len(self._why) > REMEMBERED:
-            self._why.popitem(last=False)
-
-    def why_failed(self, url: str, *, since: float) -> BlockedUrl | str | None:
-        """Why an address, or one that it led to, could not be opened: an error, or the browser's code.
-
-        Args:
-            url: the address.
-            since: only what happened from then on counts, on the monotonic clock.
-        """
-        to = destination_of(url)
-        at, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
-        if why is None or at < since:
-            later = ((at, why) for at, why in reversed(self._why.values()) if at >= since)
-            why = next((why for _, why in later if isinstance(why, Refusal)), None)
-        if isinstance(why, Refusal):
-            self._untold.pop(str(why.destination), None)
-            return why.error(url)
-        return why
-
-    def page_failed(self, url: str) -> None:
-        """Report again why, where it was a page that was blocked, and not a part of one."""
-        to = destination_of(url)
-        _, why = self._why.get(to, (0.0, None)) if to is not None else (0.0, None)
-        if isinstance(why, Refusal):
-            self._untold[str(to)] = why
-
-    def notices(self) -> tuple[str, ...]:
-        """A sentence about the hosts that were blocked since the last one."""
-        refusals, self._untold = list(self._untold.values()), {}
-        more, self._more = self._more, 0
-        if not refusals:
-            return ()
-        named = "; ".join(f"{refusal.why} ({refusal.rule})" for refusal in refusals)
-        return (f"Blocked: {named}{f'; and {more} more' if more else ''}.",)
-
-    def follow(self, task: "asyncio.Task[None]") -> None:
-        """End this connection with the pass."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def end(self) -> None:
-        """Let nothing through any more, and break off what is open."""
-        self.proxy.forget(self)
-        for task in self._tasks:
-            task.cancel()
 
 
 class EgressProxy:
@@ -118,11 +22,10 @@ class EgressProxy:
         Args:
             upstream: address of the proxy that it connects through, as the setting has it.
         """
-        self.name = NAME
         self.dialer = Dialer(upstream)
         self._passes: dict[bytes, EgressPass] = {}
         self._server: asyncio.Server | None = None
-        self._start = JoinedStart(self._listen)
+        self._start = SingleFlight(self._listen)
         self._connections: set[asyncio.Task[None]] = set()
 
     @property
@@ -151,17 +54,13 @@ class EgressProxy:
 
         `remote`: its client is on another machine.
         """
-        admitted = EgressPass(EgressPolicy.of(settings, remote=remote), self)
+        admitted = EgressPass(EgressPolicy.of(settings, remote=remote), self.forget)
         self._passes[admitted.header] = admitted
         return admitted
 
     def forget(self, admitted: EgressPass) -> None:
         """Let a pass through no more."""
         self._passes.pop(admitted.header, None)
-
-    def pass_of(self, header: bytes) -> EgressPass | None:
-        """The pass that these credentials stand for."""
-        return self._passes.get(header)
 
     async def close(self) -> None:
         """Listen no more, and break off every connection."""
@@ -180,7 +79,7 @@ class EgressProxy:
         assert task is not None
         self._connections.add(task)
         try:
-            await Exchange(self, reader, writer).run()
+            await ProxyConnection(reader, writer, self.dialer, self._passes.get).run()
         except asyncio.CancelledError:
             pass  # The pass or the proxy has ended.
         except (OSError, EOFError):

@@ -11,10 +11,9 @@ import anyio
 from playwright.async_api import Download
 from playwright.async_api import Error as PlaywrightError
 
+from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifacts, PendingArtifact
 from mcp_browser.browser.files.filenames import size_text
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen
@@ -70,7 +69,7 @@ class Downloads:
         self._told_under_way: set[int] = set()
         self._ended: list[DownloadInfo] = []
         self._brought: list[DownloadInfo] = []
-        self._changed = Wakeup()
+        self._changed = Condition()
 
     def __len__(self) -> int:
         return len(self._infos)

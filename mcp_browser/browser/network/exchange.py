@@ -1,17 +1,80 @@
 """A request and its response as they may be told: without secrets, bodies as text where they are text."""
 
 import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from playwright.async_api import Request, Response
 
 from mcp_browser.privacy.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from asyncio import Task
 
-    from mcp_browser.browser.network.log import Exchange
-
+FRAMES = 50  # How many frames of a web socket are kept, the newest
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _TEXTUAL = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|multipart/form-data|graphql")
+
+
+@dataclass(frozen=True, slots=True)
+class SocketMessage:
+    """One message of a web socket; `sent` by the page or received by it; at `time`, seconds since 1970."""
+
+    sent: bool
+    text: str
+    size: int
+    time: float
+    binary: bool
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """A request and what came of it. Sizes in bytes, `duration` in seconds, moments in seconds since 1970.
+
+    `source` is where the answer came from where that was not the network: `cache`, `service worker`,
+    `mocked by route 1`. `failure` is the browser's reason, such as `net::ERR_CONNECTION_REFUSED`.
+    """
+
+    id: int
+    tab: int | None
+    method: str
+    url: str
+    kind: str
+    started: float
+    answered_at: float | None = None
+    status: int | None = None
+    status_text: str = ""
+    failure: str | None = None
+    duration: float | None = None
+    source: str = ""
+    redirected_from: int | None = None
+    redirected_to: int | None = None
+    by_worker: bool = False
+    http_version: str = ""
+    mime_type: str = ""
+    request_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    response_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    request_body: bytes | None = None
+    response_body: bytes | None = None
+    request_size: int = 0
+    size: int | None = None
+    timing: dict[str, float] = field(default_factory=dict[str, float])
+    frames: deque[SocketMessage] = field(default_factory=lambda: deque[SocketMessage](maxlen=FRAMES))
+    secrets: frozenset[str] | None = None
+    request: Request | None = None
+    response: Response | None = None
+    gathering: "Task[None] | None" = None
+
+    @property
+    def done(self) -> bool:
+        return self.duration is not None
+
+    @property
+    def weight(self) -> int:
+        """How many bytes of bodies it holds."""
+        return len(self.request_body or b"") + len(self.response_body or b"")
 
 
 class ToldExchange(NamedTuple):
@@ -25,7 +88,7 @@ class ToldExchange(NamedTuple):
     frames: tuple[str, ...]
 
 
-def secrets_sent(exchanges: "Iterable[Exchange]") -> frozenset[str]:
+def secrets_sent(exchanges: Iterable[Exchange]) -> frozenset[str]:
     """The secrets that went over the wire under their names, whichever request shows them elsewhere, too."""
     found: set[str] = set()
     for exchange in exchanges:
@@ -44,7 +107,7 @@ def secrets_sent(exchanges: "Iterable[Exchange]") -> frozenset[str]:
     return frozenset(found)
 
 
-def tell(exchange: "Exchange", body: bytes | None, redactor: Redactor) -> ToldExchange:
+def tell(exchange: Exchange, body: bytes | None, redactor: Redactor) -> ToldExchange:
     """An exchange, with its response's body, as it may be told."""
     request_type = _type_of(exchange.request_headers)
     request_body = as_text(exchange.request_body, request_type)

@@ -7,8 +7,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from mcp_browser.browser.network.exchange import ToldExchange
-from mcp_browser.browser.network.log import Exchange
+from mcp_browser.browser.network.exchange import Exchange, ToldExchange
 
 UNKNOWN = -1  # How HAR writes a size or a time that nobody knows
 Har = dict[str, Any]

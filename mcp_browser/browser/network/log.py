@@ -9,17 +9,15 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import BrowserContext, Page, Request, Response, WebSocket
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.network.exchange import secrets_sent
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
+from mcp_browser.browser.network.exchange import Exchange, SocketMessage, secrets_sent
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
@@ -30,71 +28,11 @@ KEPT = 1_000  # How many requests are kept
 BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
 BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
-FRAMES = 50  # How many frames of a web socket are kept, the newest
 FRAME_LENGTH = 2_000
 DETAIL_SECONDS = 3.0  # How long the browser may take to tell of a request, seconds
 CATCHING_UP_SECONDS = 1.0  # How long is waited for what is just being learnt, seconds
 BODY_SECONDS = 20.0  # How long it may take to hand over a long body, seconds
 DATA = frozenset(("document", "xhr", "fetch", "ping", "eventsource", "other"))  # Looked at as they come
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One message of a web socket; `sent` by the page or received by it; at `time`, seconds since 1970."""
-
-    sent: bool
-    text: str
-    size: int
-    time: float
-    binary: bool
-
-
-@dataclass(slots=True, eq=False)
-class Exchange:
-    """A request and what came of it. Sizes in bytes, `duration` in seconds, moments in seconds since 1970.
-
-    `source` is where the answer came from where that was not the network: `cache`, `service worker`,
-    `mocked by route 1`. `failure` is the browser's reason, such as `net::ERR_CONNECTION_REFUSED`.
-    """
-
-    id: int
-    tab: int | None
-    method: str
-    url: str
-    kind: str
-    started: float
-    answered_at: float | None = None
-    status: int | None = None
-    status_text: str = ""
-    failure: str | None = None
-    duration: float | None = None
-    source: str = ""
-    redirected_from: int | None = None
-    redirected_to: int | None = None
-    by_worker: bool = False
-    http_version: str = ""
-    mime_type: str = ""
-    request_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    response_headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    request_body: bytes | None = None
-    response_body: bytes | None = None
-    request_size: int = 0
-    size: int | None = None
-    timing: dict[str, float] = field(default_factory=dict[str, float])
-    frames: "deque[Frame]" = field(default_factory=lambda: deque[Frame](maxlen=FRAMES))
-    secrets: frozenset[str] | None = None
-    request: Request | None = None
-    response: Response | None = None
-    gathering: "asyncio.Task[None] | None" = None
-
-    @property
-    def done(self) -> bool:
-        return self.duration is not None
-
-    @property
-    def weight(self) -> int:
-        """How many bytes of bodies it holds."""
-        return len(self.request_body or b"") + len(self.response_body or b"")
 
 
 class NetworkLog(SessionPlugin):
@@ -107,7 +45,7 @@ class NetworkLog(SessionPlugin):
         self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._weight = 0
-        self._wakeup = Wakeup()
+        self._wakeup = Condition()
         self._tasks: set[asyncio.Task[None]] = set()
         self.dropped = 0
         self.since: float | None = None  # Beginning of the recording where pages were there, since 1970
@@ -297,7 +235,7 @@ class NetworkLog(SessionPlugin):
 
     def _on_frame(self, exchange: Exchange, payload: str | bytes, *, sent: bool) -> None:
         text = payload if isinstance(payload, str) else payload[: FRAME_LENGTH // 2].hex()
-        frame = Frame(
+        frame = SocketMessage(
             sent=sent,
             text=text[:FRAME_LENGTH],
             size=len(payload),

@@ -40,7 +40,7 @@ class MockAnswer:
 
 
 @dataclass(slots=True, eq=False)
-class Rule:
+class MockRule:
     """A route: requests to these addresses get this answer, or none. `left` is None where it has no end."""
 
     id: int
@@ -64,17 +64,17 @@ class Routes(SessionPlugin):
     def __init__(self, session: "BrowserSession") -> None:
         self._session = session
         self._ids = itertools.count(1)
-        self._rules: dict[int, Rule] = {}
+        self._rules: dict[int, MockRule] = {}
         self._handlers: dict[int, Handler] = {}
         self._log: NetworkLog | None = None
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[MockRule]:
         """The routes there are, oldest first."""
         return list(self._rules.values())
 
     async def add(
         self, pattern: UrlPattern, *, method: str | None, answer: MockAnswer | None, times: int | None
-    ) -> Rule:
+    ) -> MockRule:
         """Answer requests, or block them where there is no answer.
 
         Raises:
@@ -83,7 +83,7 @@ class Routes(SessionPlugin):
         if len(self._rules) >= MOST:
             raise InvalidArguments(f"There are {MOST} routes already.", hint="Remove some with remove_route.")
         self._log = await self._session.plugin(NetworkLog)
-        rule = Rule(next(self._ids), pattern, method.upper() if method else None, answer, left=times)
+        rule = MockRule(next(self._ids), pattern, method.upper() if method else None, answer, left=times)
         try:
             await self._put(rule, self._session.context)
         except PlaywrightError as error:
@@ -92,7 +92,7 @@ class Routes(SessionPlugin):
         self._session.holds_requests = True
         return rule
 
-    async def remove(self, number: int | None) -> list[Rule]:
+    async def remove(self, number: int | None) -> list[MockRule]:
         """Remove one route, or all; those that were removed.
 
         Raises:
@@ -111,7 +111,7 @@ class Routes(SessionPlugin):
         for rule in self._rules.values():
             await self._put(rule, context)
 
-    async def _put(self, rule: Rule, context: BrowserContext) -> None:
+    async def _put(self, rule: MockRule, context: BrowserContext) -> None:
         async def handle(route: Route, request: Request) -> None:
             # A request whose page goes meanwhile needs no answer.
             with contextlib.suppress(PlaywrightError):
@@ -120,7 +120,7 @@ class Routes(SessionPlugin):
         await context.route(rule.pattern.regex, handle)
         self._handlers[rule.id] = handle
 
-    async def _take_away(self, rule: Rule) -> None:
+    async def _take_away(self, rule: MockRule) -> None:
         self._rules.pop(rule.id, None)
         self._session.holds_requests = bool(self._rules)
         handler = self._handlers.pop(rule.id, None)
@@ -129,7 +129,7 @@ class Routes(SessionPlugin):
             with contextlib.suppress(PlaywrightError):
                 await context.unroute(rule.pattern.regex, handler)
 
-    async def _handle(self, rule: Rule, route: Route, request: Request) -> None:
+    async def _handle(self, rule: MockRule, route: Route, request: Request) -> None:
         fits = rule.method in (None, request.method) and rule.left != 0
         if not fits or not may_show(request.url, self._session.settings):
             # What may not be opened goes its usual way, and is refused there: no mock stands in for it.

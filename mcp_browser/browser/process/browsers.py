@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING
 
-from mcp_browser.browser.own_task import finish
+from mcp_browser.browser.concurrency import finish
 from mcp_browser.browser.process.launch import browser_settings, find_browser
 from mcp_browser.browser.process.launcher import Launcher
 from mcp_browser.browser.process.pool import ContextPool

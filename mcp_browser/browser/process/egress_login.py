@@ -7,14 +7,15 @@ and windows, too. Playwright's own way would hold back every request of every pa
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.egress.policy import NAME
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserUnavailable
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.egress.policy import EgressPass
 
 LOGIN_SECONDS = 10.0
 
@@ -50,7 +51,7 @@ async def log_in(context: "BrowserContext", admitted: "EgressPass") -> None:
         async with asyncio.timeout(LOGIN_SECONDS):
             await send(cdp, "Fetch.enable", handleAuthRequests=True, patterns=[{"urlPattern": "*"}])
             # Answered without content, so that the page stays what it is.
-            await send(cdp, "Page.navigate", url=f"http://{admitted.proxy.name}/")
+            await send(cdp, "Page.navigate", url=f"http://{NAME}/")
             await admitted.greeted.wait()
             await send(cdp, "Fetch.disable")
     except TimeoutError:

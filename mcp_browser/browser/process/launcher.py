@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 
-from mcp_browser.browser.own_task import JoinedStart, within
+from mcp_browser.browser.concurrency import SingleFlight, within
 from mcp_browser.browser.process.divide.shared_profile import can_share, sharing_options, why_not_shared
 from mcp_browser.browser.process.driver import LIBRARY, LIBRARY_HINT, driver_problem
 from mcp_browser.browser.process.early_driver import discard, driver_environment, take_over
@@ -54,7 +54,7 @@ class Launcher:
         """Called when the driver has ended by itself, or was ended because it does not answer."""
         self._settings = settings
         self._driver: Playwright | None = None
-        self._start = JoinedStart(self._start_driver)
+        self._start = SingleFlight(self._start_driver)
         self._closed = False
 
     async def driver(self) -> "Playwright":

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio.to_thread
 
+from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
 from mcp_browser.browser.devices import find_device
-from mcp_browser.browser.own_task import JoinedStart, begin, finish, within
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
 from mcp_browser.browser.process.egress_login import log_in
 from mcp_browser.browser.process.launch import context_options, proxy_options
@@ -83,10 +83,10 @@ class ContextPool:
         self._launcher = launcher
         self._leases: set[Lease] = set()
         self._shared: list[SharedBrowser] = []
-        self._start_shared = JoinedStart(self._add_shared)
+        self._start_shared = SingleFlight(self._add_shared)
         self._ending: set[asyncio.Task[bool]] = set()
         self._attached: Browser | None = None
-        self._attach = JoinedStart(self._connect)
+        self._attach = SingleFlight(self._connect)
         self._profile_is_lent = False
         self.closed = False
         """Whether it lends nothing any more."""

@@ -11,7 +11,7 @@ from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.control import Progress
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.server.calls import SessionLease
 from mcp_browser.server.elicitation import Mailbox

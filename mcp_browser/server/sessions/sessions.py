@@ -13,9 +13,8 @@ import anyio
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.next_event import Wakeup
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.errors import LimitReached, UnknownSession
@@ -93,7 +92,7 @@ class Sessions:
         self._idle_seconds = idle_seconds
         self._held: dict[str, HeldSession] = {}
         self._numbers = itertools.count(1)
-        self._call_ended = Wakeup()
+        self._call_ended = Condition()
 
     # -- for calls
 

@@ -21,7 +21,7 @@ from pydantic import Field, JsonValue
 from mcp_browser import __version__
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.own_task import begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.server.calls import Call, ServerTool, server_tool

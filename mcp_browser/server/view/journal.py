@@ -13,8 +13,8 @@ import anyio
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError
 from mcp_browser.rendering.result import TextPart, render_error, render_result

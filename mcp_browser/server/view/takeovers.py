@@ -10,11 +10,11 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.input import Button, Modifier
-from mcp_browser.browser.own_task import begin
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
-from mcp_browser.browser.takeover import Holder
+from mcp_browser.browser.takeover import TakeoverHolder
 from mcp_browser.errors import ActionError, NotActionable
 
 LEFT_SECONDS = 20.0  # How long after its page has gone a viewer keeps what it has taken over
@@ -106,7 +106,7 @@ class _Takeover:
     """Which viewer has a session, and knows which tabs; `leaving` runs while its page is not connected."""
 
     viewer: str
-    holder: Holder
+    holder: TakeoverHolder
     known: set[int]
     leaving: asyncio.TimerHandle | None = None
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import anyio
 
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.screencast import Frame
 
 POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
@@ -62,7 +62,7 @@ class PolledTransport:
         self._undrawn = 0
         self._polls = 0
         self._polled = time.monotonic()
-        self._changed = Wakeup()
+        self._changed = Condition()
         self.closed = False
 
     def put(self, message: str) -> None:

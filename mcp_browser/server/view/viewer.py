@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.addresses import may_show
-from mcp_browser.browser.next_event import Wakeup
+from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.observation import DialogInfo
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
@@ -87,9 +87,9 @@ class Viewer:
         self._watched: BrowserSession | None = None
         self._told: dict[str, Any] = {}
         self._calls: dict[int, SeenCall] = {}
-        self._changed = Wakeup()
+        self._changed = Condition()
         self._undrawn = 0
-        self._drawn = Wakeup()
+        self._drawn = Condition()
         self._shown: Tab | None = None
         self._showing = anyio.CancelScope()
         self._complained = False

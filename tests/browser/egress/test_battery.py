@@ -17,9 +17,9 @@ from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Streams
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import launch
 from mcp_browser.browser.process.launch import headless_shells
-from mcp_browser.destinations import IpAddress
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl
+from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import LIMITS, Hand, shown, until
 from tests.support.site import Site

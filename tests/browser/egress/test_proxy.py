@@ -7,16 +7,21 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
+from weakref import WeakKeyDictionary
 
 import pytest
 
 from mcp_browser.browser.egress.dialing import NameCache
-from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
-from mcp_browser.destinations import IpAddress
+from mcp_browser.browser.egress.policy import EgressPass
+from mcp_browser.browser.egress.proxy import EgressProxy
+from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import EgressSettings
 from tests.support.site import Site
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+proxies: WeakKeyDictionary[EgressPass, EgressProxy] = WeakKeyDictionary()
+"""The proxy that each pass is for."""
 
 
 @asynccontextmanager
@@ -25,14 +30,16 @@ async def proxy_of(upstream: str | None = None, **settings: object) -> AsyncGene
     proxy = EgressProxy(upstream)
     await proxy.browser_proxy()
     try:
-        yield proxy.admit(EgressSettings.model_validate(settings), remote=False)
+        admitted = proxy.admit(EgressSettings.model_validate(settings), remote=False)
+        proxies[admitted] = proxy
+        yield admitted
     finally:
         await proxy.close()
 
 
 async def ask(admitted: EgressPass, *requests: str, header: bytes | None = None) -> bytes:
     """What comes back on one connection until it ends, or until nothing more can come."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
     said = (admitted.header if header is None else header).decode()
     try:
         for request in requests:
@@ -76,7 +83,7 @@ async def test_requests_and_their_bodies_pass_on_one_connection(site: Site) -> N
 
 async def test_a_stream_passes_as_it_comes(site: Site) -> None:
     async with proxy_of() as admitted:
-        reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
         head = f"GET {site.url}/stream HTTP/1.1\r\nHost: x\r\nProxy-Authorization: "
         writer.write(head.encode() + admitted.header + b"\r\n\r\n")
         await asyncio.wait_for(reader.readuntil(b"data: tick"), 10)
@@ -88,7 +95,7 @@ async def test_a_tunnel_passes_bytes_both_ways_and_knows_tls_from_none(site: Sit
     where = f"127.0.0.1:{site.port}"
     through = f"CONNECT {where} HTTP/1.1\nHost: x"
     async with proxy_of() as admitted:
-        reader, writer = await asyncio.open_connection("127.0.0.1", admitted.proxy.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
         writer.write(f"CONNECT {where} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ".encode())
         writer.write(admitted.header + b"\r\n\r\n")
         assert b" 200 " in await reader.readuntil(b"\r\n\r\n")
@@ -115,7 +122,7 @@ async def test_what_was_checked_is_what_is_connected_to() -> None:
         raise ConnectionRefusedError
 
     async with proxy_of(block_private=True) as admitted:
-        admitted.proxy.dialer.resolve, admitted.proxy.dialer.dial = resolve, dial
+        proxies[admitted].dialer.resolve, proxies[admitted].dialer.dial = resolve, dial
         for _ in range(3):
             await ask(admitted, "CONNECT rebound.example:443 HTTP/1.1\nHost: x")
             await ask(admitted, "CONNECT [::1]:443 HTTP/1.1\nHost: x")
@@ -136,7 +143,7 @@ async def test_a_name_does_not_lead_into_a_blocked_network() -> None:
         raise ConnectionRefusedError
 
     async with proxy_of(block_domains="93.184.0.0/16:443, a.example") as admitted:
-        admitted.proxy.dialer.resolve, admitted.proxy.dialer.dial = resolve, dial
+        proxies[admitted].dialer.resolve, proxies[admitted].dialer.dial = resolve, dial
         for place in ("blocked.example:443", "blocked.example:80", "other.example:443"):
             await ask(admitted, f"CONNECT {place} HTTP/1.1\nHost: x")
         assert dialed == ["93.184.215.14", "1.1.1.1"]
@@ -203,7 +210,7 @@ async def test_an_http_proxy_before_us_gets_the_password_and_the_checked_address
         upstream(handle) as port,
         proxy_of(f"http://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
     ):
-        it.proxy.dialer.resolve = _public
+        proxies[it].dialer.resolve = _public
         assert b"the end" in await ask(it, get("http://site.example/page"))
         assert b"--" not in await ask(it, "CONNECT site.example:443 HTTP/1.1\nHost: x\n\nx\r\n\r\n")
     host = b"93.184.215.14" if checked else b"site.example"
@@ -237,7 +244,7 @@ async def test_a_socks_proxy_before_us_gets_the_password_and_the_checked_address
         upstream(handle) as port,
         proxy_of(f"socks5://me:s%40c@127.0.0.1:{port}", block_private=checked) as it,
     ):
-        it.proxy.dialer.resolve = _public
+        proxies[it].dialer.resolve = _public
         assert b"the end" in await ask(it, get("http://site.example/page"))
     assert asked == [b"me", b"s@c", bytes([93, 184, 215, 14]) if checked else b"site.example"]
 
@@ -255,7 +262,7 @@ async def test_a_name_that_only_the_proxy_before_us_knows_has_to_be_allowed() ->
 
     exception = {"block_private": True, "allow_private": "wiki.corp"}
     async with upstream(handle) as port, proxy_of(f"127.0.0.1:{port}", **exception) as admitted:
-        admitted.proxy.dialer.resolve = unknown
+        proxies[admitted].dialer.resolve = unknown
         assert b"the end" in await ask(admitted, get("http://wiki.corp/"))
         assert b" 403 " in await ask(admitted, "CONNECT other.corp:443 HTTP/1.1\nHost: x")
         assert len(asked) == 1

@@ -22,13 +22,12 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from mcp_browser.browser.egress.policy import destination_of
-from mcp_browser.browser.own_task import JoinedStart, begin, within
+from mcp_browser.browser.concurrency import SingleFlight, begin, within
 from mcp_browser.browser.process.divide.divider import Leaving
 from mcp_browser.browser.process.divide.own_browser import FILE, HOW_TO_ALLOW, OwnBrowser, find_own_browser
 from mcp_browser.browser.process.divide.own_tabs import OwnTabs
-from mcp_browser.destinations import DestinationPattern
 from mcp_browser.errors import BrowserUnavailable
+from mcp_browser.hosts import HostPattern, Origin, addresses_written
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
@@ -96,7 +95,7 @@ class Relay:
         """
         self._wanted = wanted
         self._may_use = allows(tabs)
-        self._connect = JoinedStart(self._start)
+        self._connect = SingleFlight(self._start)
         self._browser: OwnBrowser | None = None
         self._socket: ClientConnection | None = None
         self._server: Server | None = None
@@ -267,11 +266,11 @@ async def list_tabs(browser: OwnBrowser) -> tuple[str, list[tuple[str, str]]]:
 
 def allows(patterns: Iterable[str]) -> Callable[[str], bool]:
     """Whether a page's address is one of the sites that the setting `connect_tabs` names."""
-    parsed = [DestinationPattern.parse(text) for text in patterns]
+    parsed = [HostPattern.parse(text) for text in patterns]
 
     def may_use(url: str) -> bool:
-        destination = destination_of(url)
-        return destination is not None and any(pattern.matches(destination) for pattern in parsed)
+        site = Origin.of(url)
+        return site is not None and any(one.matches(site, addresses_written(site.host)) for one in parsed)
 
     return may_use
 

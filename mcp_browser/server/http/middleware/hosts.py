@@ -12,11 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_browser.hosts import THIS_MACHINE, Origin
 from mcp_browser.server.http.middleware.connection_limits import LONGEST_HEAD
 from mcp_browser.server.http.middleware.refusals import OnRefusal, Reason, refusal
 from mcp_browser.settings import AccessSettings
-
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _ONCE = ("host", "origin", "authorization", "content-length", "content-type", "mcp-session-id")
 _TOKEN_KEYS = frozenset({"access_token", "token", "api_key", "apikey", "authorization", "bearer", "auth"})
@@ -30,7 +29,6 @@ _OTHER_ORIGIN = (
     "That origin may not use this server; --allowed-origins adds one. Behind a proxy that does TLS, set "
     "--public-url, or --trusted-proxies for its X-Forwarded-Proto."
 )
-_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>\d{1,5}))?", re.ASCII)
 
 
@@ -49,20 +47,6 @@ def split_host(value: str) -> tuple[str, int | None] | None:
     return (name, port) if name else None
 
 
-Origin = tuple[str, str, int]
-"""Scheme, name and port."""
-
-
-def split_origin(value: str) -> Origin | None:
-    """The origin of a web page, or of an address; None where it has none."""
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        return None
-    host = split_host(parts.netloc) if parts.scheme in _PORTS else None
-    return (parts.scheme, host[0], host[1] or _PORTS[parts.scheme]) if host is not None else None
-
-
 def named_hosts(headers: Headers) -> list[str]:
     """The names that a request comes by, as its headers give them, those of trusted proxies included."""
     forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
@@ -74,11 +58,11 @@ def own_origins(scope: Scope, settings: AccessSettings) -> set[Origin | None]:
 
     Their scheme is that of the connection, or the one that a trusted proxy gives.
     """
-    public = split_origin(settings.public_url or "")
+    public = Origin.of(settings.public_url or "")
     own = {public}
     for host in named_hosts(Headers(scope=scope)):
-        if public is None or split_origin(f"{public[0]}://{host}") != public:
-            own.add(split_origin(f"{scope['scheme'].replace('ws', 'http')}://{host}"))
+        if public is None or Origin.of(f"{public.scheme}://{host}") != public:
+            own.add(Origin.of(f"{scope['scheme'].replace('ws', 'http')}://{host}"))
     return own
 
 
@@ -86,7 +70,7 @@ class KnownNames:
     """The names by which clients may reach the server."""
 
     def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
-        self._anywhere = {*LOOPBACK_NAMES, socket.gethostname().lower()}
+        self._anywhere = {*THIS_MACHINE, socket.gethostname().lower()}
         self._at_port: set[tuple[str, int]] = set()
         for host in settings.allowed_hosts:
             self._add(host)
@@ -165,9 +149,9 @@ class NameCheck:
         return None
 
     def _may_come_from(self, origin: str, scope: Scope) -> bool:
-        split = split_origin(origin)
+        there = Origin.of(origin)
         return origin.lower() in self._origins or (
-            split is not None and (split[1] in LOOPBACK_NAMES or split in own_origins(scope, self._settings))
+            there is not None and (there.host in THIS_MACHINE or there in own_origins(scope, self._settings))
         )
 
 

@@ -13,8 +13,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_browser.hosts import Origin
 from mcp_browser.server.http.auth.resource_metadata import public_base
-from mcp_browser.server.http.middleware.hosts import own_origins, split_origin
+from mcp_browser.server.http.middleware.hosts import own_origins
 from mcp_browser.server.principals import Principal, is_admitted, principal_of, set_principal
 from mcp_browser.settings import AccessSettings
 
@@ -96,7 +97,7 @@ class Admission:
 
     def is_own_page(self, scope: Scope) -> bool:
         """Whether a page of this server sends the request. Other schemes and ports are other pages."""
-        origin = split_origin(Headers(scope=scope).get("origin", ""))
+        origin = Origin.of(Headers(scope=scope).get("origin", ""))
         return origin is not None and origin in own_origins(scope, self._settings)
 
     def _header(self, scope: Scope, value: str) -> str:

@@ -1,19 +1,33 @@
-"""Where a connection may lead: patterns of hosts, ports and schemes, and the kinds of addresses."""
+"""Hosts, origins and patterns of them, as settings, files and addresses name them; kinds of addresses.
+
+A pattern is `[scheme://]host[:port]`. The host is a name, a glob (`*.example.com` takes example.com in), an
+address or a network; the port may be `*`. What a left-out part stands for, its user says: any, for hosts to
+connect to and pages to stay on (`matches`); for the origins of secrets and policy rules what a browser takes
+for it (`matches` with `strict`).
+"""
 
 import fnmatch
 import functools
 import ipaddress
 import re
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+PORTS = {"http": 80, "https": 443}
+THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+
 _SCHEMES = {"http": "http", "ws": "http", "https": "https", "wss": "https"}
 """What a scheme is on the wire: a WebSocket is opened over HTTP, or over TLS."""
 
-_HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:.]+\](?:/\d+)?|[^\s:@\[\]?#]+)(?::(\d{1,5}))?")
+_SCHEME = re.compile(r"\*|[a-z][a-z0-9+.-]*")
+_HOST_AND_PORT = re.compile(
+    r"(\[[0-9a-f:.]+\](?:/\d+)?|(?:[^\s:@\[\]#=&]|\[[^\s:@\[\]/]+\])+)(?::([\d*?]{1,5}))?/?"
+)
 _MAX_PORT = 65_535
 _LOOPBACK = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1"))
 _METADATA = frozenset(
@@ -25,68 +39,94 @@ _SHARED = ipaddress.IPv4Network("100.64.0.0/10")
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a connection is to lead: `scheme` is http or https, `host` a name or an address."""
+class Origin:
+    """Where a page is from, or a connection leads: `scheme` is http or https, `host` a name or an address."""
 
     scheme: str
     host: str
     port: int
 
+    @classmethod
+    def of(cls, url: str) -> "Origin | None":
+        """The origin of an address; None where it leads nowhere on the network, or is none."""
+        try:
+            parts = urlsplit(url)
+            port, host = parts.port, ascii_host(parts.hostname or "")
+        except ValueError:
+            return None
+        scheme = _SCHEMES.get(parts.scheme)
+        return cls(scheme, host, port or PORTS[scheme]) if scheme and host else None
+
     def __str__(self) -> str:
+        """As browsers write it: `https://example.com:8443`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port in (80, 443) else f"{host}:{self.port}"
+        return f"{self.scheme}://{host}{'' if self.port == PORTS[self.scheme] else f':{self.port}'}"
+
+    @property
+    def authority(self) -> str:
+        """The host, and the port where it is not one that the web uses."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port in PORTS.values() else f"{host}:{self.port}"
+
+
+def origin_of(url: str) -> str:
+    """The origin of an address as a text; `file://` for a file, `null` where it has none."""
+    return "file://" if url.lower().startswith("file:") else str(Origin.of(url) or "null")
 
 
 @dataclass(frozen=True, slots=True)
-class DestinationPattern:
-    """Hosts, as a setting names them: `[scheme://]host[:port]`.
-
-    The host is a name, a glob (`*.example.com` takes example.com in), an address or a network. What is left
-    out is any.
-    """
+class HostPattern:
+    """Hosts, as a setting names them; the module's docstring has the grammar."""
 
     text: str
     scheme: str | None
     name: str | None
     network: IpNetwork | None
-    port: int | None
+    port: str | None
 
     @classmethod
-    def parse(cls, text: str) -> "DestinationPattern":
-        """The pattern that a text stands for.
+    @functools.lru_cache(maxsize=1024)
+    def parse(cls, text: str, *, any_scheme: bool = False) -> "HostPattern":
+        """Read a pattern; `any_scheme`: also one of schemes that no page has, which fits nothing, or `*`.
 
         Raises:
             ValueError: it is none; the message completes `must be …`.
         """
-        scheme, separator, rest = text.rpartition("://")
-        network, port = _network(rest), None
-        name = None
+        scheme, separator, rest = text.strip().lower().rpartition("://")
+        network, port, name = _network(rest), None, None
         if network is None:
             found = _HOST_AND_PORT.fullmatch(rest)
-            if found is None or not 0 < int(found[2] or 1) <= _MAX_PORT:
+            if found is None or ((found[2] or "1").isdigit() and not 0 < int(found[2] or 1) <= _MAX_PORT):
                 raise _wrong()
-            port = int(found[2]) if found[2] else None
+            port = found[2]
             network = _network(found[1].replace("[", "").replace("]", ""))
-            name = ascii_host(found[1]) if network is None else None
-        if (separator and scheme.lower() not in _SCHEMES) or (name is not None and "/" in name):
+            name = ascii_host(found[1].removesuffix("/")) if network is None else None
+        known = bool(_SCHEME.fullmatch(scheme)) if any_scheme else scheme in _SCHEMES
+        if (separator and not known) or (name is not None and (not name or "/" in name)):
             raise _wrong()
-        return cls(text, _SCHEMES.get(scheme.lower()), name, network, port)
+        return cls(text, _SCHEMES.get(scheme, scheme or None), name, network, port)
 
-    def matches(self, destination: Destination) -> bool:
-        """Whether it names this destination, by its host as it is written: no name is looked up."""
-        if self.port not in (None, destination.port) or self.scheme not in (None, destination.scheme):
+    def matches(self, to: Origin, addresses: Iterable[IpAddress] = (), *, strict: bool = False) -> bool:
+        """Whether it names this origin.
+
+        Args:
+            to: the origin. Its host is taken as it is written; no name is looked up.
+            addresses: addresses that the host is known to lead to.
+            strict: a left-out scheme is https, a left-out port the scheme's own. Where both are left out,
+                any page of this machine fits.
+        """
+        loose = not strict or (self.scheme is None and to.host in THIS_MACHINE)
+        scheme = self.scheme or ("*" if loose else "https")
+        port = self.port or ("*" if loose else str(PORTS[to.scheme]))
+        if scheme not in ("*", to.scheme) or not fnmatch.fnmatchcase(str(to.port), port):
             return False
         if self.network is not None:
-            return any(map(self.holds, addresses_written(destination.host)))
-        host, name = normal_host(destination.host), self.name or ""
-        return fnmatch.fnmatchcase(host, name) or (name.startswith("*.") and host == name[2:])
+            written = address_in(to.host)
+            return any(map(self._holds, (*addresses, *((written,) if written is not None else ()))))
+        name = self.name or ""
+        return fnmatch.fnmatchcase(to.host, name) or name == f"*.{to.host}"
 
-    def leads_to(self, destination: Destination, address: IpAddress) -> bool:
-        """Whether it names the address that a destination's name leads to, at this port and scheme."""
-        fits = self.port in (None, destination.port) and self.scheme in (None, destination.scheme)
-        return fits and self.holds(address)
-
-    def holds(self, address: IpAddress) -> bool:
+    def _holds(self, address: IpAddress) -> bool:
         """Whether an address is, or carries, one in its network."""
         inner = _carried(address) if isinstance(address, ipaddress.IPv6Address) else None
         return self.network is not None and any(
@@ -94,13 +134,25 @@ class DestinationPattern:
         )
 
 
-def normal_host(host: str) -> str:
-    """A host in lower case, without the last dot and without brackets."""
-    return host.strip("[]").rstrip(".").lower()
+def is_on(url: str, patterns: Iterable[str]) -> bool:
+    """Whether a page is on one of these hosts; a text that is no pattern names none."""
+    patterns, to = tuple(patterns), Origin.of(url)
+    return "*" in patterns or (to is not None and any(_names(text, to) for text in patterns))
+
+
+def _names(text: str, to: Origin) -> bool:
+    try:
+        return HostPattern.parse(text).matches(to)
+    except ValueError:
+        return False
 
 
 def ascii_host(host: str) -> str:
-    """A name, or a glob of names, as browsers write it: in lower case, other letters by Punycode (UTS 46)."""
+    """A name, or a glob of names, as browsers write it: in lower case, other letters by Punycode (UTS 46).
+
+    Raises:
+        ValueError: no name has such letters.
+    """
     host = host.rstrip(".").lower()
     if host.isascii():
         return host
@@ -118,7 +170,7 @@ def ascii_host(host: str) -> str:
 
 def address_in(host: str) -> IpAddress | None:
     """The address that a host is, in any notation (`0x7f.1`, `[::1]`); None where it is a name."""
-    text = normal_host(host)
+    text = host.strip("[]").rstrip(".").lower()
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -132,10 +184,9 @@ def address_in(host: str) -> IpAddress | None:
 
 def addresses_written(host: str) -> tuple[IpAddress, ...]:
     """The addresses that a host stands for without being looked up: its own, or those of localhost."""
-    text = normal_host(host)
-    if text == "localhost" or text.endswith(".localhost"):
+    if host == "localhost" or host.endswith(".localhost"):
         return _LOOPBACK
-    address = address_in(text)
+    address = address_in(host)
     return (address,) if address is not None else ()
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from mcp_browser.dom.readings import Shown
+from mcp_browser.dom.frame_tree import Shown
 from mcp_browser.dom.references import DEPTH, ID, KIND, NAME, ROLE, STATES, TARGET, WHOLE
 
-FAMILIAR_ROLES = frozenset({"banner", "navigation", "complementary", "contentinfo", "menubar", "search"})
+REPEATED_ROLES = frozenset({"banner", "navigation", "complementary", "contentinfo", "menubar", "search"})
 LEAST_LINES = 6  # Shorter parts are told again
 _REFERENCE = re.compile("\ue000\\d+\ue001")
 
@@ -38,7 +38,7 @@ class SeenParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Familiar:
+class Repeated:
     """What is as it was: the places of the lines that say so, of those not told again, and kept indexes."""
 
     heads: frozenset[int] = frozenset()
@@ -55,7 +55,7 @@ def parts_of(shown: Sequence[Shown]) -> list[list[Shown]]:
         end = at + 1
         while end < len(shown) and _deep(shown[end]) > _deep(head):
             end += 1
-        if head.line[KIND] != "region" or head.line[ROLE] not in FAMILIAR_ROLES:
+        if head.line[KIND] != "region" or head.line[ROLE] not in REPEATED_ROLES:
             at += 1
             continue
         part = list(shown[at:end])
@@ -71,10 +71,10 @@ def seen_line(item: Shown, head: Shown, url: str, index: int | None) -> SeenLine
     return SeenLine(_sign(item, head), _target(item.line, url), _states(item.line), index)
 
 
-def familiar_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Familiar:
+def repeated_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Repeated:
     """The parts of a page that are as they were on the one told before it."""
     if not seen.parts or urlsplit(seen.url)[:2] != urlsplit(url)[:2]:
-        return Familiar()
+        return Repeated()
     rest = list(seen.parts)
     heads: set[int] = set()
     untold: set[int] = set()
@@ -100,7 +100,7 @@ def familiar_parts(shown: Sequence[Shown], seen: SeenParts, url: str) -> Familia
             heads.add(head.place)
             untold |= same
             kept += stay
-    return Familiar(frozenset(heads), frozenset(untold), tuple(kept))
+    return Repeated(frozenset(heads), frozenset(untold), tuple(kept))
 
 
 def _fits(part: Sequence[Shown], known: tuple[str, str, tuple[SeenLine, ...]]) -> bool:

@@ -13,7 +13,7 @@ MOST_SECONDS = 40.0  # How much longer a page is waited for at most, because it 
 TENTHS_BELOW = 10  # Shorter times are told in tenths of a second
 
 
-def patience_for(elements: int) -> float:
+def extra_seconds(elements: int) -> float:
     """How much longer than others a page of so many elements may take to be read, seconds."""
     return min(MOST_SECONDS, elements * ELEMENT_SECONDS) if elements > SMALL else 0.0
 

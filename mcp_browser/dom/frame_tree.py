@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_browser.dom.deadlines import extra_seconds
 from mcp_browser.dom.models import SettleState
-from mcp_browser.dom.patience import patience_for
 from mcp_browser.dom.references import DEPTH, FAR, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.worlds import World
 
@@ -47,14 +47,14 @@ class FrameState:
     silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
 
     @property
-    def patience(self) -> float:
+    def deadline(self) -> float:
         """How long an answer is waited for, in seconds, where the page goes on without it."""
-        return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + patience_for(self.world.elements)
+        return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + extra_seconds(self.world.elements)
 
     @property
-    def patience_within(self) -> float:
+    def deadline_within(self) -> float:
         """The same for the frame and all within it."""
-        return max([self.patience, *(child.patience_within for child in self.children.values())])
+        return max([self.deadline, *(child.deadline_within for child in self.children.values())])
 
 
 @dataclass(slots=True)

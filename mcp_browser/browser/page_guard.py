@@ -16,7 +16,7 @@ from mcp_browser.text import quoted
 T = TypeVar("T")
 
 
-class PageBlock:
+class PageGuard:
     """Knows whether something holds the page of one tab, and lets nobody wait for it."""
 
     def __init__(self, page: Page, tab_id: int, *, began: Callable[[], None]) -> None:

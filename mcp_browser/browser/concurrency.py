@@ -1,6 +1,7 @@
-"""Work in tasks of its own: a caller that is cancelled leaves nothing half done."""
+"""Work in tasks of its own, which a cancelled caller leaves nothing half done of, and waiting for events."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
@@ -31,7 +32,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, Any]) -> bool:
     return bool(done)
 
 
-class JoinedStart(Generic[T]):
+class SingleFlight(Generic[T]):
     """Starts something once for all who want it meanwhile; it goes on where they give up."""
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
@@ -48,6 +49,24 @@ class JoinedStart(Generic[T]):
         """Wait for a start under way, `seconds` at most."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=seconds)
+
+
+class Condition:
+    """Wakes all who wait for something; whoever begins to wait later waits for its next time."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+
+    def wake(self) -> None:
+        """Wake those who wait now."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def wait(self, limit: float | None = None) -> None:
+        """Wait until it happens, `limit` seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                await self._next.wait()
 
 
 def _ended(task: asyncio.Task[Any]) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mcp_browser.dom.frame_tree import Reading
 from mcp_browser.dom.models import Gap, GapSide
-from mcp_browser.dom.readings import Reading
 from mcp_browser.dom.references import References
 
 MOST_PIECES = 3  # So many sides are told apart where lines are left out one after the other
@@ -68,7 +68,7 @@ def _cut(inner: Reading, reading: Reading, cut: tuple[Reading, int] | None) -> t
     return cut if cut and not port else (reading, port)
 
 
-class Gaps:
+class Omissions:
     """Goes through the lines of a reading once, and says of those left out where they lie."""
 
     def __init__(self, reading: Reading, references: References) -> None:

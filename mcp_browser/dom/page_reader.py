@@ -6,12 +6,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_browser.dom.familiar import Familiar, SeenParts, familiar_parts, parts_of, seen_line
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.gaps import Gaps
-from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Gap, Scroll
-from mcp_browser.dom.patience import within
-from mcp_browser.dom.readings import (
+from mcp_browser.dom.deadlines import within
+from mcp_browser.dom.frame_tree import (
     NOTHING,
     QUIET,
     FrameState,
@@ -25,7 +21,11 @@ from mcp_browser.dom.readings import (
     part_of,
     shown_lines,
 )
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Gap, Scroll
+from mcp_browser.dom.omissions import Omissions
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, References
+from mcp_browser.dom.repeated_regions import Repeated, SeenParts, parts_of, repeated_parts, seen_line
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import CHARACTERS_A_TOKEN
@@ -131,7 +131,7 @@ class PageReader:
     ) -> Reading | None:
         try:
             reading = await within(
-                self._read(frame, wish, settle, deep), lambda: settle + frame.patience_within
+                self._read(frame, wish, settle, deep), lambda: settle + frame.deadline_within
             )
         except FrameGone:
             return None
@@ -197,10 +197,10 @@ class PageReader:
             shown = []
         if not shown and part > 1:
             raise InvalidArguments(f"There is no part {part}: the page has {parts}.")
-        same = self._familiar(reading, shown) if familiar else Familiar()
+        same = self._repeated(reading, shown) if familiar else Repeated()
         nodes = [self._node(item) for item in shown]
         self._seen_next = self._seen_parts(reading, shown, nodes)
-        rest = Gaps(reading, self._references)
+        rest = Omissions(reading, self._references)
         gaps: list[Gap] = []
         told: list[DomNode] = []
         for item, node in zip(shown, nodes, strict=True):
@@ -229,11 +229,11 @@ class PageReader:
             parts=max(parts, part),
         )
 
-    def _familiar(self, reading: Reading, shown: Sequence[Shown]) -> Familiar:
+    def _repeated(self, reading: Reading, shown: Sequence[Shown]) -> Repeated:
         """What is as it was on the page before, which indexes stay with what stands for the same there."""
         if self._seen.document == reading.answer["doc"]:
-            return Familiar()
-        same = familiar_parts(shown, self._seen, reading.answer["url"])
+            return Repeated()
+        same = repeated_parts(shown, self._seen, reading.answer["url"])
         for element_id, index in same.kept:
             self._references.keep(index, element_id, reading.state.world, reading.answer["doc"])
         return same

@@ -1,4 +1,4 @@
-/** The door: the methods that can be called from outside. */
+/** The methods that can be called from outside. */
 
 /** What has come to a name that `listenFor` was given: the number of each event and its element. @type {[number, Element][]} */
 let heardEvents = [];
@@ -165,7 +165,7 @@ function methodOf(name) {
   return method;
 }
 
-const door = {
+const api = {
   doc: documentKey,
   /**
    * @param {string} method
