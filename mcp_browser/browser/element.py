@@ -43,7 +43,7 @@ COPY = 1  # The only thing that can be done with files that come from outside: t
 CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
 
-class Option(Frozen):
+class Choice(Frozen):
     """One choice of a list. `index` is set where it is an element that can be clicked."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -243,10 +243,10 @@ class Element:
         await self.focus()
         await self._tab.input.press(keys)
 
-    async def options(self) -> list[Option]:
+    async def options(self) -> list[Choice]:
         """The choices of a native select, or of the listbox, combobox or menu that is open."""
         found: list[dict[str, Any]] = await self._call("options")
-        return [Option.model_validate(option) for option in found]
+        return [Choice.model_validate(option) for option in found]
 
     async def select(self, wanted: Sequence[str]) -> list[str]:
         """Choose options by label or value; the labels chosen.
@@ -480,9 +480,9 @@ class Element:
             else:
                 await self.click()
 
-    async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Option]:
+    async def _options_within(self, seconds: float, wanted: str | None = None) -> list[Choice]:
         """The options as soon as there are any, or the wanted one; else those there are at the end."""
-        options: list[Option] = []
+        options: list[Choice] = []
         with anyio.move_on_after(seconds):
             while True:
                 options = await self.options()
@@ -491,7 +491,7 @@ class Element:
                 await anyio.sleep(POLL_SECONDS)
         return options
 
-    def _usable(self, option: Option | None, wanted: str, options: Sequence[Option]) -> Option:
+    def _usable(self, option: Choice | None, wanted: str, options: Sequence[Choice]) -> Choice:
         if option is None and not options:
             hint = "Click it, look with get_state, then click the option."
             raise NotFound(f'{self} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
@@ -517,7 +517,7 @@ def _at(
     return x, y
 
 
-def _find(options: Sequence[Option], wanted: str) -> Option | None:
+def _find(options: Sequence[Choice], wanted: str) -> Choice | None:
     for loosely in (False, True):
         for option in options:
             if option.matches(wanted, loosely=loosely):
@@ -531,7 +531,7 @@ def describe_element(node: DomNode) -> str:
     return f"[{node.index}] {node.role or node.kind} {quoted(node.name, LONGEST_NAME)}{hint}"
 
 
-def list_options(options: Sequence[Option], *, limit: int = 60) -> str:
+def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
     """The labels of options in quotes, the first ones where there are many."""
     shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
     return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")
