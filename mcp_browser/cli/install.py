@@ -1,11 +1,11 @@
 """`mcp-browser install`: a browser for this machine."""
 
 import asyncio
+import contextlib
 import sys
 import time
-from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
@@ -34,9 +34,7 @@ def install(settings: Settings, *, with_deps: bool) -> int:
         BrowserUnavailable: there is none and none could be had, or it does not start, or Playwright's driver
             does not.
     """
-    with StatusLine() as progress:
-        installer = Installer(progress, asking(progress, with_deps=with_deps))
-        installer.mend_driver()
+    with installing(with_deps=with_deps) as (installer, progress):
         choice = installer.install_browser(settings.browser)
         problem = start_problem(choice, settings.browser)
         lacks = problem is not None and choice.origin == "playwright" and "shared libraries" in problem
@@ -48,6 +46,18 @@ def install(settings: Settings, *, with_deps: bool) -> int:
             raise BrowserUnavailable(f"{choice} does not start: {problem}.", hint=hint if lacks else other)
         progress.tell(f"Ready: {browser_version(choice) or choice}")
     return 0
+
+
+@contextlib.contextmanager
+def installing(*, with_deps: bool) -> Generator[tuple[Installer, "StatusLine"]]:
+    """Yield an installer, with Playwright's driver mended, and the line on which it shows its work."""
+    progress = StatusLine()
+    try:
+        installer = Installer(progress, asking(progress, with_deps=with_deps))
+        installer.mend_driver()
+        yield installer, progress
+    finally:
+        progress.clear()
 
 
 def start_problem(choice: BrowserChoice, settings: BrowserSettings) -> str | None:
@@ -80,14 +90,6 @@ class StatusLine:
         self._shown = ""
         self._shown_at = 0.0
         self._is_terminal = sys.stdout.isatty()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.clear()
 
     def clear(self) -> None:
         """Take the line that changes away."""

@@ -1,11 +1,10 @@
 """`mcp-browser run`: a task for the built-in agent, without an MCP client."""
 
 import asyncio
-import contextlib
 import json
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -188,16 +187,7 @@ def _claim(folder: Path, history: AgentHistory) -> FolderLock:
 async def _unless_broken_off(
     working: "asyncio.Future[TaskOutcome]", control: Control, history: AgentHistory
 ) -> TaskOutcome:
-    """What comes of a run; Ctrl+C breaks it off, so that it can go on later."""
-    with _on_interrupt(working, control):
-        try:
-            return await working
-        except asyncio.CancelledError:
-            return history.outcome or TaskOutcome(id=history.id, status=TaskStatus.INTERRUPTED)
-
-
-@contextlib.contextmanager
-def _on_interrupt(working: "asyncio.Future[TaskOutcome]", control: Control) -> Generator[None]:
+    """Return the outcome of a run; Ctrl+C breaks it off, so that it can go on later."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -211,7 +201,9 @@ def _on_interrupt(working: "asyncio.Future[TaskOutcome]", control: Control) -> G
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, interrupted) for number in numbers]
     try:
-        yield
+        return await working
+    except asyncio.CancelledError:
+        return history.outcome or TaskOutcome(id=history.id, status=TaskStatus.INTERRUPTED)
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -154,20 +154,15 @@ def _from_table(
 
 
 def _read(path: Path) -> Mapping[str, Any]:
+    readers: Mapping[str, Callable[[str], object]] = {".toml": tomllib.loads, ".json": json.loads}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        raise SettingsError(f"the configuration file must end in .toml or .json, not {path.name!r}.")
     try:
-        match path.suffix.lower():
-            case ".toml":
-                content: object = tomllib.loads(path.read_text(encoding="utf-8"))
-            case ".json":
-                content = json.loads(path.read_text(encoding="utf-8"))
-            case _:
-                raise SettingsError(f"the configuration file must end in .toml or .json, not {path.name!r}.")
-    except OSError as error:
-        raise SettingsError(f"cannot read the configuration file {path}: {error.strerror}.") from None
-    except ValueError as error:
-        raise SettingsError(
-            f"cannot read the configuration file {path}: {error}.".replace("\n", " ")
-        ) from None
+        content = read(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
+        raise SettingsError(f"cannot read the configuration file {path}: {reason}.") from None
     if not isinstance(content, dict):
         raise SettingsError(f"the configuration file {path} must hold one object of settings.")
     return cast("dict[str, Any]", content)

@@ -10,9 +10,8 @@ from rich.console import Console
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.pictures import encode_whole
-from mcp_browser.browser.process.installing import Installer
 from mcp_browser.browser.process.launch import find_browser
-from mcp_browser.cli.install import StatusLine, asking, show
+from mcp_browser.cli.install import installing, show
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import BlockedUrl, BrowserNotFound, NotFound
 from mcp_browser.rendering.snapshot import render_snapshot
@@ -28,9 +27,7 @@ def try_page(loaded: LoadedSettings, url: str | None, *, with_deps: bool) -> int
     settings = loaded.settings
     if url is not None:
         url = _address(url, settings)
-    with StatusLine() as progress:
-        installer = Installer(progress, asking(progress, with_deps=with_deps))
-        installer.mend_driver()
+    with installing(with_deps=with_deps) as (installer, progress):
         if settings.browser.starts_browser:
             try:
                 find_browser(settings.browser)
