@@ -112,6 +112,10 @@ bench *arguments:
 tasks *arguments:
     python -m benchmarks.tasks {{ arguments }}
 
+# Open and click pages that carry what real sites do; into docs/performance.md.
+carried *arguments:
+    python -m benchmarks.carried {{ arguments }}
+
 # Time pages with and without the egress proxy; writes its section of docs/performance.md.
 egress *arguments:
     python -m benchmarks.egress {{ arguments }}

@@ -67,7 +67,7 @@ class Stage:
     def _html(self, page: Page) -> str:
         html = (self.sources / page.source).read_text(encoding="utf-8")
         if page.packages:
-            modules = npm_packages(_folder_name(page), *page.packages)
+            modules = npm_packages(_folder_name(page.packages), *page.packages)
             for package in page.packages:
                 name = package[0] + package[1:].partition("@")[0]
                 html = html.replace(f"{{{name}}}", self.site.mount(f"/{page.source}/{name}", modules / name))
@@ -75,26 +75,9 @@ class Stage:
 
     def _bundled(self, page: Page) -> str:
         source = self.sources / page.source
-        modules = npm_packages(_folder_name(page), *page.packages, ESBUILD)
-        digest = hashlib.sha256(source.read_bytes()).hexdigest()[:10]
-        bundle = modules.parent / "bundles" / f"{source.stem}-{digest}"
-        if not bundle.with_suffix(".js").exists():
-            done = subprocess.run(
-                [
-                    *(modules / ".bin" / "esbuild", source, "--bundle", "--format=esm", "--jsx=automatic"),
-                    *(f"--outfile={bundle}.js", '--define:process.env.NODE_ENV="production"'),
-                    *(f"--loader:.{kind}=dataurl" for kind in ("woff", "woff2", "ttf", "svg", "eot")),
-                    "--log-level=error",
-                ],
-                env={**os.environ, "NODE_PATH": str(modules)},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode:
-                raise RuntimeError(f"{page.source} could not be bundled:\n{done.stderr[-2000:]}")
+        bundle = bundled(source, page.packages)
         folder = self.site.mount(f"/bundles/{source.stem}", bundle.parent)
-        address = f"{folder}/{bundle.name}"
+        address = f"{folder}/{bundle.stem}"
         styles = (
             f'<link rel="stylesheet" href="{address}.css">' if bundle.with_suffix(".css").exists() else ""
         )
@@ -102,13 +85,40 @@ class Stage:
         return self.site.publish(html.encode(), path=f"/wholeness/{page.source}")
 
     def _program(self, page: Page) -> str:
-        python = python_packages(_folder_name(page), *page.packages)
+        python = python_packages(_folder_name(page.packages), *page.packages)
         folder = Path(self._running.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         port = free_port()
         url = f"http://127.0.0.1:{port}/"
         command = [str(python), str(self.sources / page.source), str(port), self.site.url]
         self._running.enter_context(running(command, folder, ready=url))
         return url
+
+
+def bundled(source: Path, packages: tuple[str, ...]) -> Path:
+    """A script with what it imports from npm packages, as one file; its styles lie beside it, if any.
+
+    Raises:
+        RuntimeError: a package could not be installed, or the script not bundled.
+    """
+    modules = npm_packages(_folder_name(packages), *packages, ESBUILD)
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:10]
+    bundle = modules.parent / "bundles" / f"{source.stem}-{digest}.js"
+    if not bundle.exists():
+        done = subprocess.run(
+            [
+                *(modules / ".bin" / "esbuild", source, "--bundle", "--format=esm", "--jsx=automatic"),
+                *(f"--outfile={bundle}", '--define:process.env.NODE_ENV="production"'),
+                *(f"--loader:.{kind}=dataurl" for kind in ("woff", "woff2", "ttf", "svg", "eot")),
+                "--log-level=error",
+            ],
+            env={**os.environ, "NODE_PATH": str(modules)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{source.name} could not be bundled:\n{done.stderr[-2000:]}")
+    return bundle
 
 
 async def prepare(page: BrowserPage, steps: tuple[str, ...]) -> None:
@@ -138,6 +148,6 @@ async def prepare(page: BrowserPage, steps: tuple[str, ...]) -> None:
                 raise ValueError(f"{word!r} is no step")
 
 
-def _folder_name(page: Page) -> str:
-    name = page.packages[0].lstrip("@").replace("/", "-")
+def _folder_name(packages: tuple[str, ...]) -> str:
+    name = (packages or ("esbuild",))[0].lstrip("@").replace("/", "-")
     return name.partition("@")[0].partition("=")[0].lower()

@@ -1,0 +1,5 @@
+"""`python -m benchmarks.carried`."""
+
+from benchmarks.carried.run import main
+
+main()

@@ -1,0 +1,3 @@
+import * as amplitude from "@amplitude/analytics-browser";
+
+amplitude.init("key", { serverUrl: `${location.origin}/collect`, autocapture: true, flushIntervalMillis: 1000 });

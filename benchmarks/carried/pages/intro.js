@@ -1,0 +1,6 @@
+import introJs from "intro.js";
+import "intro.js/introjs.css";
+
+const tour = introJs.tour ? introJs.tour() : introJs();
+tour.setOptions({ steps: [{ element: "#note", intro: "Write a note here." }, { intro: "That is all." }] });
+tour.start();

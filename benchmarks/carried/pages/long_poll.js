@@ -1,0 +1,3 @@
+(async () => {
+  for (;;) await fetch(`/slow?s=25&n=${Math.random()}`).catch(() => undefined);
+})();

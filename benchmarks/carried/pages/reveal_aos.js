@@ -1,0 +1,4 @@
+import AOS from "aos";
+import "aos/dist/aos.css";
+
+AOS.init();

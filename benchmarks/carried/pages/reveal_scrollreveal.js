@@ -1,0 +1,3 @@
+import ScrollReveal from "scrollreveal";
+
+ScrollReveal().reveal("#deep", { delay: 100 });

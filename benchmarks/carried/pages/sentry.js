@@ -1,0 +1,3 @@
+import * as Sentry from "@sentry/browser";
+
+Sentry.init({ dsn: `http://key@${location.host}/1`, tracesSampleRate: 1, integrations: [Sentry.browserTracingIntegration()] });

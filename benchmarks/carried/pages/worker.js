@@ -1,0 +1,2 @@
+navigator.serviceWorker.register("/carried/sw.js");
+setInterval(() => fetch("/stock"), 1000);
