@@ -144,9 +144,9 @@ def section(rows: list[list[str]], loads: int) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def section_of(document: str) -> str:
-    """The section as it stands in a document; "" where there is none."""
-    found = re.search(rf"{HEADING}\n.*?(?=\n## |\Z)", document, flags=re.S)
+def section_of(document: str, heading: str = HEADING) -> str:
+    """The section of a heading as it stands in a document; "" where there is none."""
+    found = re.search(rf"{heading}\n.*?(?=\n## |\Z)", document, flags=re.S)
     return found[0].rstrip("\n") + "\n" if found else ""
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import egress, path, report, servers
+from benchmarks.carried import run as carried
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
 
@@ -224,8 +225,9 @@ def main() -> None:
     figures = {name: combined(rounds) for name, rounds in measured.items()}
     document = report.document(figures, sizes, rounds=asked.rounds, chromium=chromium)
     document += "\n" + (_tasks_before() if asked.no_tasks else _tasks(names))
-    if kept := egress.section_of(egress.DOCUMENT.read_text(encoding="utf-8")):
-        document = egress.replaced(document, kept)
+    for heading in (egress.HEADING, carried.HEADING):
+        if kept := egress.section_of(egress.DOCUMENT.read_text(encoding="utf-8"), heading):
+            document = egress.replaced(document, kept, heading)
     document = egress.replaced(document, path.section(path.rows_of(), path.rows_before()), path.HEADING)
     Console().print(document, markup=False, highlight=False, soft_wrap=True)
     if not asked.no_write:

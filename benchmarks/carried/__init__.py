@@ -1,1 +1,1 @@
-"""Pages with what real sites carry: how long they take to open and to click, and whether all of them is reached."""
+"""Pages with what real sites carry: how long opening and clicking takes, and whether all of it is reached."""

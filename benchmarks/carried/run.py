@@ -106,9 +106,9 @@ def measure(server: servers.Server, address: str) -> Times:
 def _deep(server: servers.Server) -> str:
     """Whether the button at the end of the page is found, and clicked at the first try."""
     text = server.look()
-    if "Take the offer" not in text and isinstance(server, servers.McpBrowser):
-        text = server.connection.call("find_elements", text="Take the offer")
     try:
+        if "Take the offer" not in text and isinstance(server, servers.McpBrowser):
+            text = server.connection.call("find_elements", text="Take the offer")
         button = server.find(text, "button", "Take the offer")
     except servers.ToolError:
         return "not found"
@@ -124,9 +124,7 @@ def measure_all(names: list[str], pages: list[Page]) -> dict[str, dict[Page, Tim
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     start = {
-        name: partial(
-            servers.ADAPTERS[name], servers.command(name, chromium, sandbox=uses_sandbox(settings))
-        )
+        name: partial(servers.ADAPTERS[name], servers.command(name, chromium, sandbox=uses_sandbox(settings)))
         for name in names
     }
     measured: dict[str, dict[Page, Times | str]] = {name: {} for name in names}
@@ -155,15 +153,17 @@ def section(measured: dict[str, dict[Page, Times | str]]) -> str:
     names = list(measured)
     pages = list(next(iter(measured.values())))
     table = [["a page with", *(f"{name}: {what}" for name in names for what in _COLUMNS)]]
-    table += [[page.name, *(cell for name in names for cell in _cells(measured[name][page]))] for page in pages]
+    table += [
+        [page.name, *(cell for name in names for cell in _cells(measured[name][page]))] for page in pages
+    ]
     return "\n\n".join(
         (
             HEADING,
-            f"Written by `just carried`. {time.strftime('%Y-%m-%d')}: {machine(chromium)}; each page once with "
-            f"each server, in turn. *open*: until the page has been told; *click*: the median of {CLICKS} clicks "
-            "that change a line, until that has been told, and in brackets the first and the slowest of the "
-            "others, milliseconds; *text*: characters of the last click's result; *end*: whether the button at "
-            "the end of the page was found and clicked at the first try.",
+            f"Written by `just carried`. {time.strftime('%Y-%m-%d')}: {machine(chromium)}; each page once "
+            "with each server, in turn. *open*: until a tool has returned the page; *click*: the median of "
+            f"{CLICKS} clicks that change a line, until a tool has returned that line, and in brackets the "
+            "first and the slowest of the others, milliseconds; *text*: characters of the last click's "
+            "result; *end*: whether the button at the end of the page was found and clicked at once.",
             markdown_table(table),
             _worst(measured),
         )

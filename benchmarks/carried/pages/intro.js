@@ -2,5 +2,5 @@ import introJs from "intro.js";
 import "intro.js/introjs.css";
 
 const tour = introJs.tour ? introJs.tour() : introJs();
-tour.setOptions({ steps: [{ element: "#note", intro: "Write a note here." }, { intro: "That is all." }] });
+tour.setOptions({ steps: [{ element: "#add", intro: "Add one here." }, { intro: "That is all." }] });
 tour.start();
