@@ -320,8 +320,12 @@ class BrowserSession:
         Raises:
             BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
-        is_open = self._state is State.OPEN and self._context is not None and self._tabs.current is not None
-        lost = any(tab.block.crashed or tab.block.closed for tab in self.tabs.values())
+        current = self._tabs.current
+        is_open = self._state is State.OPEN and self._context is not None
+        # The current tab is none of the open ones once it is closed.
+        lost = (
+            current is None or current.closed or any(tab.crashed or tab.closed for tab in self.tabs.values())
+        )
         if is_open and not lost and not self._tabs.attaching:
             # The browser is not asked: news of its end come by themselves.
             return

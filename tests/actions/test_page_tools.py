@@ -13,6 +13,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import InvalidArguments, NotFound, ScriptFailed
 from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
 from tests.actions.hand import Hand
+from tests.support.agents import until
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -113,6 +114,7 @@ async def test_a_tool_that_asks_is_told_with_the_last_dialog(worker: Hand) -> No
     assert "Bob" in (worker.result.page_content or "")
     assert "Asked" in told
     await worker.js("setTimeout(() => alert('Other'))")
+    await until(lambda: worker.session.current_tab.dialog is not None)
     assert "ask" not in (await worker.do("handle_dialog", accept=True)).replace("Asked", "")
 
 

@@ -316,8 +316,15 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
         hand = Hand(await manager.open_session())
         here = site.page("Here")
         await hand.open(here)
-        waiting = asyncio.create_task(hand.do(lambda tab: tab.activity.change(limit=50)))
-        await until(lambda: hand.session._tabs._watch is not None)
+        begun = asyncio.Event()
+
+        async def wait(tab: Tab) -> None:
+            await tab.ask(tab.page.title())
+            begun.set()
+            await tab.activity.change(limit=50)
+
+        waiting = asyncio.create_task(hand.do(wait))
+        await begun.wait()
         (driver,) = [process for process in drivers() if process.pid not in before]
         os.kill(driver.pid, signal.SIGKILL)
         with pytest.raises(
