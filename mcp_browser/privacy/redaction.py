@@ -47,10 +47,10 @@ _FORMS = re.compile(
 )
 _SCHEMES = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)(?!\[redacted)([\w.~+/=-]{6,})", re.IGNORECASE)
 _QUOTED_PAIR = re.compile(
-    r"""(?P<name>[\w.-]{2,60})(?P<between>\\?["']?\s*[:=]\s*\\?)(?P<quote>["'])(?P<value>[^"'\n\\]+)"""
+    r"""(?P<name>[\w.-]{2,60}+)(?P<between>\\?["']?\s*[:=]\s*\\?)(?P<quote>["'])(?P<value>[^"'\n\\]+)"""
 )
-_PAIR = re.compile(r"""(?P<name>[\w.-]{2,60})(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
-_TIGHT_PAIR = re.compile(r"(?P<name>[\w.-]{2,60})(?P<between>=)(?P<value>(?=[\w~+/-]*\d)[\w~+/-]{6,})")
+_PAIR = re.compile(r"""(?P<name>[\w.-]{2,60}+)(?P<between>["']?\s*[:=]\s*)(?P<value>[^\s"'&,;<>(){}\[\]]+)""")
+_TIGHT_PAIR = re.compile(r"(?P<name>[\w.-]{2,60}+)(?P<between>=)(?P<value>(?=[\w~+/-]*\d)[\w~+/-]{6,})")
 _QUERY_PAIR = re.compile(r"(?<![^&;=])([^&;=]++)=([^&;]*)")
 _INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(name|id|type|property)\s*=\s*["']?([\w.:\[\]-]+)""", re.IGNORECASE)
