@@ -140,10 +140,19 @@ async def test_what_is_in_the_way_is_named(show: Show, body: str, words: str) ->
         await dom.ready(index, for_="click")
 
 
-async def test_an_element_that_is_uncovered_soon_is_waited_for(show: Show, page: Page) -> None:
-    dom = await show("<button>B</button><div id=veil style='position:fixed;inset:0'></div>")
+@pytest.mark.parametrize(
+    ("body", "change"),
+    [
+        ("<button>B</button><div id=veil style='position:fixed;inset:0'></div>", "veil.remove()"),
+        ("<button disabled id=b>B</button>", "b.disabled = false"),
+    ],
+)
+async def test_an_element_that_is_ready_soon_is_waited_for(
+    show: Show, page: Page, body: str, change: str
+) -> None:
+    dom = await show(body)
     index = index_of(await dom.snapshot(), "B")
-    await page.evaluate("void setTimeout(() => veil.remove(), 200)")
+    await page.evaluate(f"void setTimeout(() => {{ {change} }}, 200)")
 
     assert (await dom.ready(index, for_="click")).x > 0
 

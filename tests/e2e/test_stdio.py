@@ -7,10 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.process import RawServer
 from tests.support.site import Site
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find left-over processes")
+
+FORM = """<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
+<label>Name <input id=who></label><button>Greet</button></form><p id=out>nobody</p>"""
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_a_client_of_either_era_works_in_a_page(site: Site, era: Era) -> None:
+    async with browsing(era) as browser:
+        names = {tool.name for tool in (await browser.client.list_tools()).tools}
+        assert {"go_to_url", "get_state", "click_element", "input_text", "handle_dialog"} <= names
+        assert "nobody" in await browser.open(site.page(FORM))
+        await browser.fill("textbox", "Name", "Ada")
+        assert "Hello Ada" in await browser.click("button", "Greet")
+        assert (await browser.call("click_element", index=4711)).is_error
+        assert (await browser.call("screenshot")).images
+
 
 ENDS = {
     "end of input": None,
@@ -19,11 +37,6 @@ ENDS = {
     "SIGHUP": signal.SIGHUP,
     "SIGKILL": signal.SIGKILL,
 }
-
-MOST_ENDS = [
-    pytest.param(how, marks=[pytest.mark.slow] if how in {"SIGINT", "SIGHUP"} else []) for how in ENDS
-]
-"""All of them; two that go the way of a third are left to the slow tests."""
 
 ENDING_SECONDS = 40
 """The driver gives its browser 30 to end; on a busy machine it needs some to start, too."""
