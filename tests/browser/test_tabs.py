@@ -47,18 +47,38 @@ async def test_a_popup_between_calls_is_told_but_not_followed(hand: Hand, site: 
     assert any("switch_tab" in notice for notice in told.notices)
 
 
-async def test_a_window_that_closes_itself_gives_way_to_its_opener(hand: Hand, site: Site) -> None:
-    popup = site.page("<button onclick='window.close()'>Close me</button>")
-    await hand.open(site.page(f"<button onclick=\"window.open('{popup}')\">Open</button> Base"))
+CHOSEN = "opener.document.querySelector('p').textContent = 'chosen'; window.close()"
+CHOOSERS = {
+    "at once": f'<button onclick="{CHOSEN}">Choose</button>',
+    "by a timer": f'<button onclick="setTimeout(() => {{ {CHOSEN} }}, 150)">Choose</button>',
+    "by the answer to its form": "<form action=/chosen><button>Choose</button></form>",
+}
+
+
+@pytest.mark.parametrize("way", CHOOSERS)
+async def test_a_window_that_closes_itself_gives_way_to_its_opener(hand: Hand, site: Site, way: str) -> None:
+    site.page(f"<script>{CHOSEN}</script>", path="/chosen")
+    popup = site.page(CHOOSERS[way], title="Chooser")
+    await hand.open(
+        site.page(f"<p>nothing</p><button onclick=\"open('{popup}', 'c', 'width=400')\">Open</button>")
+    )
     base = hand.tab
     await hand.click("Open")
     closing = hand.tab.id
-    told = await hand.click("Close me")
-    await until_tabs(hand, 1)
-    told = await hand.look() if hand.session.current_tab.closed else told
+    assert hand.tab is not base
+    told = await hand.click("Choose")
     assert hand.tab is base
-    assert "Base" in shown(await hand.look())
+    assert "chosen" in shown(told)
+    assert any("is the current one now" in notice for notice in told.notices)
     assert closing not in hand.session.tabs
+
+
+async def test_what_a_timer_of_a_popup_does_is_awaited(hand: Hand, site: Site) -> None:
+    later = "setTimeout(() => { document.querySelector('h1').textContent = 'Later' }, 200)"
+    popup = site.page(f'<h1>Popup</h1><button onclick="{later}">Change</button>')
+    await hand.open(site.page(f"<button onclick=\"open('{popup}', 'p', 'width=400')\">Open</button>"))
+    await hand.click("Open")
+    assert "Later" in shown(await hand.click("Change"))
 
 
 async def test_after_its_tab_went_away_between_calls_input_is_refused_once(hand: Hand, site: Site) -> None:

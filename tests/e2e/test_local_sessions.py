@@ -39,6 +39,28 @@ async def test_agents_work_side_by_side_with_the_logins_of_the_profile(site: Sit
         assert "login=ann" in await browser.open(url)
 
 
+async def test_logins_go_from_one_run_to_the_next_by_a_named_profile(site: Site, tmp_path: Path) -> None:
+    arguments = ("--tools", "core,storage", "--profiles", str(tmp_path))
+    async with browsing("auto", *arguments) as browser:
+        await browser.open(site.page("<script>localStorage.cart = 'two books'</script><h1>Shop</h1>"))
+        saved = await browser.do("save_storage_state", profile="shop")
+        unnamed = await browser.call("save_storage_state", profile="../shop")
+    async with browsing("auto", *arguments) as browser:
+        await browser.do("load_storage_state", profile="shop")
+        await browser.open(site.page("<h1>Back</h1>"))
+        stored = await browser.do("get_storage")
+        unknown = await browser.call("load_storage_state", profile="none")
+
+    (file,) = tmp_path.rglob("state.json")  # noqa: ASYNC240 (a small folder)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert 'Saved 0 cookies, storage of 1 site in the profile "shop".' in saved
+    assert "cart: two books" in stored
+    assert unnamed.is_error
+    assert "cannot be the name of a profile" in unnamed.text
+    assert unknown.is_error
+    assert "Profiles: shop." in unknown.text
+
+
 async def started(browser: Browser, **options: object) -> str:
     """The handle of a new session."""
     result = await browser.call("new_session", **options)
