@@ -29,7 +29,7 @@ MODERN_FIRST = [pytest.param(era, marks=[pytest.mark.slow] if era == "legacy" el
 """Both; the older one is left to the slow tests where it has no part in what is tested."""
 
 _ELEMENT = re.compile(
-    r"^\s*(?P<op>[+~]?)\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
+    r"^\s*[+~]?\s*\*?\[(?P<index>\d+)\] (?P<role>\S+) "
     r'"(?P<name>(?:[^"\\]|\\.)*)"(?P<states>.*)$'
 )
 _IN_ROW = re.compile(
@@ -126,7 +126,7 @@ class Browser:
         """The whole page as it is now, as get_state tells it."""
         return await self.do("get_state", screenshot=False)
 
-    def find(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> int:
+    def find(self, role: str | None, name: str | re.Pattern[str], *, nth: int = 0) -> int:
         """The index of an element that the tools have shown.
 
         Args:
@@ -139,7 +139,7 @@ class Browser:
         """
         return self.element(role, name, nth=nth).index
 
-    def element(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> Element:
+    def element(self, role: str | None, name: str | re.Pattern[str], *, nth: int = 0) -> Element:
         """Like `find`, with the whole line."""
         found = self.all(role, name)
         try:
@@ -148,9 +148,9 @@ class Browser:
             shown = "\n".join(f'[{e.index}] {e.role} "{e.name}"{e.states}' for e in self.elements.values())
             raise NotSeenError(f"no {role} {name!r} among what was shown:\n{shown}") from None
 
-    def all(self, role: str, name: str | re.Pattern[str] = re.compile("")) -> list[Element]:
-        """Every element of that role and name that the tools have shown and not taken back."""
-        return [e for e in self.elements.values() if e.role == role and _matches(name, e.name)]
+    def all(self, role: str | None, name: str | re.Pattern[str] = re.compile("")) -> list[Element]:
+        """Every element of that role (any, if None) and name that the tools have shown and not taken back."""
+        return [e for e in self.elements.values() if role in (None, e.role) and _matches(name, e.name)]
 
     async def look_for(self, role: str, name: str | re.Pattern[str], *, nth: int = 0) -> int:
         """The index of an element; the page is looked at, then searched, where it was not shown yet."""
@@ -186,16 +186,8 @@ class Browser:
         for line in text.splitlines():
             if gone := _GONE.match(line):
                 self.elements.pop(int(gone[1]), None)
-            elif found := _ELEMENT.match(line):
-                states = _WAS.sub("", found["states"]) if found["op"] == "~" else found["states"]
-                element = Element(int(found["index"]), found["role"], _unescape(found["name"]), states)
-                self.elements[element.index] = element
-            elif _ROW.match(line):
-                for found in _IN_ROW.finditer(line):
-                    element = Element(
-                        int(found["index"]), found["role"], _unescape(found["name"]), found["states"]
-                    )
-                    self.elements[element.index] = element
+            elif found := elements_in(line):
+                self.elements |= {element.index: element for element in found}
             elif line.startswith("= "):
                 for old, new in _REDRAWN.findall(line):
                     if element := self.elements.pop(int(old), None):
@@ -244,6 +236,20 @@ async def held(manager: AbstractAsyncContextManager[T]) -> AsyncGenerator[T]:
     finally:
         finished.set()
         await holder
+
+
+def elements_in(text: str) -> list[Element]:
+    """The elements that lines of the grammar tell, those in rows among them."""
+    found: list[Element] = []
+    for line in text.splitlines():
+        if _ROW.match(line):
+            matches = list(_IN_ROW.finditer(line))
+        else:
+            matches = [match for match in [_ELEMENT.match(line)] if match]
+        for match in matches:
+            states = _WAS.sub("", match["states"]) if line.lstrip().startswith("~") else match["states"]
+            found.append(Element(int(match["index"]), match["role"], _unescape(match["name"]), states))
+    return found
 
 
 def _is_whole_page(tool: str, arguments: dict[str, Any], text: str) -> bool:
