@@ -42,27 +42,6 @@ async def test_while_a_dialog_is_open_the_page_is_asked_nothing(hand: Hand, site
     await hand.answer(True)
 
 
-async def test_a_prompt_gets_its_default_unless_told(hand: Hand, site: Site) -> None:
-    await hand.open(site.page(button("out.textContent = 'got ' + prompt('Name?', 'Bob')")))
-    told = await hand.click("Go")
-    assert told.dialog is not None
-    assert told.dialog.default_value == "Bob"
-    assert "got Bob" in shown(await hand.answer(True))
-    await hand.click("Go")
-    assert "got Ada" in shown(await hand.answer(True, "Ada"))
-    await hand.click("Go")
-    assert "got null" in shown(await hand.answer(False))
-
-
-async def test_the_second_of_two_dialogs_is_told_with_the_answer_to_the_first(hand: Hand, site: Site) -> None:
-    await hand.open(site.page(button("alert('one'); alert('two'); out.textContent = 'after'")))
-    await hand.click("Go")
-    told = await hand.answer(True)
-    assert told.dialog is not None
-    assert told.dialog.message == "two"
-    assert "after" in shown(await hand.answer(True))
-
-
 async def test_a_dialog_closed_by_a_person_is_open_no_more(hand: Hand, site: Site) -> None:
     await hand.open(site.page(button("alert('Hello'); out.textContent = 'went on'")))
     await hand.click("Go")

@@ -15,18 +15,6 @@ def button(script: str) -> str:
     return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
 
 
-async def test_requests_one_after_another_are_awaited(hand: Hand, site: Site) -> None:
-    await hand.open(
-        site.page(
-            button(
-                "fetch('/slow?s=0.4').then(() => fetch('/slow?s=0.4&text=both')).then(r => r.text())"
-                ".then(t => out.textContent = t)"
-            )
-        )
-    )
-    assert "both" in shown(await hand.click("Go"))
-
-
 async def test_a_script_that_a_click_loads_is_awaited(hand: Hand, site: Site) -> None:
     address = "/slow?s=0.5&type=text/javascript&text=out.textContent%3D5%2B5"
     script = f"const s = document.createElement('script'); s.src = '{address}'; document.body.append(s)"
