@@ -65,11 +65,11 @@ golden:
 
 # The tests that drive real applications from packages, in three processes.
 apps *arguments:
-    pytest -n 3 --dist loadfile --durations=15 -m "apps and not slow" {{ arguments }}
+    pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=15 -m "apps and not slow" {{ arguments }}
 
-# What takes long, in four processes: end to end, browsers of their own, hostile pages, load, conformance.
+# What takes long, in four processes, files in their order so that no long one comes last: end to end, browsers of their own, hostile pages, load, conformance.
 slow *arguments:
-    pytest -n 4 --dist loadfile --durations=25 -m "slow and not nightly" {{ arguments }}
+    pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=25 -m "slow and not nightly" {{ arguments }}
 
 # All that takes long, also what CI leaves to the night, with as many clients and examples as there are.
 nightly *arguments:

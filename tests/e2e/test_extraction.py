@@ -164,28 +164,6 @@ async def test_articles_and_pdfs_are_read_over_each_transport(site: Site, way: s
         assert "There is no page 7: the PDF has " in refused.text
 
 
-@pytest.mark.parametrize(("way", "era"), WAYS[1:3])
-async def test_what_cannot_be_extracted_says_what_to_do(site: Site, way: str, era: Era) -> None:
-    async with client(way, era) as (browser, _):
-        await browser.open(site.page("<h1>Empty</h1>"))
-        for tool, arguments, said in (
-            ("extract_data", {"output_schema": {"type": "lamp"}}, "output_schema is not a JSON schema"),
-            (
-                "extract_data",
-                {"output_schema": {"$ref": "https://example.com/a.json"}},
-                "Put all that it needs into its $defs",
-            ),
-            ("extract_data", {}, "output_schema"),
-            ("extract_tables", {}, "Read it with extract_content"),
-            ("extract_tables", {"format": "xml"}, "csv"),
-            ("extract_article", {}, "Read all of it with extract_content"),
-            ("extract_content", {"pages": "1"}, "Only a PDF has pages"),
-        ):
-            refused = await browser.call(tool, **arguments)
-            assert refused.is_error
-            assert said in refused.text
-
-
 async def _pdf(browser: Browser) -> bytes:
     """The page as a PDF, as the client reads it."""
     arguments = {"session": session} if (session := getattr(browser, "session", None)) else {}

@@ -12,7 +12,7 @@ from tests.support.site import Reply, Request, Site
 
 pytestmark = pytest.mark.slow
 
-CLIENTS = load(8, full=32)
+CLIENTS = load(6, full=32)
 
 FORM = """<form action=/order><label>Name <input name=name></label>
 <label>Number <input name=number></label><button>Order</button></form><p id=kept></p>

@@ -267,7 +267,7 @@ async def test_many_clients_of_three_principals_see_nothing_of_each_other(site: 
     flags = (*flags, "--max-sessions-per-client", "16", "--rate-limit", "0")
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(serving(*flags, environment=BEARERS))
-        owners = [principals[number % 3] for number in range(load(9, full=32))]
+        owners = [principals[number % 3] for number in range(load(6, full=32))]
         clients = [
             await stack.enter_async_context(connected(server.url, headers=bearer(owner))) for owner in owners
         ]
