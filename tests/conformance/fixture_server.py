@@ -1,10 +1,9 @@
-"""The product's own app with the tools, resources and prompts that the conformance suite asks for.
+"""The product's own app with tools and resources for the conformance suite, save what is the SDK's alone.
 
 `python -m tests.conformance.fixture_server` listens on a free port of the loopback and prints its address.
 """
 
 import asyncio
-import base64
 import json
 import secrets
 import sys
@@ -14,10 +13,8 @@ from typing import Any, cast
 
 import mcp_types as types
 import uvicorn
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
@@ -37,57 +34,10 @@ from mcp_browser.settings import ServerSettings, Settings
 from tests.support.servers import server_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-WAV = base64.b64encode(
-    b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0@\x1f\0\0@\x1f\0\0\x01\0\x08\0data\0\0\0\0"
-).decode()
-
-SCHEMA_TOOL = "json_schema_2020_12_tool"
-SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "$defs": {
-        "address": {
-            "$anchor": "addressDef",
-            "type": "object",
-            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
-        }
-    },
-    "properties": {
-        "name": {"type": "string"},
-        "address": {"$ref": "#/$defs/address"},
-        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
-        "phone": {"type": "string"},
-        "email": {"type": "string"},
-    },
-    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
-    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
-    "then": {"required": ["phone"]},
-    "else": {"required": ["email"]},
-    "additionalProperties": False,
-}
-"""Keywords of JSON Schema 2020-12 that have to reach the client as they are."""
 
 
 class Nothing(BaseModel):
     """No arguments."""
-
-
-class Anything(BaseModel):
-    """Any arguments."""
-
-    model_config = ConfigDict(extra="allow")
-
-
-class Prompt(BaseModel):
-    """A text for a model."""
-
-    prompt: str
-
-
-class Message(BaseModel):
-    """A text for a person."""
-
-    message: str
 
 
 class Headers(BaseModel):
@@ -108,41 +58,7 @@ async def simple_text(_call: Call, _params: Nothing) -> Answer:
     return text("This is a simple text response for testing.")
 
 
-async def image_content(_call: Call, _params: Nothing) -> Answer:
-    """Answer a picture."""
-    return types.CallToolResult(content=[types.ImageContent(data=PNG, mime_type="image/png")])
-
-
-async def audio_content(_call: Call, _params: Nothing) -> Answer:
-    """Answer a sound."""
-    return types.CallToolResult(content=[types.AudioContent(data=WAV, mime_type="audio/wav")])
-
-
-async def embedded_resource(_call: Call, _params: Nothing) -> Answer:
-    """Answer a resource."""
-    resource = types.TextResourceContents(
-        uri="test://embedded-resource", mime_type="text/plain", text="This is an embedded resource content."
-    )
-    return types.CallToolResult(content=[types.EmbeddedResource(resource=resource)])
-
-
-async def multiple_content_types(_call: Call, _params: Nothing) -> Answer:
-    """Answer a text, a picture and a resource."""
-    resource = types.TextResourceContents(
-        uri="test://mixed-content-resource",
-        mime_type="application/json",
-        text=json.dumps({"test": "data", "value": 123}),
-    )
-    return types.CallToolResult(
-        content=[
-            types.TextContent(text="Multiple content types test:"),
-            types.ImageContent(data=PNG, mime_type="image/png"),
-            types.EmbeddedResource(resource=resource),
-        ]
-    )
-
-
-async def tool_with_logging(call: Call, _params: Nothing) -> Answer:
+async def logging_tool(call: Call, _params: Nothing) -> Answer:
     """Log three messages."""
     for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         await call.request.session.send_log_message(  # pyright: ignore[reportDeprecated] - what is asked for
@@ -165,68 +81,6 @@ async def tool_with_progress(call: Call, _params: Nothing) -> Answer:
     return text("Done.")
 
 
-async def sampling(call: Call, params: Prompt) -> Answer:
-    """Ask the client's model."""
-    message = types.SamplingMessage(role="user", content=types.TextContent(text=params.prompt))
-    said = await call.request.session.create_message(  # pyright: ignore[reportDeprecated] - what is asked for
-        [message], max_tokens=100, related_request_id=call.request.request_id
-    )
-    content = said.content
-    return text(f"LLM response: {content.text if isinstance(content, types.TextContent) else content}")
-
-
-async def elicit(call: Call, message: str, schema: dict[str, Any]) -> types.ElicitResult:
-    """The person's answers."""
-    return await call.request.session.elicit_form(message, schema, related_request_id=call.request.request_id)
-
-
-async def elicitation(call: Call, params: Message) -> Answer:
-    """Ask the person."""
-    properties = {
-        "username": {"type": "string", "description": "User's response"},
-        "email": {"type": "string", "description": "User's email address"},
-    }
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
-    said = await elicit(call, params.message, schema)
-    return text(f"User response: action: {said.action}, content: {json.dumps(said.content)}")
-
-
-async def elicitation_sep1034_defaults(call: Call, _params: Nothing) -> Answer:
-    """Ask with defaults."""
-    properties = {
-        "name": {"type": "string", "default": "John Doe"},
-        "age": {"type": "integer", "default": 30},
-        "score": {"type": "number", "default": 95.5},
-        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
-        "verified": {"type": "boolean", "default": True},
-    }
-    said = await elicit(call, "Review these", {"type": "object", "properties": properties})
-    return text(f"Elicitation completed: action={said.action}, content={json.dumps(said.content)}")
-
-
-async def elicitation_sep1330_enums(call: Call, _params: Nothing) -> Answer:
-    """Ask with choices of every kind."""
-    options = ["option1", "option2", "option3"]
-    first = [{"const": f"value{n}", "title": f"{name} Option"} for n, name in enumerate(ORDINALS, 1)]
-    choices = [{"const": f"value{n}", "title": f"{name} Choice"} for n, name in enumerate(ORDINALS, 1)]
-    properties = {
-        "untitledSingle": {"type": "string", "enum": options},
-        "titledSingle": {"type": "string", "oneOf": first},
-        "legacyEnum": {
-            "type": "string",
-            "enum": ["opt1", "opt2", "opt3"],
-            "enumNames": ["Option One", "Option Two", "Option Three"],
-        },
-        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
-        "titledMulti": {"type": "array", "items": {"anyOf": choices}},
-    }
-    said = await elicit(call, "Choose", {"type": "object", "properties": properties})
-    return text(f"Elicitation completed: action={said.action}, content={json.dumps(said.content)}")
-
-
-ORDINALS = ("First", "Second", "Third")
-
-
 async def reconnection(call: Call, _params: Nothing) -> Answer:
     """Close the stream in the middle of the call."""
     if call.request.close_sse_stream is not None:
@@ -238,11 +92,6 @@ async def reconnection(call: Call, _params: Nothing) -> Answer:
 async def custom_headers(_call: Call, params: Headers) -> Answer:
     """Take arguments that travel as headers."""
     return text(params.model_dump_json())
-
-
-async def json_schema_2020_12_tool(_call: Call, _params: Anything) -> Answer:
-    """Tool with JSON Schema 2020-12 features."""
-    return text("Taken.")
 
 
 # -- calls of several rounds
@@ -527,27 +376,12 @@ JOB_HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[Base
 )
 
 
-async def logging_tool(call: Call, params: Nothing) -> Answer:
-    """Log, where the client wants that."""
-    return await tool_with_logging(call, params)
-
-
 HANDLERS: Sequence[tuple[Callable[[Call, Any], Awaitable[Answer]], type[BaseModel]]] = (
     (simple_text, Nothing),
-    (image_content, Nothing),
-    (audio_content, Nothing),
-    (embedded_resource, Nothing),
-    (multiple_content_types, Nothing),
-    (tool_with_logging, Nothing),
     (error_handling, Nothing),
     (tool_with_progress, Nothing),
-    (sampling, Prompt),
-    (elicitation, Message),
-    (elicitation_sep1034_defaults, Nothing),
-    (elicitation_sep1330_enums, Nothing),
     (reconnection, Nothing),
     (custom_headers, Headers),
-    (json_schema_2020_12_tool, Anything),
     (input_required_result_elicitation, Nothing),
     (input_required_result_sampling, Nothing),
     (input_required_result_list_roots, Nothing),
@@ -567,11 +401,10 @@ def fixture_tools() -> list[ServerTool]:
     """The suite's tools."""
     tools = [server_tool(handler, param_model=model, in_session=False) for handler, model in HANDLERS]
     jobs = [server_tool(handler, param_model=model, in_session=False) for handler, model in JOB_HANDLERS]
-    named = [tool if tool.name == SCHEMA_TOOL else replace(tool, name=f"test_{tool.name}") for tool in tools]
-    return [*named, *jobs]
+    return [*(replace(tool, name=f"test_{tool.name}") for tool in tools), *jobs]
 
 
-# -- resources and prompts
+# -- resources
 
 
 class FixtureResources:
@@ -615,105 +448,6 @@ class FixtureResources:
         return lambda: None
 
 
-def argument(name: str) -> types.PromptArgument:
-    return types.PromptArgument(name=name, description=f"The {name}.", required=True)
-
-
-PROMPTS = [
-    types.Prompt(name="test_simple_prompt", description="A simple prompt."),
-    types.Prompt(
-        name="test_prompt_with_arguments",
-        description="A prompt with arguments.",
-        arguments=[argument("arg1"), argument("arg2")],
-    ),
-    types.Prompt(
-        name="test_prompt_with_embedded_resource",
-        description="A prompt with a resource.",
-        arguments=[argument("resourceUri")],
-    ),
-    types.Prompt(name="test_prompt_with_image", description="A prompt with a picture."),
-    types.Prompt(name="test_input_required_result_prompt", description="A prompt that asks first."),
-]
-
-
-async def list_prompts(
-    _ctx: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams
-) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=PROMPTS)
-
-
-async def get_prompt(
-    _ctx: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
-) -> types.GetPromptResult | types.InputRequiredResult:
-    given = params.arguments or {}
-    content: list[types.ContentBlock]
-    match params.name:
-        case "test_simple_prompt":
-            content = [types.TextContent(text="This is a simple prompt for testing.")]
-        case "test_prompt_with_arguments":
-            said = f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'"
-            content = [types.TextContent(text=said)]
-        case "test_prompt_with_embedded_resource":
-            resource = types.TextResourceContents(
-                uri=given["resourceUri"],
-                mime_type="text/plain",
-                text="Embedded resource content for testing.",
-            )
-            content = [
-                types.EmbeddedResource(resource=resource),
-                types.TextContent(text="Please process the embedded resource above."),
-            ]
-        case "test_prompt_with_image":
-            content = [
-                types.ImageContent(data=PNG, mime_type="image/png"),
-                types.TextContent(text="Please analyze the image above."),
-            ]
-        case "test_input_required_result_prompt":
-            said = answered(params.input_responses, "user_context")
-            if said is None:
-                question = form("What context should the prompt use?", context="string")
-                return types.InputRequiredResult(input_requests={"user_context": question})
-            content = [types.TextContent(text=json.dumps(said.get("content")))]
-        case _:
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name}.")
-    return types.GetPromptResult(
-        messages=[types.PromptMessage(role="user", content=part) for part in content]
-    )
-
-
-async def complete(
-    _ctx: ServerRequestContext[Any, Any], _params: types.CompleteRequestParams
-) -> types.CompleteResult:
-    return types.CompleteResult(completion=types.Completion(values=["paris", "park", "party"], total=3))
-
-
-async def set_level(
-    _ctx: ServerRequestContext[Any, Any], _params: types.SetLevelRequestParams
-) -> types.EmptyResult:
-    return types.EmptyResult()
-
-
-async def with_raw_schema(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """List one tool with a schema that no Pydantic model makes."""
-    result = await call_next(ctx)
-    if ctx.method != "tools/list" or result is None:
-        return result
-    listed = result if isinstance(result, dict) else result.model_dump(by_alias=True, exclude_none=True)
-    for tool in listed["tools"]:
-        if tool["name"] == SCHEMA_TOOL:
-            tool["inputSchema"] = SCHEMA
-    return listed
-
-
-def add_the_rest(server: Server[Any]) -> None:
-    """Prompts, completions and logging, which the product does not have."""
-    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_prompts)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
-    server.add_request_handler("completion/complete", types.CompleteRequestParams, complete)
-    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
-    server.middleware.append(with_raw_schema)
-
-
 def refused(_reason: str) -> None:
     """Nobody counts."""
 
@@ -729,7 +463,6 @@ async def main() -> None:
         resources=[FixtureResources()],
         find_call=JOBS.find,
     )
-    add_the_rest(server)
     app = http_app(
         settings,
         server=server,
