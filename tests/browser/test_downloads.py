@@ -55,18 +55,6 @@ async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -
     assert len(hand.session.tabs) == 1
 
 
-async def test_a_slow_download_is_told_as_under_way_and_later_as_saved(hand: Hand, site: Site) -> None:
-    with raw_server() as slow:
-        await hand.open(site.page(f"<a href='{slow}/slow.bin?6'>Slow</a>"))
-        told = await hand.click("Slow")
-        assert any("under way" in notice for notice in told.notices)
-        await hand.session.finish_downloads(limit=20)
-        (info,) = hand.session.downloads
-        assert info.path is not None
-        assert info.path.read_text() == "a" * 70_000 + "def"
-        assert any('Downloaded "slow.bin" (70.0 kB)' in notice for notice in hand.session.take_notices())
-
-
 async def test_a_download_that_breaks_off_is_told_as_failed_and_leaves_no_file(
     hand: Hand, site: Site
 ) -> None:

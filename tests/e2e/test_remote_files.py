@@ -1,15 +1,11 @@
 """Files of clients on other machines: up by content, down by address, and nobody else's."""
 
-from pathlib import Path
-
 import httpx2 as httpx
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from tests.browser.raw_server import raw_server
-from tests.support.client import MODERN_FIRST, Era
+from tests.support.client import Era
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
@@ -75,50 +71,3 @@ async def test_a_remote_client_gives_files_and_gets_files(site: Site, transport:
                 with pytest.raises(MCPError, match="There is no file"):
                     await browser.client.read_resource(link.uri)
                 assert get(server, link.uri).status_code == 404
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_client_loads_only_the_logins_that_its_own_sessions_have_saved(
-    site: Site, tmp_path: Path, era: Era
-) -> None:
-    async with (
-        serving("--http", "--tools", "core,storage", "--output-dir", str(tmp_path)) as server,
-        connected(server.url, era) as alice,
-        connected(server.url, era) as bob,
-    ):
-        await alice.open(site.page("<script>document.cookie = 'login=alices'</script>"))
-        link = await link_of(alice, "save_storage_state", name="logins")
-        await bob.open(site.page("<h1>Bob</h1>"))
-        for file in ("logins.json", str(tmp_path / "logins.json"), "../logins.json"):
-            refused = await bob.call("load_storage_state", file=file)
-            assert refused.is_error
-            assert str(tmp_path) not in refused.text.replace(file, "")
-        assert "login" not in await bob.do("get_cookies")
-        fresh = (await alice.do("new_session")).split('"')[1]
-        loaded = await alice.do("load_storage_state", file=link.uri, session=fresh)
-        assert "Loaded 1 cookie" in loaded
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_remote_client_hears_when_a_download_has_ended(site: Site, era: Era) -> None:
-    with raw_server() as slow:
-        async with (
-            serving("--http", "--tools", "core,files") as server,
-            connected(server.url, era) as browser,
-        ):
-            await browser.open(site.page(f"<a href='{slow}/slow.bin?8'>Slow</a>"))
-            told = await browser.click("link", "Slow")
-            assert "under way" in told
-            uri = told.partition("it will be saved as ")[2].partition(".bin")[0] + ".bin"
-            with pytest.raises(MCPError, match="not whole yet"):
-                await browser.client.read_resource(uri)
-            if era == "auto":
-                async with browser.client.listen(
-                    resources_list_changed=True, resource_subscriptions=[uri]
-                ) as changes:
-                    heard = await anext(changes)
-                    assert heard in (ResourceUpdated(uri), ResourcesListChanged())
-            else:
-                await browser.do("wait_for_download", timeout=30)
-            (contents,) = (await browser.client.read_resource(uri)).contents
-            assert isinstance(contents, types.BlobResourceContents)
