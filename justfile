@@ -50,10 +50,6 @@ workflows:
 manifests:
     check-jsonschema --builtin-schema vendor.compose-spec manifests/container/compose*.yaml
 
-# What kustomize makes of manifests/kubernetes/, into tests/rendered/.
-rendered:
-    python -m tests.support.kubernetes
-
 # The tests, in three processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
     pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}

@@ -22,7 +22,7 @@ from mcp_browser.server.http.middleware.refusals import Reason
 from mcp_browser.server.observer import Outcome
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
-from tests.support.kubernetes import FOLDERS, RENDERED, chart, problems, render, rendered
+from tests.support.kubernetes import FOLDERS, chart, problems, render, rendered
 from tests.support.packages import debian_package
 from tests.test_manifests import version
 
@@ -110,6 +110,7 @@ def templates(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield one["metadata"]["name"], template
 
 
+@pytest.mark.apps
 def test_no_pod_has_more_rights_than_it_needs() -> None:
     for where, (name, template) in ((folder, one) for folder in FOLDERS for one in templates(folder)):
         pod = template["spec"]
@@ -140,11 +141,13 @@ def server_of(folder: str) -> tuple[dict[str, Any], Settings]:
     return pod, settings_of(image | config | env)
 
 
+@pytest.mark.apps
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_a_pods_settings_are_the_servers_and_it_has_time_to_end(folder: str) -> None:
     pod, settings = server_of(folder)
     (container,) = pod["containers"]
 
+    assert container["image"].partition(":")[2].removesuffix("-server") == version()
     waits = container["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pod["terminationGracePeriodSeconds"] > waits + settings.server.shutdown_timeout + CLOSING_SECONDS
     assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"] == 10001
@@ -161,6 +164,7 @@ def test_a_pods_settings_are_the_servers_and_it_has_time_to_end(folder: str) -> 
     assert settings.browser.starts_browser == (folder != "selenium-grid")
 
 
+@pytest.mark.apps
 def test_the_autoscaler_leaves_room_in_each_server() -> None:
     (scaler,) = (one for one in rendered("many-replicas") if one["kind"] == "HorizontalPodAutoscaler")
     (metric,) = scaler["spec"]["metrics"]
@@ -172,6 +176,7 @@ def test_the_autoscaler_leaves_room_in_each_server() -> None:
     assert "replicas" not in servers, "two would say how many"
 
 
+@pytest.mark.apps
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_what_is_named_is_there(folder: str) -> None:
     parts = rendered(folder)
@@ -193,6 +198,7 @@ def test_what_is_named_is_there(folder: str) -> None:
     assert ("NetworkPolicy", "nothing-else") in names
 
 
+@pytest.mark.apps
 def test_the_router_knows_the_overlays_names() -> None:
     rules = (MANIFESTS / "kubernetes/overlays/many-replicas/router.conf").read_text("utf-8")
     ((name, servers),) = of_kind("many-replicas", "StatefulSet").items()
@@ -205,19 +211,6 @@ def test_the_router_knows_the_overlays_names() -> None:
     patterns = re.findall(r"\(\?<\w+>(.*?)\)", rules)
     assert len(patterns) == 5
     assert all(re.fullmatch(one, f"{name}-12") for one in patterns)
-
-
-def test_the_images_are_of_this_version() -> None:
-    for folder in OVERLAYS:
-        (container,) = dict(templates(folder))["mcp-browser"]["spec"]["containers"]
-        assert container["image"].partition(":")[2].removesuffix("-server") == version()
-
-
-@pytest.mark.apps
-def test_kustomize_renders_what_is_kept() -> None:
-    for folder in FOLDERS:
-        # `just rendered` writes them anew.
-        assert render(folder) == (RENDERED / f"{folder}.yaml").read_text("utf-8")
 
 
 def parts_of(text: str) -> dict[tuple[str, str], dict[str, Any]]:
@@ -238,7 +231,7 @@ def parts_of(text: str) -> dict[tuple[str, str], dict[str, Any]]:
 def test_the_chart_is_what_kustomize_makes(folder: str, many: str) -> None:
     made = chart("--set", f"many={many}")
     assert made.returncode == 0, made.stderr
-    assert parts_of(made.stdout) == parts_of((RENDERED / f"{folder}.yaml").read_text("utf-8"))
+    assert parts_of(made.stdout) == parts_of(render(folder))
 
 
 @pytest.mark.apps
@@ -344,21 +337,6 @@ def test_alerts_and_dashboard_ask_for_figures_that_there_are() -> None:
 
     own = {name for name in known if name.startswith("mcp_browser_") and not name.endswith("_created")}
     assert asked >= own, "each figure of the server's is shown somewhere"
-
-
-def test_the_panels_of_the_dashboard_stand_beside_each_other() -> None:
-    dashboard = json.loads((MANIFESTS / "grafana" / "dashboard.json").read_text("utf-8"))
-    places = [panel["gridPos"] for panel in dashboard["panels"]]
-
-    cells = [
-        (x, y)
-        for place in places
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-    assert len(cells) == len(set(cells))
-    assert max(x for x, _ in cells) < 24
-    assert len({panel["id"] for panel in dashboard["panels"]}) == len(places)
 
 
 @pytest.mark.apps

@@ -3,6 +3,7 @@
 import logging
 import socket
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -119,17 +120,34 @@ async def test_a_rate_limit_says_when_to_come_back_and_is_asked_once(aimock: Aim
     assert len(aimock.requests()) == 1
 
 
+LONG = "This model's maximum context length is 128000 tokens. Your messages resulted in 200000 tokens."
+FAILURES: list[tuple[int, str, dict[str, Any], type[ModelError], str]] = [
+    (500, "Not now.", {"type": "server_error"}, ModelUnavailable, "has failed: Not now. (HTTP 500)"),
+    (503, "Not now.", {"type": "unavailable"}, ModelUnavailable, "has failed: Not now. (HTTP 503)"),
+    (529, "Not now.", {"type": "overloaded_error"}, ModelUnavailable, "has failed: Not now. (HTTP 529)"),
+    (404, "No gpt-9.", {"type": "not_found_error", "code": "model_not_found"}, ModelRefused, "--model"),
+    (402, "Your balance is empty.", {"type": "billing_error"}, ModelRefused, "quota"),
+    (400, LONG, {"code": "context_length_exceeded"}, ContextTooLong, ""),
+    (400, "The schema is too deep.", {}, ModelRefused, "the request: The schema is too deep. (HTTP 400)"),
+]
+
+
 @every_wire
-@pytest.mark.parametrize(
-    ("status", "kind"), [(500, "server_error"), (503, "unavailable"), (529, "overloaded_error")]
-)
-async def test_a_server_that_fails_may_be_asked_again(
-    aimock: Aimock, name: str, status: int, kind: str
+@pytest.mark.parametrize(("status", "message", "more", "kind", "words"), FAILURES)
+async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(  # noqa: PLR0913, PLR0917 - a table
+    aimock: Aimock,
+    name: str,
+    status: int,
+    message: str,
+    more: dict[str, Any],
+    kind: type[ModelError],
+    words: str,
 ) -> None:
-    aimock.says(fails(status, "Not now.", type=kind))
+    given: dict[str, Any] = {"type": "invalid_request_error", **more}
+    aimock.says(fails(status, message, **given))
     error = await failure(await provider_model(name))
-    assert isinstance(error, ModelUnavailable)
-    assert f"has failed: Not now. (HTTP {status})" in str(error)
+    assert isinstance(error, kind)
+    assert words in str(error)
     assert len(aimock.requests()) == 1
 
 
@@ -155,42 +173,9 @@ async def test_a_missing_key_names_the_variable_to_set(
         await provider_model(name)
 
 
-@every_wire
-async def test_an_unknown_model_points_to_the_setting(aimock: Aimock, name: str) -> None:
-    aimock.says(
-        fails(404, "The model `gpt-9` does not exist.", type="not_found_error", code="model_not_found")
-    )
-    error = await failure(await provider_model(name))
-    assert isinstance(error, ModelRefused)
-    assert "--model" in str(error)
-
-
 async def test_an_unknown_provider_says_how_models_are_named() -> None:
     with pytest.raises(NoModel, match="provider:name"):
         await provider_model("nobody:nothing")
-
-
-@every_wire
-async def test_a_used_up_quota_is_not_asked_again(aimock: Aimock, name: str) -> None:
-    aimock.says(fails(402, "Your balance is empty.", type="billing_error"))
-    error = await failure(await provider_model(name))
-    assert isinstance(error, ModelRefused)
-    assert "quota" in str(error)
-
-
-@every_wire
-async def test_a_conversation_too_long_is_told_as_such(aimock: Aimock, name: str) -> None:
-    message = "This model's maximum context length is 128000 tokens. Your messages resulted in 200000 tokens."
-    aimock.says(fails(400, message, type="invalid_request_error", code="context_length_exceeded"))
-    assert isinstance(await failure(await provider_model(name)), ContextTooLong)
-
-
-@every_wire
-async def test_another_refusal_is_told_in_the_providers_words(aimock: Aimock, name: str) -> None:
-    aimock.says(fails(400, "The schema is too deep.", type="invalid_request_error"))
-    error = await failure(await provider_model(name))
-    assert isinstance(error, ModelRefused)
-    assert "refuses the request: The schema is too deep. (HTTP 400)" in str(error)
 
 
 @every_wire

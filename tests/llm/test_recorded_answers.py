@@ -135,43 +135,29 @@ def anthropic_call(arguments: str) -> dict[str, Any]:
 
 BROKEN = '{"action": [{"click_element": {"index": 4}'
 
-cut_off = pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        (CHAT, chat(chat_call(BROKEN), finish="length")),
-        (
-            RESPONSES,
-            responses(
-                [response_call(BROKEN)],
-                status="incomplete",
-                incomplete_details={"reason": "max_output_tokens"},
-            ),
-        ),
-        (ANTHROPIC, streamed(anthropic_call(BROKEN), stop="max_tokens")),
-    ],
-)
+
+INCOMPLETE: dict[str, Any] = {
+    "status": "incomplete",
+    "incomplete_details": {"reason": "max_output_tokens"},
+}
 
 
-@cut_off
-async def test_a_form_cut_off_comes_back_as_far_as_it_got(wire: Wire, name: str, answer: Answer) -> None:
-    reply = await wire.ask(name, answer)
+@pytest.mark.parametrize("arguments", [BROKEN, "not json", "{}"])
+@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
+async def test_a_form_is_demanded_and_comes_back_as_far_as_it_got(
+    wire: Wire, name: str, arguments: str
+) -> None:
+    cut = arguments == BROKEN
+    answers = {
+        CHAT: chat(chat_call(arguments), finish="length" if cut else "tool_calls"),
+        RESPONSES: responses([response_call(arguments)], **(INCOMPLETE if cut else {})),
+        ANTHROPIC: streamed(anthropic_call(arguments), stop="max_tokens" if cut else "tool_use"),
+    }
+    reply = await wire.ask(name, answers[name])
     assert reply.call is not None
-    assert reply.call.arguments == BROKEN
-    assert reply.finish == "length"
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        (CHAT, chat(chat_call("not json"))),
-        (RESPONSES, responses([response_call("not json")])),
-        (ANTHROPIC, streamed(anthropic_call("not json"), stop="tool_use")),
-    ],
-)
-async def test_a_form_that_is_no_json_comes_back_as_text(wire: Wire, name: str, answer: Answer) -> None:
-    reply = await wire.ask(name, answer)
-    assert reply.call is not None
-    assert reply.call.arguments == "not json"
+    assert reply.call.arguments == ({} if arguments == "{}" else arguments)
+    assert (reply.finish == "length") is cut
+    assert wire.bodies[0]["tool_choice"] in ("required", {"type": "any"})
 
 
 @pytest.mark.parametrize(
@@ -288,17 +274,21 @@ async def test_a_gateways_error_page_is_told_shortly(wire: Wire, name: str) -> N
 
 
 @pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
-async def test_a_rate_limit_need_not_say_when_to_come_back(wire: Wire, name: str) -> None:
-    error = await wire.failure(name, as_json({"error": {"message": "Slow down.", "type": "x"}}, 429))
-    assert isinstance(error, ModelRateLimited)
-    assert error.retry_after is None
-
-
-async def test_an_overload_may_say_when_to_come_back(wire: Wire) -> None:
-    answer = as_json({"error": {"message": "Full.", "type": "x"}}, 503, **{"Retry-After": "3"})
-    error = await wire.failure(CHAT, answer)
-    assert isinstance(error, ModelUnavailable)
-    assert error.retry_after == 3
+@pytest.mark.parametrize(
+    ("status", "headers", "kind", "after"),
+    [(429, {}, ModelRateLimited, None), (503, {"Retry-After": "3"}, ModelUnavailable, 3)],
+)
+async def test_who_is_asked_too_much_may_say_when_to_come_back(  # noqa: PLR0913, PLR0917 - a table
+    wire: Wire,
+    name: str,
+    status: int,
+    headers: dict[str, str],
+    kind: type[ModelRateLimited | ModelUnavailable],
+    after: float | None,
+) -> None:
+    error = await wire.failure(name, as_json({"error": {"message": "Full.", "type": "x"}}, status, **headers))
+    assert isinstance(error, kind)
+    assert error.retry_after == after
 
 
 @pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
@@ -338,22 +328,6 @@ async def test_a_picture_is_sent_as_the_provider_wants_it(wire: Wire, name: str,
             assert shown["image_url"] == f"data:image/png;base64,{sent}"
         case _:
             assert shown["source"] == {"type": "base64", "media_type": "image/png", "data": sent}
-
-
-@pytest.mark.parametrize(
-    ("name", "answer", "choice"),
-    [
-        (CHAT, chat(chat_call("{}"), finish="tool_calls"), "required"),
-        (RESPONSES, responses([response_call("{}")]), "required"),
-        (ANTHROPIC, streamed(anthropic_call("{}"), stop="tool_use"), {"type": "any"}),
-    ],
-)
-async def test_the_form_is_demanded(wire: Wire, name: str, answer: Answer, choice: object) -> None:
-    reply = await wire.ask(name, answer)
-    assert reply.call is not None
-    assert reply.call.arguments == {}
-    demanded = wire.bodies[0]["tool_choice"]
-    assert demanded == choice or demanded["type"] == choice["type"]  # type: ignore[index]
 
 
 async def test_a_price_that_the_provider_tells_goes_before_the_list(site: Site) -> None:

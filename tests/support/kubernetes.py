@@ -1,7 +1,4 @@
-"""The folders for kustomize: rendered, kept in tests/rendered/, and checked against the official schemas.
-
-`python -m tests.support.kubernetes` writes what is kept anew.
-"""
+"""The folders for kustomize and the chart: rendered, and checked against the official schemas."""
 
 import io
 import json
@@ -19,7 +16,6 @@ from ruamel.yaml import YAML
 from tests.support.packages import npm_packages, python_packages
 
 ROOT = Path(__file__).parents[2]
-RENDERED = ROOT / "tests" / "rendered"
 FOLDERS = {
     "seccomp": ROOT / "manifests" / "seccomp",
     **{path.name: path for path in sorted((ROOT / "manifests" / "kubernetes" / "overlays").iterdir())},
@@ -37,12 +33,6 @@ _OTHERS = {
 
 
 @cache
-def rendered(name: str) -> list[dict[str, Any]]:
-    """The parts of a folder, as they are kept."""
-    with (RENDERED / f"{name}.yaml").open(encoding="utf-8") as file:
-        return list(cast("Any", YAML(typ="safe")).load_all(file))
-
-
 def render(name: str) -> str:
     """What kustomize makes of a folder.
 
@@ -54,6 +44,11 @@ def render(name: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def rendered(name: str) -> list[dict[str, Any]]:
+    """The parts of a folder."""
+    return list(cast("Any", YAML(typ="safe")).load_all(render(name)))
 
 
 def chart(*options: str) -> subprocess.CompletedProcess[str]:
@@ -145,8 +140,3 @@ def _said(*command: str | Path) -> str:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.stdout or not done.returncode, f"{command} failed and says nothing"
     return done.stdout
-
-
-if __name__ == "__main__":
-    for folder in FOLDERS:
-        (RENDERED / f"{folder}.yaml").write_text(render(folder), "utf-8")
