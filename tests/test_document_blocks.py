@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks import servers
-from benchmarks.agent import model
 from mcp_browser.cli import arguments
 from mcp_browser.cli.clients import CLIENTS
 from mcp_browser.settings import all_options
@@ -151,20 +149,6 @@ def test_the_site_s_navigation_leads_to_every_page_or_another_page_does() -> Non
     assert set(docs.rglob("*.md")) - {docs / name for name in listed} - linked == set()
 
 
-def test_others_are_compared_at_the_versions_that_are_measured() -> None:
-    comparison = (ROOT / "docs" / "comparison.md").read_text("utf-8").replace("\n", " ")
-    moving = (ROOT / "docs" / "moving-from-playwright-mcp.md").read_text("utf-8")
-    from_devtools = (ROOT / "docs" / "moving-from-chrome-devtools-mcp.md").read_text("utf-8")
-    from_its_agent = (ROOT / "docs" / "moving-from-browser-use.md").read_text("utf-8")
-
-    for name, (package, version) in servers.PEERS.items():
-        assert re.search(rf"{name} (\([^)]*\) )?{re.escape(version)}", comparison), name
-        assert name != "playwright-mcp" or f"`{package}` {version}" in moving
-        assert name != "chrome-devtools-mcp" or f"`{package}` {version}" in from_devtools
-    for page in (comparison, from_its_agent):
-        assert f"browser-use {model.browser_use_version()}" in page
-
-
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -182,13 +166,3 @@ def test_a_counterpart_that_does_not_exist_is_refused(
     monkeypatch.setattr(counterparts, "_DATA", {"other": [{"section": "All", "rows": [row]}]})
     with pytest.raises(SystemExit, match=re.escape(problem)):
         counterparts.counterpart_tables("other", generate_docs.groups(), generate_docs.schemas(), ["--http"])
-
-
-@pytest.mark.parametrize("name", ["moving-from-playwright-mcp.md", "moving-from-browser-use.md"])
-def test_every_name_of_ours_for_those_who_come_exists(name: str) -> None:
-    schemas = generate_docs.schemas()
-    words = {*generate_docs.groups(), *schemas, "null", "done", "data", "succeeded", "unconfirmed", "env"}
-    words |= {word for schema in schemas.values() for word in schema.get("properties", {})}
-    text = prose(ROOT / "docs" / name)
-
-    assert {span for span in SPAN.findall(text) if re.fullmatch(r"[a-z_]+", span)} - words == set()

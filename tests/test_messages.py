@@ -1,8 +1,6 @@
 """What a person is told who has given something wrong: one line that says what to do instead."""
 
-import datetime
 import http.server
-import ipaddress
 import json
 import ssl
 import threading
@@ -10,9 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.cli.sources import load_settings
@@ -20,6 +15,7 @@ from mcp_browser.errors import NotActionable, SettingsError
 from mcp_browser.llm.providers import provider_model
 from mcp_browser.settings import FileSettings
 from mcp_browser.text import counted
+from tests.support.certificates import self_signed
 from tests.support.client import browsing
 from tests.test_cli import run, run_here
 from tests.test_docs import block
@@ -179,27 +175,9 @@ def test_the_documented_script_does_its_task(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def self_signed(tmp_path: Path) -> Iterator[str]:
+def unsigned_site(tmp_path: Path) -> Iterator[str]:
     """A page over https whose certificate nobody has signed but itself; its address."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    pem = tmp_path / "server.pem"
-    pem.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
+    pem = self_signed(tmp_path, "127.0.0.1")
     folder = tmp_path / "www"
     folder.mkdir()
     (folder / "index.html").write_text("<h1>Mine</h1>", "utf-8")
@@ -220,9 +198,9 @@ def self_signed(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_self_signed_page_names_the_way_to_open_it(self_signed: str) -> None:
-    refused = run("try", self_signed, "--headless")
-    opened = run("try", self_signed, "--headless", "--ignore-https-errors")
+def test_a_self_signed_page_names_the_way_to_open_it(unsigned_site: str) -> None:
+    refused = run("try", unsigned_site, "--headless")
+    opened = run("try", unsigned_site, "--headless", "--ignore-https-errors")
 
     assert refused.returncode == 1
     assert "start the server with --ignore-https-errors" in refused.stderr

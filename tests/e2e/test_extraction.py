@@ -1,6 +1,5 @@
 """Data, tables, articles and PDFs through a real client: over stdio and over HTTP, in both protocol eras."""
 
-import base64
 import csv
 import io
 import json
@@ -28,7 +27,6 @@ LAMP_TABLE = "".join(f"<tr><td>{lamp['name']}<td>£{lamp['price']:.2f}</tr>" for
 ROWS = [[f"Part {n}", str(n * 7), f"2026-01-{n % 28 + 1:02}"] for n in range(1, 2001)]
 STOCK = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in ROWS)
 ABOUT = {"@type": "Store", "name": "Lamp Hall", "telephone": "+44 20 7946 0958"}
-PARAGRAPH = "<p>The keeper climbs the hundred and twelve steps each evening, and lights the lamp by hand.</p>"
 
 SHOP = f"""<script type=application/ld+json>{json.dumps(ABOUT)}</script>
 <h1>Lamp Hall</h1><nav><a href=/>Home</a> <a href=/help>Help</a></nav>
@@ -136,39 +134,3 @@ async def test_content_is_taken_whole_in_each_channel_over_each_transport(
         assert json.loads(text) == [
             {"part": part, "count": int(count), "seen": seen} for part, count, seen in ROWS
         ]
-
-
-@pytest.mark.parametrize(("way", "era"), WAYS[::3])
-async def test_articles_and_pdfs_are_read_over_each_transport(site: Site, way: str, era: Era) -> None:
-    async with client(way, era) as (browser, _):
-        around = "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav>"
-        article = f"<article><h1>The lamp</h1><p class=byline>Ines Marlowe</p>{PARAGRAPH * 8}</article>"
-        await browser.open(site.page(f"{around}{article}<aside>Buy our lamps</aside>", title="The lamp"))
-        read = framed(await browser.do("extract_article"))
-        assert read.startswith("# The lamp\n\nInes Marlowe")
-        assert read.count("by hand.") == 8
-        assert "Shop" not in read
-        assert "Buy our lamps" not in read
-
-        pages = "".join(f"<div style='break-after:page'>Sheet {n}</div>" for n in (1, 2, 3))
-        await browser.open(site.page(pages))
-        printed = site.publish(await _pdf(browser), content_type="application/pdf")
-        await browser.open(printed)
-        read = await browser.do("extract_content", pages="2-3")
-        assert "of which 2-3 were read" in read
-        assert "Sheet 2" in framed(read)
-        assert "Sheet 3" in framed(read)
-        assert "Sheet 1" not in read
-        refused = await browser.call("extract_content", pages="7")
-        assert refused.is_error
-        assert "There is no page 7: the PDF has " in refused.text
-
-
-async def _pdf(browser: Browser) -> bytes:
-    """The page as a PDF, as the client reads it."""
-    arguments = {"session": session} if (session := getattr(browser, "session", None)) else {}
-    answer = await browser.answer("save_pdf", arguments)
-    (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
-    (contents,) = (await browser.client.read_resource(link.uri)).contents
-    assert isinstance(contents, types.BlobResourceContents)
-    return base64.b64decode(contents.blob)

@@ -42,35 +42,6 @@ async def test_the_users_browser_outlives_a_server(
         assert user.running
 
 
-async def test_a_tool_that_is_refused_there_says_what_to_do(site: Site, tmp_path: Path) -> None:
-    url = site.page("<h1>The client's</h1>")
-    flags = ("--connect", str(tmp_path), "--tools", "core,storage")
-    with users_browser(tmp_path, url), RawServer(*flags, browser=()) as server:
-        server.initialize()
-        assert "Connected to the browser (" in server.call("go_to_url", url=url)["content"][0]["text"]
-        for tool, arguments in (
-            ("get_cookies", {}),
-            ("set_cookie", {"name": "a", "value": "b"}),
-            ("delete_cookies", {}),
-            ("save_storage_state", {}),
-            ("clear_site_data", {}),
-        ):
-            refused = server.call(tool, **arguments)
-            assert refused["isError"]
-            text = refused["content"][0]["text"]
-            assert "browser of the user's own" in text
-            assert "Do it in the page, as a person would" in text
-            assert "Protocol error" not in text
-
-
-def test_without_a_browser_the_call_says_how_to_allow_it(tmp_path: Path) -> None:
-    with RawServer("--connect", str(tmp_path), browser=()) as server:
-        server.initialize()
-        result = server.call("get_state")
-        assert result["isError"]
-        assert "chrome://inspect/#remote-debugging" in result["content"][0]["text"]
-
-
 async def test_doctor_lists_the_users_tabs_and_marks_those_that_are_lent(site: Site, tmp_path: Path) -> None:
     kept = site.page("", title="Kept")
     lent = site.page("", title="Lent").replace("127.0.0.1", "localhost")

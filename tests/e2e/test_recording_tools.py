@@ -4,7 +4,6 @@ import base64
 import zipfile
 from pathlib import Path
 
-import httpx2 as httpx
 import mcp_types as types
 import pytest
 
@@ -40,22 +39,6 @@ async def test_a_client_records_a_video_and_reads_it(site: Site, era: Era, tmp_p
         copy = tmp_path / "copy.webm"
         copy.write_bytes(base64.b64decode(contents.blob))
         assert shows(copy, RED)
-
-
-async def test_a_remote_client_records_a_trace_and_fetches_it(site: Site, tmp_path: Path) -> None:
-    async with (
-        serving("--http", "--tools", "core,recording") as server,
-        connected(server.url, "legacy") as browser,
-    ):
-        await browser.do("start_recording", kind="trace", name="shop")
-        await browser.open(site.page("<h1>Books and more</h1>"))
-        answer = await browser.answer("stop_recording", {})
-        assert "/tmp" not in answer.model_dump_json()
-        (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
-        key, _, rest = link.uri.removeprefix("browser://").partition("/files/")
-        copy = tmp_path / "copy.zip"
-        copy.write_bytes(httpx.get(f"{server.base}/files/{key}/{rest}", timeout=60).content)
-        assert holds(copy, b"Books and more")
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)

@@ -1,6 +1,5 @@
 """run_task over HTTP: in the client's own session, and steered by its client only."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from mcp_browser.text import clean_text
 from tests.e2e.test_one_channel import assert_pathless
 from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
 from tests.support.client import MODERN_FIRST, Era
-from tests.support.forms import Page, get, post
 from tests.support.long_calls import LongCallsExtension
 from tests.support.remote import RemoteServer, client_of, serving
 from tests.support.site import Site
@@ -55,25 +53,6 @@ async def test_a_task_works_in_its_clients_session(
             await other.list_tools()
             begun = await other.call_tool("get_state", {})
             assert "Here" not in text(begun)
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_task_that_asks_goes_on_in_its_session(
-    server: RemoteServer, desk: Desk, era: Era, site: Site
-) -> None:
-    desk.follow(QUESTION, done("Red."))
-
-    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        return types.ElicitResult(action="accept", content={"answer": "Red"})
-
-    async with client_of(server.url, era, elicitation_callback=elicit) as client:
-        await client.list_tools()
-        arguments = {"task": "Choose.", "start_url": site.page("<h1>Colours</h1>")}
-        result = await client.call_tool("run_task", arguments)
-        assert text(result).endswith("."), text(result)
-        assert data(result)["answer"] == "Red."
-        state = await client.call_tool("get_state", named(result))
-        assert "Colours" in text(state)
 
 
 async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
@@ -146,41 +125,3 @@ async def test_no_task_tells_where_the_server_has_its_files_or_what_nobody_sees(
             *await files_of(client, result),
         ):
             assert_pathless(told)
-
-
-SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_secret_is_given_on_the_server_itself_and_once_only(
-    server: RemoteServer, desk: Desk, era: Era, site: Site
-) -> None:
-    value = "correct horse battery"
-    typed = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
-    desk.follow(SECRET_QUESTION, typed, done("In."))
-    urls: list[str] = []
-    visits: list[asyncio.Task[list[Page]]] = []
-
-    async def visit(url: str) -> list[Page]:
-        return [await get(url + "x"), await post(url, answer=value)]
-
-    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
-        urls.append(params.url)
-        # The browser is another program than the client, whose question may be withdrawn once it is answered.
-        visits.append(asyncio.create_task(visit(params.url)))
-        return types.ElicitResult(action="accept")
-
-    async with client_of(server.url, era, elicitation_callback=elicit) as client:
-        await client.list_tools()
-        url = site.page("<label>Password <input id=word></label>")
-        result = await client.call_tool("run_task", {"task": "Log in.", "start_url": url})
-        assert data(result)["answer"] == "In.", text(result)
-        assert [page.status for page in await visits[0]] == [410, 200]
-        assert urls[0].startswith(f"{server.base}/ask/")
-        assert (await post(urls[0], answer="another one")).status == 410
-        assert (await get(urls[0])).status == 410
-        state = await client.call_tool("get_state", named(result))
-        assert "<secret>login</secret>" in text(state)
-        assert value not in state.model_dump_json() + result.model_dump_json()
-    assert not [line for line in server.stderr if value in line or "/ask/" in line]

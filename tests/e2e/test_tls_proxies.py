@@ -4,7 +4,6 @@ import re
 import shutil
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from websockets.typing import Origin
 
 from tests.e2e.test_view import link_in
 from tests.support.apps import free_port, running
+from tests.support.certificates import self_signed
 from tests.support.packages import debian_package
 from tests.support.remote import RemoteServer, serving
 from tests.support.replicas import CONFIGURATION, MANIFESTS, PORTS, nginx
@@ -61,10 +61,7 @@ def caddy_with_tls(folder: Path, server: int, port: int) -> Generator[str]:
 @contextmanager
 def nginx_with_tls(folder: Path, server: int, port: int) -> Generator[str]:
     """nginx with manifests/nginx.conf and a certificate, before a server's port; its address."""
-    pem = folder / "both.pem"
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}"]
-    subprocess.run([*make, "-keyout", pem, "-out", folder / "one.pem"], check=True, capture_output=True)
-    pem.write_text(pem.read_text() + (folder / "one.pem").read_text())
+    pem = self_signed(folder, NAME)
     here = {rf"127\.0\.0\.1:{written}\b": f"127.0.0.1:{server}" for written in PORTS.values()}
     with nginx(folder, CONFIGURATION, here, certificate=pem, port=port) as base:
         yield base.replace("127.0.0.1", NAME)

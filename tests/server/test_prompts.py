@@ -1,5 +1,6 @@
 """Which prompts a server has, by its tools."""
 
+import re
 from typing import Any
 
 import mcp_types as types
@@ -45,6 +46,33 @@ async def test_a_server_without_prompts_declares_none(era: Any) -> None:
         assert (declared.prompts, declared.completions) == (None, None)
         with pytest.raises(MCPError, match="Method not found"):
             await client.list_prompts()
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_prompts_name_the_tools_that_there_are_and_wrong_arguments_are_reported(era: Any) -> None:
+    async with Client(prompting(tools=("core", "console")), mode=era) as client:
+        prompts = {one.name: one for one in (await client.list_prompts()).prompts}
+        assert [*prompts] == ["fill_form", "test_page", "extract_table"]
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        for prompt in prompts.values():
+            names = {one.name for one in prompt.arguments or []}
+            taken = {"values": "tea Sencha"} if "values" in names else {}
+            (message,) = (await client.get_prompt(prompt.name, taken)).messages
+            assert isinstance(message.content, types.TextContent)
+            text = message.content.text
+            assert {one for one in text.split("`")[1::2] if re.fullmatch(r"[a-z]+_[a-z_]+", one)} <= offered
+            assert all(value in text for value in taken.values())
+        for name, arguments, why in (
+            ("nope", {}, "There are: fill_form"),
+            ("fill_form", {}, "needs the argument 'values'"),
+            ("fill_form", {"values": " \u200b "}, "needs the argument 'values'"),
+            ("fill_form", {"values": "x", "sumbit": "yes"}, "no argument 'sumbit'"),
+            ("fill_form", {"values": "x", "submit": "maybe"}, "one of: yes, no, ask"),
+            ("fill_form", {"values": "x" * 5000}, "5,000 characters"),
+        ):
+            with pytest.raises(MCPError, match=why) as caught:
+                await client.get_prompt(name, arguments)
+            assert caught.value.code == types.INVALID_PARAMS
 
 
 def test_whether_there_are_prompts_is_known_by_one_tool() -> None:
