@@ -72,25 +72,32 @@ def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "said"),
     [
-        ["--viewport", "big"],
-        ["--tools", "no-such-group"],
-        ["--exclude-actions", "fly"],
-        ["--config", "/no/such.toml"],
-        ["doctor", "--hedless"],
-        ["fly"],
+        (["--viewport", "big"], "--viewport must be"),
+        (["--tools", "no-such-group"], "no-such-group"),
+        (["--exclude-actions", "fly"], "fly"),
+        (["--config", "/no/such.toml"], "/no/such.toml"),
+        (["doctor", "--hedless"], "did you mean --headless"),
+        (["fly"], "unknown command"),
+        (["--stdio", "--http"], "--stdio and --http or --sse exclude each other"),
+        (["--http", "--tls-cert", __file__], "needs tls-key"),
+        (["--http", "--tls-cert", __file__, "--tls-key", __file__], "tls-cert or tls-key cannot be used"),
+        (["--http", "--profile", "/tmp/none"], "--profiles FOLDER keeps named profiles"),
+        (["--http", "--insecure", "--host", "no-such-host.invalid"], "cannot listen at no-such-host.invalid"),
+        (["--http", "--host", "0.0.0.0"], "lets everybody in the network use this browser"),
     ],
-    ids=" ".join,
+    ids=str,
 )
 def test_a_wrong_setting_is_one_line_and_exit_code_2(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, printed, error = run_here(capsys, *words)
 
     assert code == 2
     assert printed == ""
     assert re.fullmatch(r"mcp-browser: [^\n]+\n", error)
+    assert said in error
 
 
 def test_an_action_file_that_fails_is_one_line_and_exit_code_2(

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +79,6 @@ def test_a_flag_wins_over_a_variable_and_a_variable_over_the_file(tmp_path: Path
     assert loaded.origins["settle_timeout"] == DEFAULT
 
 
-def test_a_flag_with_its_opposite_says_true_or_false() -> None:
-    assert load("--headless").settings.browser.headless is True
-    assert load("--headed").settings.browser.headless is False
-    assert load("--no-sandbox").settings.browser.sandbox is False
-    assert load("--no-sandbox").origins["sandbox"] == "--no-sandbox"
-    assert load("--headless", "--headed").settings.browser.headless is False
-
-
 def test_settings_may_stand_before_or_after_the_command() -> None:
     before, after = (
         parse_arguments(["--headless", "try", "x.org"]),
@@ -96,68 +90,57 @@ def test_settings_may_stand_before_or_after_the_command() -> None:
     assert before.given == {"url": "x.org"}
 
 
-@pytest.mark.parametrize("text", ["1024x768", "1024 x 768", "1024,768"])
-def test_a_viewport_is_written_as_width_x_height(text: str) -> None:
-    assert load("--viewport", text).settings.browser.viewport == Viewport(width=1024, height=768)
+RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "setting", "value"),
+    [
+        ("--headless", {}, "browser.headless", True),
+        ("--headed", {}, "browser.headless", False),
+        ("--no-sandbox", {}, "browser.sandbox", False),
+        ("--headless --headed", {}, "browser.headless", False),
+        *(("", {"HEADLESS": word}, "browser.headless", True) for word in ("1", "true")),
+        *(("", {"HEADLESS": word}, "browser.headless", False) for word in ("no", "off")),
+        ("--viewport 1024x768", {}, "browser.viewport", Viewport(width=1024, height=768)),
+        ("--viewport '1024 x 768'", {}, "browser.viewport", Viewport(width=1024, height=768)),
+        ("--viewport 1024,768", {}, "browser.viewport", Viewport(width=1024, height=768)),
+        ("--browser-arg --lang=de --browser-arg=--a", {}, "browser.browser_args", ("--lang=de", "--a")),
+        ("", {"BROWSER_ARGS": f"--a '{RESOLVER}'"}, "browser.browser_args", ("--a", RESOLVER)),
+        ("--tools 'core, network' --tools storage", {}, "tools.tools", ("core", "network", "storage")),
+        ("", {"EXCLUDE_ACTIONS": "save_pdf,scroll"}, "tools.exclude_actions", ("save_pdf", "scroll")),
+        (
+            "",
+            {"UPLOAD_DIRS": os.pathsep.join(["/tmp", "~/pictures"])},
+            "files.upload_dirs",
+            (Path("/tmp"), Path.home() / "pictures"),
+        ),
+    ],
+)
+def test_a_setting_is_written_in_its_several_ways(
+    words: str, variables: dict[str, str], setting: str, value: object
+) -> None:
+    environment = {f"MCP_BROWSER_{name}": text for name, text in variables.items()}
+    loaded = load_settings(parse_arguments(shlex.split(words)).flags, environment=environment)
+    assert attrgetter(setting)(loaded.settings) == value
     assert str(Viewport(width=1024, height=768)) == "1024x768"
-
-
-def test_a_browser_argument_may_start_with_dashes_and_be_repeated() -> None:
-    loaded = load(
-        "--browser-arg", "--lang=de", "--browser-arg=--mute-audio", "--browser-arg", "--window-size=1,2"
-    )
-
-    assert loaded.settings.browser.browser_args == ("--lang=de", "--mute-audio", "--window-size=1,2")
-
-
-def test_a_variable_holds_several_browser_arguments_as_a_shell_would() -> None:
-    loaded = load(
-        MCP_BROWSER_BROWSER_ARGS="--mute-audio '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost'"
-    )
-
-    assert loaded.settings.browser.browser_args == (
-        "--mute-audio",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-    )
-
-
-def test_names_are_separated_by_commas_and_flags_add_up() -> None:
-    assert load("--tools", "core, network", "--tools", "storage").settings.tools.tools == (
-        "core",
-        "network",
-        "storage",
-    )
-    assert load(MCP_BROWSER_EXCLUDE_ACTIONS="save_pdf,get_html").settings.tools.exclude_actions == (
-        "save_pdf",
-        "get_html",
-    )
-
-
-def test_several_folders_stand_in_one_variable_like_in_path(tmp_path: Path) -> None:
-    loaded = load(MCP_BROWSER_UPLOAD_DIRS=os.pathsep.join([str(tmp_path), "~/pictures"]))
-
-    assert loaded.settings.files.upload_dirs == (tmp_path, Path.home() / "pictures")
 
 
 def test_an_empty_variable_is_as_good_as_none() -> None:
     assert load(MCP_BROWSER_PROFILE="", MCP_BROWSER_HEADLESS="").origins["headless"] == DEFAULT
 
 
-@pytest.mark.parametrize(("text", "value"), [("1", True), ("true", True), ("no", False), ("off", False)])
-def test_variables_take_the_usual_words_for_true_and_false(text: str, value: bool) -> None:
-    assert load(MCP_BROWSER_HEADLESS=text).settings.browser.headless is value
-
-
 @pytest.mark.parametrize("name", ["browser.toml", "browser.json"])
 def test_a_file_is_toml_or_json_with_the_flags_names(tmp_path: Path, name: str) -> None:
     content: dict[str, Any] = {
         "headless": True,
-        "viewport": "800x600",
+        "viewport": {"width": 800, "height": 600},
         "snapshot_budget": 900,
         "browser-args": ["--mute-audio"],
         "tools": ["core"],
     }
-    toml = "\n".join(f"{key} = {json.dumps(value)}" for key, value in content.items())
+    lines = (f"{key} = {json.dumps(value)}" for key, value in content.items() if key != "viewport")
+    toml = "\n".join([*lines, "viewport = {width = 800, height = 600}"])
     config = written(tmp_path, name, toml if name.endswith("toml") else json.dumps(content))
 
     settings = load(config=config).settings
@@ -167,12 +150,6 @@ def test_a_file_is_toml_or_json_with_the_flags_names(tmp_path: Path, name: str) 
     assert settings.observation.snapshot_budget == 900
     assert settings.browser.browser_args == ("--mute-audio",)
     assert settings.tools.tools == ("core",)
-
-
-def test_a_viewport_in_a_file_may_have_its_two_parts_by_name(tmp_path: Path) -> None:
-    config = written(tmp_path, "browser.toml", "viewport = {width = 800, height = 600}\n")
-
-    assert load(config=config).settings.browser.viewport == Viewport(width=800, height=600)
 
 
 def test_paths_in_a_file_start_from_the_folder_of_that_file(tmp_path: Path) -> None:
@@ -254,6 +231,9 @@ def test_a_wrong_flag_is_named_with_what_is_allowed(words: list[str], message: s
 
 
 def test_a_wrong_variable_is_named_with_what_is_allowed() -> None:
+    assert refusal(MCP_BROWSER_HEADLES="1") == (
+        "unknown variable MCP_BROWSER_HEADLES (did you mean MCP_BROWSER_HEADLESS?)."
+    )
     assert refusal(MCP_BROWSER_HEADLESS="maybe") == "MCP_BROWSER_HEADLESS must be true or false, not 'maybe'."
     assert "words as a shell takes them" in refusal(MCP_BROWSER_BROWSER_ARGS="--a='b")
 
@@ -279,43 +259,38 @@ def test_a_browser_that_is_driven_no_more_is_refused_with_the_reason(tmp_path: P
     assert refusal(config=config) == f"browser in {config} {reason}"
 
 
-def test_an_unknown_variable_is_named_with_its_nearest_match() -> None:
-    message = refusal(MCP_BROWSER_HEADLES="1")
-
-    assert message == "unknown variable MCP_BROWSER_HEADLES (did you mean MCP_BROWSER_HEADLESS?)."
-
-
 def test_other_programs_variables_are_left_alone() -> None:
     assert load(MCP_BROWSERS="x", HOME="/", MCP_TIMEOUT="3").settings == Settings()
 
 
-def test_a_wrong_value_in_a_file_is_named_with_the_file(tmp_path: Path) -> None:
-    config = written(tmp_path, "browser.toml", "screenshot-quality = 200\n")
-
-    message = refusal(config=config)
-
-    assert message == f"screenshot-quality in {config} must be a whole number from 1 to 100, not 200."
-
-
-def test_an_unknown_key_in_a_file_is_named_with_its_nearest_match(tmp_path: Path) -> None:
-    config = written(tmp_path, "browser.json", '{"vewport": "1x1"}')
-
-    assert refusal(config=config) == f"unknown setting 'vewport' in {config} (did you mean viewport?)."
-
-
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "said"),
     [
-        ("browser.toml", "headless = ", "cannot read the configuration file"),
-        ("browser.json", "{", "cannot read the configuration file"),
-        ("browser.json", "[]", "must hold one object of settings"),
-        ("browser.yaml", "headless: true", "must end in .toml or .json"),
+        ("a.toml", "headless = ", "cannot read the configuration file"),
+        ("a.json", "{", "cannot read the configuration file"),
+        ("a.json", "[]", "must hold one object of settings"),
+        ("a.yaml", "headless: true", "must end in .toml or .json"),
+        (
+            "a.toml",
+            "screenshot-quality = 200",
+            r"^screenshot-quality in .* from 1 to 100, not 200",
+        ),
+        ("a.json", '{"vewport": "1x1"}', r"^unknown setting 'vewport' in .* \(did you mean viewport\?\)\.$"),
+        ("a.toml", "[principals.a]\nport = 1\n", "port in .* is one for all"),
+        ("a.toml", "[principals.a]\nmax-tab = 1\n", r"unknown setting 'max-tab' in .*principals.a \(did you"),
+        (
+            "a.toml",
+            "[principals.a]\nmax-tabs = 0\n",
+            r"max-tabs in .*\.a must be a whole number from 1",
+        ),
+        ("a.toml", "[principals]\na = 1\n", "must be a table of settings"),
+        ("a.toml", "principals = 1\n", "must be a table of tables"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_clear_line(
-    tmp_path: Path, name: str, content: str, message: str
+def test_what_is_wrong_in_a_file_is_one_line_that_names_it(
+    tmp_path: Path, name: str, content: str, said: str
 ) -> None:
-    assert message in refusal(config=written(tmp_path, name, content))
+    assert re.search(said, refusal(config=written(tmp_path, name, content)))
 
 
 def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
@@ -412,23 +387,6 @@ def test_a_table_says_what_is_different_for_some_principals(tmp_path: Path) -> N
         2,
     )
     assert bob == settings
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        ("[principals.a]\nport = 1\n", "port in .* is one for all"),
-        (
-            "[principals.a]\nmax-tab = 1\n",
-            r"unknown setting 'max-tab' in .*principals.a \(did you mean",
-        ),
-        ("[principals.a]\nmax-tabs = 0\n", r"max-tabs in .*principals.a must be a whole number from 1"),
-        ("[principals]\na = 1\n", "must be a table of settings"),
-        ("principals = 1\n", "must be a table of tables"),
-    ],
-)
-def test_what_cannot_differ_between_principals_is_refused(tmp_path: Path, table: str, said: str) -> None:
-    assert re.search(said, refusal(config=written(tmp_path, "browser.toml", table)))
 
 
 def test_who_works_by_pictures_reads_the_whole_console_unless_it_is_set() -> None:

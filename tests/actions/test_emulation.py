@@ -9,7 +9,6 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Reply, Request, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -215,22 +214,6 @@ async def test_what_the_browser_was_started_with_is_said_to_stay(
     assert "Start the server without --locale" in locale
     assert "Start the server without --timezone" in timezone
     assert language == "fr-FR"
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_client_turns_a_page_into_a_phones(era: Era, site: Site) -> None:
-    url = site.page(
-        f"{META}<script>addEventListener('load', () => document.body.append(innerWidth))</script>"
-    )
-
-    async with browsing(era, "--tools", "core,emulation") as browser:
-        emulated = await browser.call("emulate", device="Pixel 7")
-        opened = await browser.open(url)
-        wrong = await browser.call("emulate", viewport="wide")
-
-    assert "device Pixel 7, viewport 412x839" in emulated.text
-    assert "412" in opened
-    assert wrong.is_error
 
 
 async def test_pictures_of_an_emulated_device_leave_it_as_it_is(hand: Hand) -> None:

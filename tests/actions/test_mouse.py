@@ -10,7 +10,6 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import DialogOpen, InvalidArguments
 from mcp_browser.settings import ScreenshotSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -323,25 +322,3 @@ async def test_with_pictures_switched_off_points_are_pixels_of_the_view(hand: Ha
 
     assert 'button "Buy". Viewport 1280x720, cursor at 320,200.' in told
     assert blind.result.attachments == ()
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_client_clicks_by_the_picture_it_was_given(era: Era, site: Site) -> None:
-    url = site.page(BUY)
-    arguments = ("--tools", "core,mouse", "--device-scale", "2", "--screenshot-max-side", "640")
-
-    async with browsing(era, *arguments) as browser:
-        await browser.open(url)
-        seen = await browser.call("screenshot")
-        clicked = await browser.call("mouse_click", at="160,100")
-        wrong = await browser.call("mouse_click", at="160")
-        outside = await browser.call("mouse_click", at="900,10@640x360")
-        after = await browser.call("mouse_wheel", direction="down")
-
-    assert Image.open(io.BytesIO(seen.images[0])).size == (640, 360)
-    assert 'Clicked at 320,200: [1] button "Buy".' in clicked.text
-    assert Image.open(io.BytesIO(clicked.images[0])).size == (640, 360)
-    assert wrong.is_error
-    assert outside.is_error
-    assert "outside the picture, which is 640x360" in outside.text
-    assert not after.is_error

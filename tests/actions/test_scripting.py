@@ -10,7 +10,6 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, ScriptFailed, StaleElement
 from mcp_browser.settings import ObservationSettings, Settings
 from tests.actions.hand import Hand
-from tests.support.client import MODERN_FIRST, Era, browsing
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -269,20 +268,3 @@ async def test_a_stale_element_is_told_as_for_any_action(hand: Hand) -> None:
 )
 async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) -> None:
     await hand.fails("evaluate_script", InvalidArguments, **wrong)
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_client_has_the_tool_only_with_its_group(era: Era, site: Site) -> None:
-    url = site.page("<b>Bold</b>")
-
-    async with browsing(era) as browser:
-        names = {tool.name for tool in (await browser.client.list_tools()).tools}
-    async with browsing(era, "--tools", "core,scripting") as browser:
-        await browser.open(url)
-        given = await browser.call("evaluate_script", script="document.querySelector('b').textContent")
-        failed = await browser.call("evaluate_script", script="throw new Error('no')")
-
-    assert "evaluate_script" not in names
-    assert '"Bold"' in given.text
-    assert failed.is_error
-    assert "Error: no" in failed.text

@@ -77,29 +77,6 @@ async def test_a_port_in_use_ends_the_program_with_one_line() -> None:
     assert f"port {port}: Address already in use. Another program uses it" in found.stderr
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (("--stdio", "--http"), "--stdio and --http or --sse exclude each other"),
-        (("--http", "--tls-cert", __file__), "needs tls-key"),
-        (("--http", "--tls-cert", __file__, "--tls-key", __file__), "tls-cert or tls-key cannot be used"),
-        (("--http", "--profile", "/tmp/none"), "--profiles FOLDER keeps named profiles"),
-        (
-            ("--http", "--insecure", "--host", "no-such-host.invalid"),
-            "cannot listen at no-such-host.invalid",
-        ),
-        (("--http", "--host", "0.0.0.0"), "lets everybody in the network use this browser"),
-    ],
-)
-async def test_settings_that_do_not_fit_end_the_program_with_one_line(
-    flags: tuple[str, ...], said: str
-) -> None:
-    found = await asyncio.to_thread(_run, *flags, "--headless")
-    assert found.returncode == 2
-    assert said in found.stderr
-    assert len(warnings_aside(found.stderr)) == 1
-
-
 def _run(*flags: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mcp_browser", *flags]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -18,7 +18,6 @@ from mcp_browser.server.tool_groups import AGENT_TOOLS
 from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, output, text, until
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
-from tests.support.long_calls import LongCallsExtension
 from tests.support.site import Site
 
 VALUE = "correct horse battery"
@@ -104,15 +103,6 @@ async def test_what_is_not_done_is_an_error_that_says_why(client: Client, desk: 
     assert "has ended" in text(again)
 
 
-async def test_a_limit_of_steps_is_an_error(client: Client, desk: Desk, site: Site) -> None:
-    desk.follow(FIND)
-    arguments = {"task": "Count.", "start_url": site.page(COUNTER), "max_steps": 2}
-    result = await client.call_tool("run_task", arguments)
-    assert result.is_error
-    assert "2 steps" in text(result)
-    assert not (await client.call_tool("get_state", {})).is_error
-
-
 async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, site: Site) -> None:
     assert set(AGENT_TOOLS) <= names((await client.list_tools()).tools)
     desk.follow(FIND, done("Ready."))
@@ -186,13 +176,6 @@ async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_wh
     task = {"task_id": data(result)["task_id"]}
     await client.call_tool("add_instructions", {**task, "text": "It is 1234."})
     ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})
-    assert text(ended).startswith("In."), text(ended)
-
-
-async def test_a_call_can_go_on_with_a_task_and_wait_for_it(client: Client, desk: Desk) -> None:
-    desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
-    result = await client.call_tool("run_task", {"task": "Log in."})
-    ended = await client.call_tool("run_task", {"task": "It is 1234.", "task_id": data(result)["task_id"]})
     assert text(ended).startswith("In."), text(ended)
 
 
@@ -300,18 +283,6 @@ async def test_a_task_of_a_killed_server_goes_on_in_another_one(fresh: Desk, sit
         assert "Count 0" in text(await client.call_tool("get_state", {}))
         told = (fresh.tasks / task["task_id"] / "state.json").read_text()
         assert f"the page {url} was opened again" in told
-
-
-async def test_a_client_of_the_tasks_extension_gets_the_result_as_soon_as_there_is_one(
-    fresh: Desk, site: Site
-) -> None:
-    fresh.follow(FIND, done("Found."))
-    extension = LongCallsExtension()
-    async with fresh.client("auto", extensions=[extension]) as client:
-        result = await client.call_tool("run_task", {"task": "Look.", "start_url": site.page(COUNTER)})
-        assert text(result).startswith("Found.")
-        assert extension.states[0]["status"] == "working"
-        assert "Count 0" in text(await client.call_tool("get_state", {}))
 
 
 async def test_a_task_is_done_again_without_a_model(client: Client, desk: Desk, site: Site) -> None:

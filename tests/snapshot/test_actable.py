@@ -60,6 +60,8 @@ async def test_a_page_that_listens_for_the_release_a_frame_after_the_press_hears
     await hand.click(own)
     await hand.click(framed)
 
+    for frame in hand.tab.page.frames:
+        await frame.get_by_text("Chosen").wait_for(timeout=10_000)
     assert len((await hand.look()).all("Chosen")) == 2
 
 
