@@ -9,9 +9,10 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.e2e.test_resuming import BEARERS, Legacy, bearer
+from tests.e2e.test_resuming import Legacy
 from tests.support.agents import Desk, output, text, until
 from tests.support.long_calls import LongCallsExtension, ask, begun, state_in
+from tests.support.principals import BEARERS, bearer
 from tests.support.remote import client_of, serving
 from tests.support.site import Site
 

@@ -15,13 +15,13 @@ from playwright.async_api import FrameLocator, expect
 
 from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
 from tests.support.client import ERAS, Browser, Era, browsing
+from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
 from tests.support.remote import RemoteBrowser, client_of, serving
 from tests.support.site import Site
 
 SECONDS = 60_000
 URI = "ui://mcp-browser/view"
 FLAGS = ("--view", "--tools", "core,person", "--takeover-wait", "120")
-ALICE, BOB = "alices-token-0123456789", "bobs-token-0123456789"
 
 SHOP = """
 <style>body { margin: 0; background: #00ff00 }</style><label>Name <input id=name autofocus></label>
@@ -197,10 +197,9 @@ async def test_a_principal_without_the_view_is_not_asked_in_it(tmp_path: Path) -
     config = tmp_path / "server.toml"
     config.write_text("[principals.bob]\nview = false\n")
     flags = ("--http", *FLAGS, "--config", str(config))
-    headers = {"Authorization": f"Bearer {BOB}"}
     async with (
-        serving(*flags, environment={"MCP_BROWSER_TOKEN": f"alice:{ALICE},bob:{BOB}"}) as server,
-        client_of(server.url, headers=headers, extensions=[shows_apps()]) as bob,
+        serving(*flags, environment=BEARERS) as server,
+        client_of(server.url, headers=bearer("bob"), extensions=[shows_apps()]) as bob,
     ):
         tools = {tool.name: tool.meta for tool in (await bob.list_tools()).tools}
         assert "show_browser" not in tools
@@ -212,14 +211,12 @@ async def test_a_principal_without_the_view_is_not_asked_in_it(tmp_path: Path) -
 
 
 async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.touch(0o600)
-    tokens.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    tokens = tokens_in(tmp_path)
     audit = tmp_path / "audit.jsonl"
     page = {"page": "a-name-of-its-own"}
 
     def client(url: str, token: str) -> AbstractAsyncContextManager[Client]:
-        return client_of(url, headers={"Authorization": f"Bearer {token}"}, extensions=[shows_apps()])
+        return client_of(url, headers=bearer(token), extensions=[shows_apps()])
 
     flags = ("--http", *FLAGS, "--tokens", str(tokens), "--audit-log", str(audit))
     async with serving(*flags) as server, client(server.url, ALICE) as alice, client(server.url, BOB) as bob:

@@ -19,10 +19,9 @@ from mcp.shared.exceptions import MCPError
 from tests.server.http.conftest import free_listener
 from tests.server.http.issuer import AUDIENCE, Issuer
 from tests.support.client import Era
+from tests.support.principals import ALICE, BOB, bearer, tokens_in
 from tests.support.remote import RemoteServer, client_of, serving
 
-ALICE = "alices-token-0123456789"
-BOB = "bobs-token-0123456789"
 VERSION = {"MCP-Protocol-Version": "2026-07-28"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 INITIALIZE = {
@@ -38,20 +37,9 @@ INITIALIZE = {
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
-def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
-
-
 @pytest.fixture(scope="module")
-def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("doors") / "tokens"
-    path.touch(0o600)
-    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-async def server(tokens: Path) -> AsyncGenerator[RemoteServer]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[RemoteServer]:
+    tokens = tokens_in(tmp_path_factory.mktemp("doors"))
     async with serving("--tokens", str(tokens), "--log-level", "debug", "--path-prefix", "/team") as server:
         yield server
 

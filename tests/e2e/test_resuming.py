@@ -10,20 +10,14 @@ import pytest
 
 from tests.e2e.test_remote_doors import INITIALIZE, JSON
 from tests.support.gates import gated_site, relay
+from tests.support.principals import BEARERS, bearer
 from tests.support.remote import RemoteServer, connected, serving, until
-
-TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob")}
-BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
 
 
 @pytest.fixture(scope="module")
 async def server() -> AsyncGenerator[RemoteServer]:
     async with serving("--http", "--tools", "core", environment=BEARERS) as running:
         yield running
-
-
-def bearer(name: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {TOKENS[name]}"}
 
 
 async def test_a_client_whose_connections_break_gets_the_answer_of_its_call(server: RemoteServer) -> None:

@@ -14,16 +14,11 @@ from tests.browser.raw_server import raw_server
 from tests.support.agents import Desk, data, done, output, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.load import load
+from tests.support.principals import BEARERS, TOKENS, bearer
 from tests.support.remote import RemoteBrowser, client_of, connected, serving
 from tests.support.site import Site
 
-TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol", "dan")}
 WINDOWS = load(40, full=200)
-BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
-
-
-def bearer(name: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {TOKENS[name]}"}
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -19,12 +19,11 @@ from websockets.typing import Origin
 
 from mcp_browser.actions.auditing import _axe
 from mcp_browser.dom.cdp import send
+from tests.support.principals import ALICE, BOB, bearer, tokens_in
 from tests.support.process import RawServer, browser_of
 from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
 from tests.support.site import Site
 
-ALICE = "alices-token-0123456789"
-BOB = "bobs-token-0123456789"
 SECONDS = 60_000  # A busy machine takes its time, milliseconds
 
 SHOP = """
@@ -58,10 +57,7 @@ async def server() -> AsyncGenerator[RemoteServer]:
 
 @pytest.fixture(scope="module")
 def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("view") / "tokens"
-    path.touch(0o600)
-    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
-    return path
+    return tokens_in(tmp_path_factory.mktemp("view"))
 
 
 @pytest.fixture(scope="module")
@@ -438,7 +434,7 @@ async def code_of_end(socket: ClientConnection) -> int:
 
 
 async def test_who_has_no_rights_gets_nothing(server: RemoteServer, closed: RemoteServer) -> None:
-    alice = {"Authorization": f"Bearer {ALICE}"}
+    alice = bearer(ALICE)
     assert await refused(server.base) == 403
     assert await refused(closed.base) == 401
     assert await refused(closed.base, headers={"Authorization": "Bearer not-one-of-them-01"}) == 401
@@ -462,7 +458,7 @@ async def test_each_sees_the_own_sessions_until_the_token_counts_no_more(
     closed: RemoteServer, tokens: Path, chromium: Browser, site: Site
 ) -> None:
     await asyncio.to_thread(tokens.write_text, f"alice: {ALICE}\nbob: {BOB}\n")
-    alice = {"Authorization": f"Bearer {ALICE}"}
+    alice = bearer(ALICE)
     async with connected(closed.url, headers=alice) as browser:
         await open_shop(browser, site, "Alice's shop")
         async with viewing(chromium, f"{closed.base}/view") as view:
@@ -480,7 +476,7 @@ async def test_each_sees_the_own_sessions_until_the_token_counts_no_more(
             found = json.loads(await socket.recv())
             assert [one["title"] for one in found["sessions"]] == ["Alice's shop"]
             name = found["sessions"][0]["id"]
-        async with socket_to(closed.base, headers={"Authorization": f"Bearer {BOB}"}) as socket:
+        async with socket_to(closed.base, headers=bearer(BOB)) as socket:
             assert json.loads(await socket.recv()) == {"type": "sessions", "sessions": []}
             await socket.send(json.dumps({"type": "watch", "session": name, "viewer": "0" * 16}))
             assert json.loads(await socket.recv()) == {"type": "session", "session": None}

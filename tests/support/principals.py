@@ -1,0 +1,22 @@
+"""Callers that a server knows by their tokens."""
+
+from pathlib import Path
+
+TOKENS = {name: f"{name}-0123456789abcdef" for name in ("alice", "bob", "carol", "dan")}
+BEARERS = {"MCP_BROWSER_TOKEN": ",".join(f"{name}:{token}" for name, token in TOKENS.items())}
+"""The variable that lets all of them in."""
+
+ALICE, BOB = TOKENS["alice"], TOKENS["bob"]
+
+
+def bearer(caller: str) -> dict[str, str]:
+    """The header of a caller by name, or of a token."""
+    return {"Authorization": f"Bearer {TOKENS.get(caller, caller)}"}
+
+
+def tokens_in(folder: Path) -> Path:
+    """A private file with the tokens of Alice and Bob."""
+    path = folder / "tokens"
+    path.touch(0o600)
+    path.write_text(f"alice: {ALICE}\nbob: {BOB}\n")
+    return path
