@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import begin, finish
-from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.launcher import import_playwright
+from mcp_browser.browser.process.pool import Browsers
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
-    from mcp_browser.browser.session_limits import SessionLimits
+    from mcp_browser.browser.session_services import SessionLimits
 
 logger = logging.getLogger(__name__)
 

@@ -18,18 +18,15 @@ from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
-from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.observation import Effect, Observation
 from mcp_browser.browser.observing import ObservationBuilder
-from mcp_browser.browser.process.browsers import Browsers
-from mcp_browser.browser.process.pool import ContextPool, Ended
+from mcp_browser.browser.process.pool import Browsers, ContextPool, Ended
 from mcp_browser.browser.process.temporary import remove_leftovers_once
-from mcp_browser.browser.session_limits import SessionLimits
 from mcp_browser.browser.session_plugins import RECORDING, START_STATE, C, SessionPlugins
-from mcp_browser.browser.session_services import SessionServices
+from mcp_browser.browser.session_services import SessionLimits, SessionServices
 from mcp_browser.browser.settling import ActionScope, Settler
 from mcp_browser.browser.tab import Tab
-from mcp_browser.browser.tabs import CLOSING_SECONDS, Tabs
+from mcp_browser.browser.tabs import CLOSING_SECONDS, LostTabs, Tabs
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.dom.models import DomChanges, DomSnapshot, Size
 from mcp_browser.dom.scripts import hook_script

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frame_tree import (
+from mcp_browser.dom.frames import (
+    MOST_NESTED_FRAMES,
     NOTHING,
     QUIET,
+    Frames,
     FrameState,
     Placing,
     Reading,
@@ -21,11 +23,9 @@ from mcp_browser.dom.frame_tree import (
     part_of,
     shown_lines,
 )
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
 from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Gap, Scroll
-from mcp_browser.dom.omissions import Omissions
+from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, parts_of, repeated_parts, seen_line
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, References
-from mcp_browser.dom.repeated_regions import Repeated, SeenParts, parts_of, repeated_parts, seen_line
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.text import CHARACTERS_A_TOKEN

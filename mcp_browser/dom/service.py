@@ -16,10 +16,19 @@ from pydantic import JsonValue
 from mcp_browser.dom.accessibility import AccessibilityAudit
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.deadlines import extra_seconds
-from mcp_browser.dom.frame_tree import FrameState, Reading, all_readings, known, settled, state_of
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
+from mcp_browser.dom.frames import (
+    MOST_NESTED_FRAMES,
+    Frames,
+    FrameState,
+    Missed,
+    Reading,
+    all_readings,
+    known,
+    settled,
+    state_of,
+)
 from mcp_browser.dom.identities import Identities
-from mcp_browser.dom.keys import KeyHolder, KeyPlace, key_place
+from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,
@@ -40,7 +49,6 @@ from mcp_browser.dom.problems import not_actionable
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
 from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.sent_secrets import SentSecrets, Tell
-from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
     FrameGone,
     World,
