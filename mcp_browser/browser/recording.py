@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -280,7 +281,7 @@ class Recordings(SessionPlugin):
 
     async def tab_opened(self, tab: "Tab") -> None:
         """Look where input goes, as long as a trace is recorded."""
-        tab.before_input = self._before_input
+        tab.before_input = partial(self._before_input, tab)
 
     def holds_secret(self) -> None:
         """Discard a trace: the session holds a secret from now on."""

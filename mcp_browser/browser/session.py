@@ -583,7 +583,7 @@ class BrowserSession:
             if effect != "read":
                 self.acted_at = time.time()
             scope = ActionScope(effect, tab, tab.url, self._ended)
-            tab.block.answered = False
+            tab.answered = False
             self._tabs.watch(scope)
             try:
                 yield scope
@@ -597,7 +597,7 @@ class BrowserSession:
 
     async def ended_before(self, scope: ActionScope) -> bool:
         """Whether the browser had ended before it answered anything to this action."""
-        if scope.tab.block.answered or scope.tab.crashed:
+        if scope.tab.answered or scope.tab.crashed:
             return False
         if self._context is not None:
             # The news may be on its way.

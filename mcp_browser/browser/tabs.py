@@ -182,7 +182,7 @@ class Tabs:
     def lose(self) -> None:
         """The browser has ended with all its tabs."""
         for tab in list(self._open.values()):
-            tab.block.close()
+            tab.gone()
             self._forget(tab)
 
     def stop(self) -> None:
@@ -294,7 +294,7 @@ class Tabs:
                 if opener is not None:
                     tab.opener = opener
                 return tab
-        tab = Tab(next(self._ids), page, self._services, held=self._on_held, opener=opener)
+        tab = Tab(next(self._ids), page, self._services, on_held=self._on_held, opener=opener)
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
@@ -378,7 +378,7 @@ class Tabs:
     def _on_dialog(self, dialog: Dialog) -> None:
         if dialog.page is not None and dialog.page not in self._refused:
             tab = self._adopt(dialog.page)
-            tab.block.dialog_opened(dialog)
+            tab.dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
         if tab.id not in self._open or self._session.open_context is None:
