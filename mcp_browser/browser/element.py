@@ -16,10 +16,10 @@ from pydantic import ConfigDict
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.references import ElementRef
-from mcp_browser.dom.service import Purpose
 from mcp_browser.errors import (
     ActionError,
     DialogOpen,
