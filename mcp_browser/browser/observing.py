@@ -10,7 +10,7 @@ from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.egress.proxy import ProxySession
 
 MOST_NOTICES = 50
 """How many different sentences one result tells beside what is bounded already."""
@@ -19,7 +19,7 @@ MOST_NOTICES = 50
 class ObservationBuilder:
     """Remembers what a session has told and what there is still to tell."""
 
-    def __init__(self, tabs: Tabs, plugins: SessionPlugins, egress: "EgressPass | None" = None) -> None:
+    def __init__(self, tabs: Tabs, plugins: SessionPlugins, egress: "ProxySession | None" = None) -> None:
         self._egress = egress
         self._tabs = tabs
         self._plugins = plugins
@@ -57,9 +57,9 @@ class ObservationBuilder:
                 notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
-            if complaint := tab.console.take():
+            if tab.console.news and (complaint := tab.console.take()):
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
-        notices += [notice for plugin in self._plugins for notice in plugin.notices()]
+        notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]
         if self._egress is not None:
             notices += self._egress.notices()
         return tuple(dict.fromkeys(notices))

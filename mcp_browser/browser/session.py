@@ -46,7 +46,7 @@ from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.egress.proxy import ProxySession
 
 CallWatcher = Callable[[str, Mapping[str, Any]], Callable[[Any], None]]
 """Takes the name of an action that begins and its arguments without what may be secret.
@@ -83,8 +83,7 @@ class BrowserSession:
         remote: bool = False,
         context_options: Mapping[str, Any] | None = None,
         limits: SessionLimits | None = None,
-        egress: "EgressPass | None" = None,
-        on_action: "Callable[[BrowserSession], None]" = lambda _: None,
+        egress: "ProxySession | None" = None,
         on_close: "Callable[[BrowserSession], None]" = lambda _: None,
     ) -> None:
         """A session that is not open yet.
@@ -98,7 +97,6 @@ class BrowserSession:
             context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
             limits: what it has to share with others; by default nothing.
             egress: what lets its browser through the egress proxy, where there is one.
-            on_action: called after each action that does more than to read.
             on_close: called once it has given back all that it had.
         """
         self._settings = settings = settings or Settings()
@@ -117,7 +115,6 @@ class BrowserSession:
         self.hidden = Hidden()  # Values that nothing may show, by the names that stand for them
         self.shown_picture: Size | None = None  # Of the picture of the view that was shown last, pixels
         self._pool = pool
-        self._on_action = on_action
         self._on_close = on_close
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""
@@ -289,7 +286,6 @@ class BrowserSession:
         if moved:
             self._lost_tabs.moved = told
         self.acted_at = time.time()
-        self._on_action(self)
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
@@ -584,16 +580,18 @@ class BrowserSession:
                 self.acted_at = time.time()
             scope = ActionScope(effect, tab, tab.url, self._ended)
             tab.answered = False
-            self._tabs.watch(scope)
+            self._tabs.watch, self._tabs.refusals = scope, 0
+            for one in self.tabs.values():
+                scope.marks[one.id] = one.activity.watch()
             try:
                 yield scope
             finally:
                 self.services.gate = self.services.typing_rule = None
-                self._tabs.unwatch()
+                self._tabs.watch = None
+                for one in self.tabs.values():
+                    one.activity.watched = False
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()
-                if effect != "read":
-                    self._on_action(self)
 
     async def ended_before(self, scope: ActionScope) -> bool:
         """Whether the browser had ended before it answered anything to this action."""

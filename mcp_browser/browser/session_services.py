@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.fair_semaphore import SessionLock
+from mcp_browser.browser.concurrency import SessionLock
 from mcp_browser.browser.files.artifacts import Artifact, ClientDisk
 from mcp_browser.browser.files.downloads import Downloads
 from mcp_browser.dom.keys import KeyPlace
@@ -17,7 +17,7 @@ from mcp_browser.privacy.redaction import Redactor
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.egress.proxy import ProxySession
 
 
 def _no_file(_uri: str) -> Artifact | None:
@@ -122,7 +122,7 @@ class SessionServices:
     addresses: SessionAddresses
     limits: SessionLimits
     notice: Callable[[str], None]
-    egress: "EgressPass | None" = None
+    egress: "ProxySession | None" = None
     gate: Gate | None = None
     typing_rule: TypingRule | None = None
 

@@ -153,14 +153,15 @@ class Tabs:
         self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs
-        self._watch: ActionScope | None = None
+        self.watch: ActionScope | None = None
+        """The action that is under way, whose doing is what pages do meanwhile."""
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
         self.all: Mapping[int, Tab] = self._open
         self.attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
         self._refused: WeakSet[Page] = WeakSet()
-        self._refusals = 0
+        self.refusals = 0  # How many tabs were refused during it
         self._closing: set[int] = set()
 
     def switch_to(self, tab: Tab | None) -> None:
@@ -192,19 +193,6 @@ class Tabs:
             tab.screencast.end()
         for task in self.attaching:
             task.cancel()
-
-    def watch(self, scope: "ActionScope") -> None:
-        """An action begins: what pages do now is its doing."""
-        self._watch = scope
-        self._refusals = 0
-        for tab in self._open.values():
-            scope.marks[tab.id] = tab.activity.watch()
-
-    def unwatch(self) -> None:
-        """The action has ended: what pages do now is their own doing."""
-        self._watch = None
-        for tab in self._open.values():
-            tab.activity.watched = False
 
     def by_id(self, tab_id: int) -> Tab:
         """The tab with an id.
@@ -298,7 +286,7 @@ class Tabs:
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
-        tab.activity.watched = self._watch is not None
+        tab.activity.watched = self.watch is not None
         task = asyncio.create_task(self._attach(tab))
         self.attaching[task] = tab
         task.add_done_callback(self.attaching.pop)
@@ -329,7 +317,7 @@ class Tabs:
             self._plugins.tab_closed(tab)
 
     def _on_page(self, page: Page) -> None:
-        watch = self._watch
+        watch = self.watch
         if self._own_pages:
             self._adopt(page)
             return
@@ -355,11 +343,11 @@ class Tabs:
     def _refuse(self, page: Page, reason: str) -> None:
         """Close what a page has opened beyond the limit; a page that goes on with it is closed itself."""
         self._refused.add(page)
-        self._refusals += 1
+        self.refusals += 1
         _close_in_background(page)
         self._services.notice(f"The page opened more tabs, which were closed: {reason}")
-        if self._refusals == FLOOD:
-            begin(self._close_opener(page, self._watch.tab if self._watch is not None else self.current))
+        if self.refusals == FLOOD:
+            begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
 
     async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
         """Close the tab that has opened a page, or another one where that cannot be told."""
@@ -401,12 +389,12 @@ class Tabs:
             return
         text = f"Tab {tab.id} ({cut_address(tab.url)}) was closed."
         self._services.notice(text)
-        if tab is self.current and self._watch is None:
+        if tab is self.current and self.watch is None:
             self._lost_tabs.moved = text
 
     def _on_held(self, tab: Tab) -> None:
-        if self._watch is not None:
-            self._watch.held(tab)
+        if self.watch is not None:
+            self.watch.held(tab)
 
 
 def _close_late_page(opening: asyncio.Task[Page]) -> None:

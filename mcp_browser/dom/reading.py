@@ -48,7 +48,6 @@ from mcp_browser.text import CHARACTERS_A_TOKEN
 
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
-AS_BEFORE = "as before"  # What a part says that is as on the page before, links' indexes included
 
 
 class PageReader:
@@ -339,7 +338,8 @@ class PageReader:
             gaps += rest.leave_out(item.place, at=len(told))
             rest.skip_to(item.place + node.lines)
             if item.place in same.heads:
-                told.append(node.model_copy(update={"states": (*node.states, AS_BEFORE)}))
+                # Links keep their indexes, too.
+                told.append(node.model_copy(update={"states": (*node.states, "as before")}))
             elif item.place not in same.untold:
                 told.append(node)
         gaps += rest.leave_out(reading.total, at=len(told))

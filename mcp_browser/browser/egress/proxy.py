@@ -10,7 +10,7 @@ import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, network_code_of
-from mcp_browser.browser.egress.policy import NAME, EgressPass, EgressPolicy, EgressRefusal, EgressRefused
+from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, EgressRefused, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
@@ -37,7 +37,7 @@ class ProxyConnection:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         dialer: Dialer,
-        pass_of: Callable[[bytes], EgressPass | None],
+        pass_of: Callable[[bytes], ProxySession | None],
     ) -> None:
         """`pass_of` finds the pass that credentials stand for."""
         self._dialer = dialer
@@ -45,7 +45,7 @@ class ProxyConnection:
         self._browser = _Peer(
             h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
         )
-        self._admitted: EgressPass | None = None
+        self._admitted: ProxySession | None = None
         self._site: _Peer | None = None
         self._site_is: Origin | None = None
         self._by_proxy: Headers | None = None
@@ -90,7 +90,7 @@ class ProxyConnection:
 
     # -- tunnels
 
-    async def _tunnel(self, admitted: EgressPass, request: h11.Request) -> None:
+    async def _tunnel(self, admitted: ProxySession, request: h11.Request) -> None:
         secure = Origin.of(f"https://{request.target.decode('latin-1')}")
         if secure is None:
             await self._refuse(400)
@@ -120,7 +120,7 @@ class ProxyConnection:
 
     async def _splice(
         self,
-        admitted: EgressPass,
+        admitted: ProxySession,
         site: Connection,
         refusals: list[EgressRefusal | None],
         destinations: tuple[Origin, Origin],
@@ -150,7 +150,7 @@ class ProxyConnection:
 
     # -- plain requests
 
-    async def _forward(self, admitted: EgressPass, request: h11.Request, to: Origin) -> bool:
+    async def _forward(self, admitted: ProxySession, request: h11.Request, to: Origin) -> bool:
         if (refusal := admitted.policy.refusal(to)) is not None:
             admitted.failed(to, refusal)
             return False
@@ -164,7 +164,7 @@ class ProxyConnection:
         # Without an answer the browser tells of an error, and no page reads one of ours.
         return False
 
-    async def _reach(self, admitted: EgressPass, to: Origin) -> "_Peer":
+    async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
         """The connection to the site: that of the request before where it leads there, too."""
         site = self._site
         if site is not None and self._site_is == to and site.may_go_on():
@@ -342,7 +342,7 @@ class EgressProxy:
             upstream: address of the proxy that it connects through, as the setting has it.
         """
         self.dialer = Dialer(upstream)
-        self._passes: dict[bytes, EgressPass] = {}
+        self._passes: dict[bytes, ProxySession] = {}
         self._server: asyncio.Server | None = None
         self._start = SingleFlight(self._listen)
         self._connections: set[asyncio.Task[None]] = set()
@@ -368,16 +368,16 @@ class EgressProxy:
             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         ]
 
-    def admit(self, settings: EgressSettings, *, remote: bool) -> EgressPass:
-        """A pass for the browser contexts of one session; `EgressPass.end` ends it.
+    def admit(self, settings: EgressSettings, *, remote: bool) -> ProxySession:
+        """A pass for the browser contexts of one session; `ProxySession.end` ends it.
 
         `remote`: its client is on another machine.
         """
-        admitted = EgressPass(EgressPolicy.of(settings, remote=remote), self.forget)
+        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self.forget)
         self._passes[admitted.header] = admitted
         return admitted
 
-    def forget(self, admitted: EgressPass) -> None:
+    def forget(self, admitted: ProxySession) -> None:
         """Let a pass through no more."""
         self._passes.pop(admitted.header, None)
 

@@ -23,7 +23,7 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
 
-    from mcp_browser.browser.egress.proxy import EgressPass, EgressProxy
+    from mcp_browser.browser.egress.proxy import EgressProxy, ProxySession
 
 
 OPENING_SECONDS = 10.0
@@ -106,7 +106,7 @@ class ContextPool:
         isolated: bool,
         options: Mapping[str, Any],
         on_end: "Callable[[BrowserContext, Ended], None]",
-        egress: "EgressPass | None" = None,
+        egress: "ProxySession | None" = None,
         tenant: str = "",
     ) -> AsyncGenerator[Lease]:
         """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
@@ -434,7 +434,7 @@ class Browsers:
         self._launcher = Launcher(browser_settings(settings), self.egress)
         self.pool = ContextPool(settings, self._launcher)
 
-    def admit(self, settings: Settings) -> "EgressPass | None":
+    def admit(self, settings: Settings) -> "ProxySession | None":
         """What lets a session with these settings through the proxy, where there is one."""
         return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
 

@@ -13,8 +13,7 @@ from weakref import WeakValueDictionary
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import begin, finish
-from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
+from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
