@@ -7,11 +7,10 @@ goes through Playwright's mouse and keyboard, so that a page sees what it would 
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
-from pydantic import ConfigDict
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
@@ -30,8 +29,6 @@ from mcp_browser.errors import (
 )
 from mcp_browser.text import counted, quoted
 
-T = TypeVar("T")
-
 DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
 POLL_SECONDS = 0.05
@@ -45,8 +42,6 @@ CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", 
 
 class Choice(Frozen):
     """One choice of a list. `index` is set where it is an element that can be clicked."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     label: str
     value: str = ""
@@ -120,10 +115,7 @@ class Element:
         if not ready.reached:
             await self.press("Space")
             return
-        if not modifiers:
-            await self._input.click(ready.x, ready.y, button=button, clicks=clicks)
-            return
-        async with self._input.holding(modifiers):
+        async with self._input.holding(modifiers) if modifiers else contextlib.nullcontext():
             await self._input.click(ready.x, ready.y, button=button, clicks=clicks)
 
     async def hover(self) -> None:
@@ -221,8 +213,7 @@ class Element:
 
     async def options(self) -> list[Choice]:
         """The choices of a native select, or of the listbox, combobox or menu that is open."""
-        found: list[dict[str, Any]] = await self._call("options")
-        return [Choice.model_validate(option) for option in found]
+        return [Choice.model_validate(option) for option in await self._call("options")]
 
     async def select(self, wanted: Sequence[str]) -> list[str]:
         """Choose options by label or value; the labels chosen.
@@ -357,8 +348,7 @@ class Element:
 
     async def text(self) -> str:
         """The element's visible text."""
-        text: str = await self._call("text")
-        return text
+        return str(await self._call("text"))
 
     async def kind(self) -> Literal["select", "check", "file", "text"]:
         """How the element is filled in: chosen from, checked, given files, or typed into."""
@@ -378,12 +368,7 @@ class Element:
         ready = await self._ready("read")
         return ready.tag == "select" and not ready.multiple
 
-    async def _ready(
-        self,
-        action: Purpose,
-        *,
-        force: bool = False,
-    ) -> ReadyElement:
+    async def _ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
         ready = await self._tab.ask(self._tab.dom.ready(self.index, for_=action, force=force))
         self._node = ready.node
         return ready
