@@ -12,9 +12,6 @@ from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.pipeline import GUARDS, STEPS, Execution, Look, Prepare, Rules, carried_out, looked, pipeline
 from mcp_browser.settings import Settings
 
-_carry_out = pipeline(STEPS, carried_out)
-_look = pipeline(GUARDS, looked)
-
 
 class Controller:
     """Carries out every action by the one pipeline, for the MCP server, the agent and programs."""
@@ -29,7 +26,7 @@ class Controller:
         """
         self.registry = default_registry() if registry is None else registry
         self._follows_sessions = settings is None
-        self.rules = self._rules_of(settings or Settings())
+        self._follow(settings or Settings())
 
     @property
     def settings(self) -> Settings:
@@ -69,8 +66,8 @@ class Controller:
         """
         action = self.registry[name]
         if self._follows_sessions and self.rules.settings is not session.settings:
-            self.rules = self._rules_of(session.settings)
-        return await _carry_out(Execution(action, arguments, session, self.rules, prepare, granted))
+            self._follow(session.settings)
+        return await self._carry_out(Execution(action, arguments, session, self.rules, prepare, granted))
 
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
@@ -87,10 +84,12 @@ class Controller:
             ActionError: it cannot be seen; the message says why and what to try.
         """
         action = default_registry()[name]
-        return await _look(Execution(action, arguments, session, self.rules, look=look))
+        return await self._look(Execution(action, arguments, session, self.rules, look=look))
 
-    def _rules_of(self, settings: Settings) -> Rules:
-        return Rules(settings, exports=EXPORT_SCRIPT in self.registry)
+    def _follow(self, settings: Settings) -> None:
+        self.rules = Rules(settings, exports=EXPORT_SCRIPT in self.registry)
+        self._carry_out = pipeline(STEPS, carried_out, self.rules)
+        self._look = pipeline(GUARDS, looked, self.rules)
 
 
 def _only(action: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -115,10 +115,9 @@ async def private(call: Execution, next: Next) -> ActionResult:
 
 
 async def audited(call: Execution, next: Next) -> ActionResult:
-    """Write the action and its outcome into the audit log."""
+    """Write the action and its outcome into the audit log, where there is one."""
     audit = call.rules.audit
-    if audit is None:
-        return await next(call)
+    assert audit is not None
     consented = bool(call.granted)
     model = call.action.param_model
     with audit.of_action(call.action.name, model, call.arguments, call.session, consented=consented):
@@ -191,18 +190,16 @@ async def guarded(call: Execution, next: Next) -> ActionResult:
 
 
 async def consented(call: Execution, next: Next) -> ActionResult:
-    """Ask the policy, now and before each input; it may want a person's yes."""
-    if call.rules.policy is not None:
-        gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
-        call.session.services.gate = gate
-        gate.begin(call.arguments)
+    """Ask the policy, where there is one, now and before each input; it may want a person's yes."""
+    assert call.rules.policy is not None
+    gate = PolicyGate(call.rules.policy, call.action, call.session, call.granted)
+    call.session.services.gate = gate
+    gate.begin(call.arguments)
     return await next(call)
 
 
 async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
     """Keep the action as Playwright's code, and add that to the result where the settings want it."""
-    if not call.rules.records:
-        return await next(call)
     script = await call.session.plugin(SessionScript)
     pending = await script.before(call.action, call.arguments)
     result = await next(call)
@@ -242,7 +239,9 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     except ActionError as error:
         error.notices = _happened_since(call, error)
         raise
-    if ended := session.incoming.take_ended(acted=call.action.effect != "read"):
+    incoming = session.incoming
+    news = incoming.ended or incoming.brought
+    if news and (ended := incoming.take_ended(acted=call.action.effect != "read")):
         files = session.artifacts
         came = {info.uri for info in ended if info.size is not None}
         came -= {attachment.uri for attachment in result.attachments}
@@ -278,10 +277,16 @@ STEPS: tuple[Step, ...] = (watched, *GUARDS, recorded_as_code, pictured, observe
 """The steps of a call, the outermost first."""
 
 
-def pipeline(steps: tuple[Step, ...], end: Next) -> Next:
-    """The steps as one function: each is given the next one, the last one `end`."""
+def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
+    """The steps as one function, without those that the rules do not want: each is given the next one."""
+    unwanted: dict[Step, bool] = {
+        audited: rules.audit is None,
+        consented: rules.policy is None,
+        recorded_as_code: not rules.records,
+    }
     for step in reversed(steps):
-        end = partial(step, next=end)
+        if not unwanted.get(step):
+            end = partial(step, next=end)
     return end
 
 

@@ -13,7 +13,7 @@ from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
-from mcp_browser.browser.picture_difference import PictureDifference, compare_pictures
+from mcp_browser.browser.pictures import PictureDifference, compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.accessibility import AccessibilityAudit, Violation

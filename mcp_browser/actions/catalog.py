@@ -1,6 +1,11 @@
 """The actions that come with the package, and the registry that the settings ask for."""
 
-from collections.abc import Sequence
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
 
 from mcp_browser.actions.auditing import auditing
 from mcp_browser.actions.browser_action import one_tool
@@ -8,7 +13,7 @@ from mcp_browser.actions.console import console
 from mcp_browser.actions.elements import elements
 from mcp_browser.actions.emulation import emulation
 from mcp_browser.actions.extraction import extraction
-from mcp_browser.actions.files import files
+from mcp_browser.actions.files import files, printing
 from mcp_browser.actions.forms import forms
 from mcp_browser.actions.keyboard import keyboard
 from mcp_browser.actions.mouse import mouse
@@ -17,8 +22,6 @@ from mcp_browser.actions.network import network
 from mcp_browser.actions.observing import observing
 from mcp_browser.actions.page_tools import page_tools
 from mcp_browser.actions.performance import performance
-from mcp_browser.actions.plugins import actions_from_entry_points, actions_from_file
-from mcp_browser.actions.printing import printing
 from mcp_browser.actions.registry import Registry
 from mcp_browser.actions.routing import routing
 from mcp_browser.actions.scripting import scripting
@@ -32,6 +35,80 @@ from mcp_browser.actions.testing import testing
 from mcp_browser.actions.waiting import waiting
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import ToolSettings
+
+ENTRY_POINTS = "mcp_browser.actions"
+
+Source = tuple[str, Registry]  # Where actions come from, for messages, and the actions
+
+
+def actions_from_file(path: Path) -> Source:
+    """The actions that a Python file registers, in all registries at its top level.
+
+    Raises:
+        SettingsError: the file is missing, raises when it is run, or has no registry with an action in it.
+    """
+    source = f"actions: {path}"
+    file = path.expanduser()
+    if not file.is_file():
+        raise SettingsError(f"{source}: there is no such file")
+    digest = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]
+    name = f"mcp_browser_actions_{digest}_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise SettingsError(f"{source}: this is not a Python file (.py)")
+    module = importlib.util.module_from_spec(spec)
+    # Annotations are resolved through the module, so it has to be known while it runs.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise SettingsError(f"{source}: {_one_line(error)}") from error
+    return source, _only_registry(source, vars(module))
+
+
+def actions_from_entry_points() -> list[Source]:
+    """The actions of installed packages, sorted by the names of their entry points.
+
+    Raises:
+        SettingsError: an entry point cannot be loaded, or is not a registry.
+    """
+    sources: list[Source] = []
+    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        source = f"entry point {ENTRY_POINTS}: {entry.name} = {entry.value}"
+        try:
+            found = entry.load()
+        except Exception as error:
+            raise SettingsError(f"{source}: {_one_line(error)}") from error
+        names: Mapping[str, object] = getattr(found, "__dict__", {})
+        if isinstance(found, Registry):
+            names = {"registry": found}
+        sources.append((source, _only_registry(source, names)))
+    return sources
+
+
+def _only_registry(source: str, names: Mapping[str, object]) -> Registry:
+    found = {id(value): value for value in names.values() if isinstance(value, Registry)}
+    registries = [registry for registry in found.values() if len(registry)]
+    if not registries:
+        hint = (
+            "add actions with @registry.action(…)" if found else "make one: registry = mcp_browser.Registry()"
+        )
+        raise SettingsError(f"{source}: no registry with actions in it; {hint}")
+    if len(registries) == 1:
+        return registries[0]
+    merged = Registry()
+    try:
+        for registry in registries:
+            merged.include(registry)
+    except ValueError as error:
+        raise SettingsError(f"{source}: {error}") from error
+    return merged
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
 
 FAMILIES = (
     navigation,

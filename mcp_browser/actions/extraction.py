@@ -1,14 +1,106 @@
 """The content of the page: as Markdown, as HTML; the text of a PDF."""
 
+import io
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
 import anyio.to_thread
 from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.extracting.pdf_text import PdfText, pdf_text
 from mcp_browser.actions.markdown import to_markdown, without_scripts
 from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.errors import InvalidArguments
+from mcp_browser.errors import InvalidArguments, NotActionable
+from mcp_browser.text import counted
+
+MOST_PAGES = 200  # How many pages are read at once
+
+_RANGES = re.compile(r"\s*\d+\s*(?:-\s*\d*\s*)?(?:,\s*\d+\s*(?:-\s*\d*\s*)?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """The text of some pages of a PDF, by their numbers from 1; `count` is how many pages it has."""
+
+    pages: tuple[tuple[int, str], ...]
+    count: int
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"## Page {number}\n\n{text}" for number, text in self.pages if text)
+
+    @property
+    def told(self) -> str:
+        """How many pages there are, which of them were not read, and which have no text."""
+        told = counted(self.count, "page")
+        read = [number for number, _ in self.pages]
+        if len(read) < self.count:
+            told += f", of which {_ranges(read)} {'was' if len(read) == 1 else 'were'} read"
+        if empty := [number for number, text in self.pages if not text]:
+            told += f"; without text, as scans and pictures are: {_ranges(empty)}"
+        return told
+
+
+@lru_cache(maxsize=2)
+def pdf_text(content: bytes, pages: str | None = None) -> PdfText:
+    """The text of a PDF, or of its `pages`, such as `1-3,5`; of the first 200 of them.
+
+    What was read last is kept, since long texts are read in parts.
+
+    Raises:
+        NotActionable: it cannot be read, or needs a password.
+        InvalidArguments: there are no such pages.
+    """
+    # Imported late: a server need not wait for it before a PDF is read.
+    from pypdf import PdfReader  # noqa: PLC0415
+
+    # It tells of what is odd in a file, by the file's own words.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise NotActionable("The PDF is protected by a password.", hint="Look with screenshot.")
+        count = len(reader.pages)
+        chosen = _chosen(pages, count)[:MOST_PAGES]
+        texts = tuple((number, reader.pages[number - 1].extract_text().strip()) for number in chosen)
+    except (NotActionable, InvalidArguments):
+        raise
+    # A broken file may raise anything.
+    except Exception as error:
+        raise NotActionable(
+            f"The PDF cannot be read: it is damaged ({type(error).__name__}).", hint="Look with screenshot."
+        ) from error
+    return PdfText(texts, count)
+
+
+def _chosen(pages: str | None, count: int) -> list[int]:
+    if pages is None:
+        return list(range(1, count + 1))
+    if not _RANGES.fullmatch(pages):
+        raise InvalidArguments(f"pages must be such as 1-3,5; {pages[:40]!r} is not.")
+    chosen: list[int] = []
+    for part in pages.split(","):
+        first, dash, last = (word.strip() for word in part.partition("-"))
+        begin, end = int(first), min(int(last), count) if last else count if dash else int(first)
+        if not 1 <= begin <= end <= count:
+            raise InvalidArguments(f"There is no page {part.strip()}: the PDF has {counted(count, 'page')}.")
+        chosen += range(begin, end + 1)
+    return chosen
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """`1-3, 5`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number <= runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if run[-1] != run[0] else str(run[0]) for run in runs)
+
 
 extraction = Registry(group="core")
 

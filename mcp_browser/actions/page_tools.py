@@ -89,7 +89,7 @@ async def answer_of(
         async with asyncio.timeout(seconds):
             answer = await ctx.tab.guarded(asyncio.shield(asked))
     except DialogOpen:
-        ctx.tab.block.waiting = name, asked
+        ctx.tab.waiting = name, asked
         return ActionResult(
             extracted_content=f"{name} waits for the dialog that is open; handle_dialog tells its answer."
         )

@@ -86,9 +86,9 @@ async def handle_dialog(ctx: ActionContext, params: HandleDialogParams) -> Actio
     await ctx.tab.answer_dialog(params.accept, params.text)
     how = "Accepted" if params.accept else "Dismissed"
     told = f"{how} the {dialog.kind} dialog {quoted(dialog.message)}."
-    if ctx.tab.block.waiting is None:
+    if ctx.tab.waiting is None:
         return ActionResult(extracted_content=told)
-    waiting, ctx.tab.block.waiting = ctx.tab.block.waiting, None
+    waiting, ctx.tab.waiting = ctx.tab.waiting, None
     try:
         answer = await answer_of(ctx, *waiting, ctx.settings.limits.action_timeout)
     except ScriptFailed as error:

@@ -85,7 +85,7 @@ class Console:
         self._page = page
         self._tell = tell
         self._redactor = redactor
-        self._news: Counter[tuple[Level, str]] = Counter()
+        self.news: Counter[tuple[Level, str]] = Counter()
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self.dropped = 0
         self._flooded = flooded
@@ -151,24 +151,24 @@ class Console:
         """Forget all messages; how many there were."""
         count = len(self._entries)
         self._entries.clear()
-        self._news.clear()
+        self.news.clear()
         self.dropped = 0
         return count
 
     def take(self) -> str | None:
         """A sentence about what is new since the last time, or None where nothing is."""
-        if not self._news:
+        if not self.news:
             return None
         redactor = self._redactor()
-        total = self._news.total()
+        total = self.news.total()
         said = "; ".join(
             ("" if self._tell == "errors" else f"{level} ")
             + quoted(redactor.text(text), LONGEST)
             + (f" ({times} times)" if times > 1 else "")
-            for (level, text), times in self._news.most_common(SHOWN)
+            for (level, text), times in self.news.most_common(SHOWN)
         )
-        more = ", …" if len(self._news) > SHOWN else ""
-        self._news.clear()
+        more = ", …" if len(self.news) > SHOWN else ""
+        self.news.clear()
         what = "error" if self._tell == "errors" else "message"
         return f"Console: {counted(total, what)}: {said}{more}"
 
@@ -215,8 +215,8 @@ class Console:
         if self._tell == "none" or (self._tell == "errors" and level != "error"):
             return
         key = level, " ".join(text[:LONGEST_KEPT].split())
-        if key in self._news or len(self._news) < KINDS:
-            self._news[key] += 1
+        if key in self.news or len(self.news) < KINDS:
+            self.news[key] += 1
 
 
 def places(stack: str) -> list[Location]:

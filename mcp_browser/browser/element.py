@@ -5,21 +5,20 @@ goes through Playwright's mouse and keyboard, so that a page sees what it would 
 """
 
 import contextlib
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import anyio
-from playwright.async_api import CDPSession, FileChooser, Page
 from playwright.async_api import Error as PlaywrightError
-from pydantic import ConfigDict
 
 from mcp_browser.browser.input import Button, Input, Modifier
+from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.elements import Purpose
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.dom.models import DomNode, Frozen, ReadyElement
 from mcp_browser.dom.references import ElementRef
-from mcp_browser.dom.service import DomService, Purpose
 from mcp_browser.errors import (
     ActionError,
     DialogOpen,
@@ -29,8 +28,6 @@ from mcp_browser.errors import (
     StaleElement,
 )
 from mcp_browser.text import counted, quoted
-
-T = TypeVar("T")
 
 DROP_SECONDS = 0.5  # How long a page may take to follow a drag before the drop
 OPENING_SECONDS = 3.0  # How long a list or a file chooser may take to open after the click that opens it
@@ -45,8 +42,6 @@ CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", 
 
 class Choice(Frozen):
     """One choice of a list. `index` is set where it is an element that can be clicked."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     label: str
     value: str = ""
@@ -82,37 +77,13 @@ class FieldValue(Frozen):
         return f" The field now holds {held} instead: it may limit or format its text."
 
 
-class _ElementTab(Protocol):
-    """What an element needs of its tab."""
-
-    page: Page
-    dom: DomService
-    input: Input
-
-    @property
-    def cdp(self) -> CDPSession: ...
-
-    @property
-    def held(self) -> bool: ...
-
-    @property
-    def is_remote(self) -> bool: ...
-
-    async def act(self, work: Awaitable[object]) -> None: ...
-
-    async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T: ...
-
-    async def element(self, index: int) -> "Element": ...
-
-    async def file_chooser(self, opening: Awaitable[object], *, limit: float) -> FileChooser | None: ...
-
-
 class Element:
     """An element that an index names; it is looked up anew at each use, and said to be gone when it is."""
 
-    def __init__(self, tab: _ElementTab, ref: ElementRef) -> None:
+    def __init__(self, tab: TabPage, input: Input, ref: ElementRef) -> None:
         self.index = ref.index
         self._tab = tab
+        self._input = input
         self._ref = ref
         self._node: DomNode | None = None  # As it was when it was asked last
         self.is_gone = False  # Whether it was when its value or state was read last
@@ -144,16 +115,13 @@ class Element:
         if not ready.reached:
             await self.press("Space")
             return
-        if not modifiers:
-            await self._tab.input.click(ready.x, ready.y, button=button, clicks=clicks)
-            return
-        async with self._tab.input.holding(modifiers):
-            await self._tab.input.click(ready.x, ready.y, button=button, clicks=clicks)
+        async with self._input.holding(modifiers) if modifiers else contextlib.nullcontext():
+            await self._input.click(ready.x, ready.y, button=button, clicks=clicks)
 
     async def hover(self) -> None:
         """Put the mouse over the element."""
         ready = await self._ready("hover")
-        await self._tab.input.move(ready.x, ready.y)
+        await self._input.move(ready.x, ready.y)
 
     async def focus(self) -> KeyPlace:
         """Give the element the keyboard; the place that a text is meant for then."""
@@ -176,8 +144,8 @@ class Element:
         ready = await self._ready("fill")
         if ready.kind == "picker":
             # Its parts cannot be typed as one text: the value is set, and the page told by events.
-            await self._tab.input.check_elements(self.index)
-            self._tab.input.did()
+            await self._input.check_elements(self.index)
+            self._input.did()
             await self._call("setValue", text)
             return await self._field()
         # What takes its keys in a way of its own takes several lines as one only from a paste.
@@ -199,7 +167,7 @@ class Element:
                 await self._type(text, ready, pastes=pastes)
         elif text:
             await self._call("selectText")
-            await self._tab.input.type(text, meant=self._place(ready))
+            await self._input.type(text, meant=self._place(ready))
         return await self._field()
 
     async def _type(
@@ -207,9 +175,9 @@ class Element:
     ) -> FieldValue | None:
         """Put text in place of what is selected, none to delete that; what the field holds then."""
         if not text:
-            await self._tab.input.press("Delete")
+            await self._input.press("Delete")
         elif slowly or not pastes or not await self._paste(text):
-            put = self._tab.input.type if slowly else self._tab.input.insert
+            put = self._input.type if slowly else self._input.insert
             typed = await put(text, meant=self._place(ready))
             if typed.field is not None and typed.last == typed.first and not self._tab.held:
                 return FieldValue.model_validate(typed.field)
@@ -222,10 +190,10 @@ class Element:
 
     async def _paste(self, text: str) -> bool:
         """Paste a text where the keys go; whether the page has taken it."""
-        await self._tab.input.check_keys()
+        await self._input.check_keys()
         pasted = bool(await self._call("paste", text))
         if pasted:
-            self._tab.input.did()
+            self._input.did()
         return pasted
 
     async def _field(self) -> FieldValue | None:
@@ -241,12 +209,11 @@ class Element:
     async def press(self, keys: str) -> None:
         """Press a key or a combination with this element focused."""
         await self.focus()
-        await self._tab.input.press(keys)
+        await self._input.press(keys)
 
     async def options(self) -> list[Choice]:
         """The choices of a native select, or of the listbox, combobox or menu that is open."""
-        found: list[dict[str, Any]] = await self._call("options")
-        return [Choice.model_validate(option) for option in found]
+        return [Choice.model_validate(option) for option in await self._call("options")]
 
     async def select(self, wanted: Sequence[str]) -> list[str]:
         """Choose options by label or value; the labels chosen.
@@ -283,7 +250,7 @@ class Element:
                 f"{self} is a radio button.", hint="To clear it, choose another one of its group."
             )
         if ready.reached:
-            await self._tab.input.click(ready.x, ready.y)
+            await self._input.click(ready.x, ready.y)
         else:
             await self.press("Space")
         if not self._tab.held and not await self._comes_true(checked):
@@ -306,7 +273,7 @@ class Element:
         """
         _at(await other._ready("hover"), offset_x, offset_y, other)
         start = await self._ready("drag")
-        hand = self._tab.input
+        hand = self._input
         # Of both, since what is held in the air cannot be asked about any more.
         await hand.check_elements(self.index, other.index)
         await hand.move(start.x, start.y)
@@ -336,13 +303,15 @@ class Element:
             ready = await self._ready("upload")
             if len(files) > 1 and not ready.multiple:
                 raise NotActionable(f"{self} takes one file, not {len(files)}.")
-            await self._tab.input.check_elements(self.index)
-            self._tab.input.did()
-            by_content = self._tab.is_remote and sum(path.stat().st_size for path in paths) <= MOST_BY_CONTENT
+            await self._input.check_elements(self.index)
+            self._input.did()
+            # It may run where it cannot read the files of this machine.
+            is_elsewhere = not self._tab.settings.browser.starts_browser
+            by_content = is_elsewhere and sum(path.stat().st_size for path in paths) <= MOST_BY_CONTENT
             await self._tab.ask(self._tab.dom.set_files(self.index, paths, by_content=by_content))
             return
         ready = await self._ready("click")
-        click = self._tab.input.click(ready.x, ready.y)
+        click = self._input.click(ready.x, ready.y)
         chooser = await self._tab.file_chooser(click, limit=OPENING_SECONDS)
         if chooser is None:
             raise NotActionable(
@@ -360,8 +329,8 @@ class Element:
         """
         cdp = self._tab.cdp
         ready = await self._ready("hover")
-        await self._tab.input.check_at(ready.x, ready.y)
-        self._tab.input.did()
+        await self._input.check_at(ready.x, ready.y)
+        self._input.did()
         files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
         at = {"x": ready.x, "y": ready.y, "data": files}
         try:
@@ -379,8 +348,7 @@ class Element:
 
     async def text(self) -> str:
         """The element's visible text."""
-        text: str = await self._call("text")
-        return text
+        return str(await self._call("text"))
 
     async def kind(self) -> Literal["select", "check", "file", "text"]:
         """How the element is filled in: chosen from, checked, given files, or typed into."""
@@ -400,12 +368,7 @@ class Element:
         ready = await self._ready("read")
         return ready.tag == "select" and not ready.multiple
 
-    async def _ready(
-        self,
-        action: Purpose,
-        *,
-        force: bool = False,
-    ) -> ReadyElement:
+    async def _ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
         ready = await self._tab.ask(self._tab.dom.ready(self.index, for_=action, force=force))
         self._node = ready.node
         return ready
@@ -443,8 +406,8 @@ class Element:
         options = await self.options()
         chosen = [self._usable(_find(options, name), name, options) for name in wanted]
         # Their names are those of elements, though no mouse gets to them.
-        await self._tab.input.check_elements(self.index, also=[("option", one.label) for one in chosen])
-        self._tab.input.did()
+        await self._input.check_elements(self.index, also=[("option", one.label) for one in chosen])
+        self._input.did()
         await self._tab.act(self._call("selectOptions", [options.index(option) for option in chosen]))
         return [option.label for option in chosen]
 
@@ -467,7 +430,7 @@ class Element:
             # The suggestions of a field's datalist are the browser's own: they are chosen by their text.
             await self.fill(option.value or option.label)
         else:
-            await (await self._tab.element(option.index)).click()
+            await Element(self._tab, self._input, self._tab.dom.resolve(option.index)).click()
         return option.label
 
     async def close_list(self) -> None:

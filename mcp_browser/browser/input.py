@@ -1,60 +1,65 @@
 """Mouse and keyboard of a tab. All input goes through here, past the gate of the action that is under way."""
 
 import contextlib
+import re
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from typing import Literal, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import anyio
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.clipboard import chord_of
-from mcp_browser.browser.held_typing import HeldTyping, Typed
-from mcp_browser.browser.session_services import SessionServices
-from mcp_browser.dom.keys import KeyPlace
-from mcp_browser.dom.service import DomService
+from mcp_browser.browser.page import TabPage
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, McpBrowserError
+from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 
-T = TypeVar("T")
+KEYS_HELD = 200  # How many keys go at most before it is looked where they went
+_PIECE = re.compile(f"[ -~]{{1,{KEYS_HELD}}}|.", re.DOTALL)  # Characters with a key of their own, or one
+_HAS_KEY = re.compile("[ -~]")
+_ENTER = frozenset("\n\r")
+
+HINT = "Look with get_state, then name the field by its index (input_text)."
+
+
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Control", "Shift", "Alt", "Meta", "ControlOrMeta"]
 
 PRESSED_SECONDS = 1.0  # How long at most a button of the mouse is held down for the page to take note
-_ENTER = frozenset({"Enter", "NumpadEnter"})
+_ENTER_KEYS = frozenset({"Enter", "NumpadEnter"})
 _MOVING = frozenset({"Tab", "Control", "Shift", "Alt", "Meta", "ControlOrMeta"})
 
 
-class _InputTab(Protocol):
-    page: Page
-    dom: DomService
+@dataclass(slots=True)
+class Typed:
+    """Where a text went: the first place and the last, and what that field holds, where that can be read."""
 
-    @property
-    def cdp(self) -> CDPSession: ...
-
-    cursor: tuple[float, float] | None
-
-    @property
-    def held(self) -> bool: ...
-
-    async def act(self, work: Awaitable[object]) -> None: ...
-
-    async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T: ...
+    first: KeyPlace | None = None
+    last: KeyPlace | None = None
+    field: dict[str, Any] | None = None
 
 
 class Input:
-    """What a person's hands do in one tab. Points are CSS pixels of the view.
+    """Mouse and keyboard of one tab. Points are CSS pixels of the view.
 
-    Each method raises what the gate raises, and what `Tab.act` does.
+    Keys are held to the element that has the focus, in every frame, before the page hears of them. Where the
+    focus moves of them, as in boxes that take one character each, the rest is checked anew; it goes into no
+    other document, and into no field whose content nobody is to read, unless it was meant for one. What is
+    confidential goes without keys: a script puts it in that runs in the very document. So does text where the
+    page may hear of keys before they are checked.
+
+    Each method raises what the gate raises, and what `Tab.act` does; NotActionable where the focus has moved
+    to where the rest of a text may not go, with how much went.
     """
 
-    def __init__(self, tab: _InputTab, services: SessionServices) -> None:
-        """Act on a tab of a session, past its gate; keys use the session's clipboard where it has its own."""
+    def __init__(self, tab: TabPage) -> None:
+        """Act on a tab, past its session's gate; keys use the session's clipboard where it has its own."""
         self._tab = tab
-        self._services = services
-        self._clipboard = services.limits.clipboard
-        self._held_typing = HeldTyping(tab, services, keys=lambda: tab.page.keyboard, act=self._act)
+        self._services = tab.services
+        self._clipboard = tab.services.limits.clipboard
         self._pressed_at: tuple[float, float] | None = None
         self._unreleased: tuple[Button, int] | None = None
 
@@ -114,26 +119,71 @@ class Input:
         held, _, last = keys.rpartition("+") if keys[-1:] != "+" else (keys[:-1], "", "+")
         if last not in _MOVING:
             letter = last.removeprefix("Key").lower() if "Alt" in held.split("+") else ""
-            if self._is_held and chord_of(keys) is None:
-                await self._held_typing.press(keys, enter=last in _ENTER, letter=letter)
+            if self._is_ruled and chord_of(keys) is None:
+                hold, _ = await self._hold(keys, 0, None, enter=last in _ENTER_KEYS, letter=letter)
+                is_enter = keys in _ENTER_KEYS
+                work = self._enter(hold, keys) if is_enter else self._act(self._tab.page.keyboard.press(keys))
+                if (await self._release_keys(hold, work)).strayed:
+                    raise _moved(0)
                 return
-            await self.check_keys(enter=last in _ENTER, letter=letter)
+            await self.check_keys(enter=last in _ENTER_KEYS, letter=letter)
         if self._clipboard is not None and (chord := chord_of(keys)) is not None:
             await self._act(self._clipboard.use(self._tab.dom, chord))
         else:
             await self._act(self._tab.page.keyboard.press(keys))
 
     async def type(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
-        """Type a text key by key; a line end presses Enter.
+        """Type a text key by key.
 
         Where the focus moves meanwhile, the rest goes there, but into no other document, and into no secret
-        field unless what it is `meant` for is one: None for what has the focus.
+        field unless what it is `meant` for is one.
+
+        Args:
+            text: the text; a line end presses Enter.
+            meant: what it is meant for; None for what has the focus.
         """
-        return await self._held_typing.type(text, meant=meant)
+        typed = Typed()
+        done, in_vain = 0, False
+        # Under a policy each key may move the focus to what it is about.
+        singly = self._services.gate is not None
+        while done < len(text) and not self._tab.held:
+            found = _PIECE.match(text, done)
+            assert found is not None
+            piece = found[0][:1] if singly else found[0]
+            enter = piece in _ENTER
+            hold, typed.last = await self._hold(text, done, meant, enter=enter)
+            typed.first = typed.first or typed.last
+            meant = meant or typed.last
+            if not enter and self._goes_without_keys(text, hold):
+                line = re.split("[\n\r]", text[done:], maxsplit=1)[0]
+                await self._put(line, hold, before=done, secret=meant.password)
+                done += len(line)
+                continue
+            work = self._enter(hold, "Enter") if enter else self._act(self._tab.page.keyboard.type(piece))
+            held = await self._release_keys(hold, work, read=done + len(piece) >= len(text))
+            typed.field = dict(held.field) if held.field else None
+            if self._tab.held or (held.gone and enter):
+                done += len(piece)
+                continue
+            came = min(len(piece), held.keys if enter or _HAS_KEY.match(piece) else held.inputs)
+            done += came
+            if came < len(piece) and (held.gone or not held.strayed or (in_vain and not came)):
+                raise _moved(done)
+            in_vain = not came
+        return typed
 
     async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
         """Put in a text at once, as an input method does; `meant` as in `type`."""
-        return await self._held_typing.insert(text, meant=meant)
+        hold, place = await self._hold(text, 0, meant)
+        typed = Typed(place, place)
+        if self._goes_without_keys(text, hold):
+            await self._put(text, hold, before=0, secret=place.password)
+            return typed
+        held = await self._release_keys(hold, self._act(self._tab.page.keyboard.insert_text(text)), read=True)
+        if held.strayed:
+            raise _moved(0)
+        typed.field = dict(held.field) if held.field else None
+        return typed
 
     @contextlib.asynccontextmanager
     async def holding(self, modifiers: Sequence[Modifier]) -> AsyncGenerator[None]:
@@ -163,7 +213,7 @@ class Input:
 
         Where that is, as far as it is known; None where nothing asks for it, either.
         """
-        if not self._is_held:
+        if not self._is_ruled:
             return None
         found = await self._tab.ask(self._tab.dom.targets.of_keys(enter=enter, letter=letter))
         if (gate := self._services.gate) is not None:
@@ -203,7 +253,7 @@ class Input:
             gate.passed()
 
     @property
-    def _is_held(self) -> bool:
+    def _is_ruled(self) -> bool:
         return self._services.gate is not None or self._services.typing_rule is not None
 
     async def _press(self, button: Button, clicks: int) -> None:
@@ -224,3 +274,98 @@ class Input:
         if (gate := self._services.gate) is not None:
             gate.passed()
         await self._tab.act(work)
+
+    # -- keys that are held to their place
+
+    def _is_confidential(self, text: str) -> bool:
+        rule = self._services.typing_rule
+        return rule is not None and rule.is_confidential(text)
+
+    def _goes_without_keys(self, text: str, hold: KeyHold) -> bool:
+        watched = hold.place is not None and hold.place.watched
+        return self._is_confidential(text) or (not hold.first and (watched or self._is_ruled))
+
+    async def _hold(
+        self, text: str, done: int, meant: KeyPlace | None, *, enter: bool = False, letter: str = ""
+    ) -> tuple[KeyHold, KeyPlace]:
+        """Hold keys to where the rest of a text goes, and that place."""
+        keys = self._tab.dom.keys
+        hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
+        place = hold.place
+        try:
+            if (gate := self._services.gate) is not None:
+                gate.check(hold.targets)
+            if (rule := self._services.typing_rule) is not None:
+                try:
+                    rule.check(place, text)
+                except NotActionable as error:
+                    raise _moved(done) from error
+            if place is None:
+                raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+            strayed = meant and (place.page != meant.page or (place.password and not meant.password))
+            if strayed and not self._is_confidential(text):
+                raise _moved(done)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._tab.ask(keys.release(hold))
+            raise
+        return hold, place
+
+    async def _put(self, text: str, hold: KeyHold, *, before: int, secret: bool) -> None:
+        keys, confidential = self._tab.dom.keys, self._is_confidential(text)
+        place = hold.place
+        assert place is not None
+        await self._tab.ask(keys.release(hold))
+        put = self._tab.ask(keys.put(place, text, exactly=not confidential, secret=secret or confidential))
+        await self._act(_nothing())
+        result = await put
+        if result.done < len(text):
+            if not result.moved:
+                raise NotActionable("What has the keyboard takes no text.", hint=HINT)
+            raise _moved(before + result.done)
+
+    async def _enter(self, hold: KeyHold, key: str) -> None:
+        """Press Enter: what it does follows only once it has come to the place, which has the focus still."""
+        cdp, place = self._tab.cdp, hold.place
+        if self._services.gate is None:
+            await self._act(self._tab.page.keyboard.press(key))
+            return
+        if place is not None and place.watched and not hold.first:
+            raise NotActionable(
+                "Enter cannot be checked here: the page has replaced its document.",
+                hint="Click the button by its index instead, or call reload.",
+            )
+        event = {"key": "Enter", "code": key, "windowsVirtualKeyCode": 13, "location": 3 * (key != "Enter")}
+        dispatch = "Input.dispatchKeyEvent"
+        await self._act(send(cdp, dispatch, type="rawKeyDown", **event))
+        # Frames that came meanwhile are held, too.
+        if (
+            not self._tab.held
+            and not await self._tab.ask(self._tab.dom.keys.has_come(hold))
+            and not hold.first
+        ):
+            raise _moved(0)
+        if not self._tab.held:
+            await self._act(send(cdp, dispatch, type="char", text="\r", unmodifiedText="\r", **event))
+        if not self._tab.held:
+            await self._act(send(cdp, dispatch, type="keyUp", **event))
+
+    async def _release_keys(self, hold: KeyHold, work: Awaitable[object], *, read: bool = False) -> HeldKeys:
+        try:
+            await work
+        finally:
+            held = HeldKeys(gone=True)
+            if not self._tab.held:
+                # Also where the call is cancelled: a person may type next.
+                with anyio.CancelScope(shield=True):
+                    held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
+        return held
+
+
+async def _nothing() -> None:
+    """Input that is a script's."""
+
+
+def _moved(done: int) -> NotActionable:
+    so_far = f"The first {done} characters were typed" if done else "Nothing was typed"
+    return NotActionable(f"The focus moved away from where the text was to go. {so_far}.", hint=HINT)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from mcp_browser.browser.concurrency import begin, finish
-from mcp_browser.browser.process.browsers import Browsers
 from mcp_browser.browser.process.launcher import import_playwright
+from mcp_browser.browser.process.pool import Browsers
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
-    from mcp_browser.browser.session_limits import SessionLimits
+    from mcp_browser.browser.session_services import SessionLimits
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,6 @@ class BrowserManager:
             context_options=context_options,
             limits=limits,
             egress=self._browsers.admit(settings),
-            on_action=self._page_changed,
             on_close=self._forget,
         )
         self._sessions[session] = None
@@ -159,10 +158,7 @@ class BrowserManager:
         return _added(self._file_listeners, listener)
 
     def listen_to_pages(self, listener: "PageListener") -> Callable[[], None]:
-        """Have sessions in which an action was carried out, or that have ended, told to `listener`.
-
-        The function returned ends it.
-        """
+        """Have sessions that have ended told to `listener`; the function returned ends it."""
         return _added(self._page_listeners, listener)
 
     def listen_to_sessions(self, listener: "PageListener") -> Callable[[], None]:
@@ -185,9 +181,6 @@ class BrowserManager:
         self._sessions.pop(session, None)
         if self._default is session:
             self._default = None
-        self._page_changed(session)
-
-    def _page_changed(self, session: "BrowserSession") -> None:
         for listener in list(self._page_listeners):
             listener(session)
 

@@ -4,18 +4,15 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from playwright.async_api import CDPSession, Page, Response
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
-from mcp_browser.browser.observation import DialogInfo
-from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.page_guard import PageGuard
+from mcp_browser.browser.page import TabPage
 from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
-from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import ActionError, BlockedUrl, DeadlineExceeded, DialogOpen, NavigationError
@@ -35,45 +32,26 @@ class Arrival:
     downloaded: bool = False
 
 
-class _NavigatingTab(Protocol):
-    """What navigations need of their tab."""
-
-    id: int
-    page: Page
-    activity: Activity
-    block: PageGuard
-
-    @property
-    def cdp(self) -> CDPSession: ...
-
-    @property
-    def url(self) -> str: ...
-
-    @property
-    def status(self) -> int | None: ...
-
-    @property
-    def held(self) -> bool: ...
-
-    @property
-    def dialog(self) -> DialogInfo | None: ...
-
-    async def control(self, method: str) -> dict[str, Any] | None: ...
-
-
 class Navigation:
     """Takes one tab to other pages."""
 
-    def __init__(self, tab: _NavigatingTab, services: SessionServices) -> None:
-        self._egress = services.egress
+    def __init__(self, tab: TabPage) -> None:
+        self._egress = tab.services.egress
         self._tab = tab
-        self._settings = services.settings
-        self._downloads = services.downloads
-        self._notice = services.notice
+        self._settings = tab.settings
+        self._downloads = tab.services.downloads
+        self._notice = tab.services.notice
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def goto(self, url: str) -> Arrival:
-        """Open an address. Raises as `Tab.goto` does."""
+        """Open an address; returns once its page can be looked at, without waiting for pictures and the like.
+
+        Raises:
+            BlockedUrl: addresses of that kind are not opened.
+            NavigationError: it is no address, or nothing could be loaded from it.
+            DeadlineExceeded: nothing came in time.
+            DialogOpen: the page asks before it is left.
+        """
         address = check_url(url, self._settings, base=self._tab.url)
         if self._egress is not None:
             self._egress.policy.check_url(address)
@@ -119,7 +97,7 @@ class Navigation:
         downloads = len(self._downloads)
         for last_try in (False, False, True):
             try:
-                await self._tab.block.guarded(start())
+                await self._tab.guarded(start())
             except DialogOpen as error:
                 if self._tab.dialog is not None and self._tab.dialog.kind == "beforeunload":
                     raise DialogOpen(
@@ -163,7 +141,7 @@ class Navigation:
 
     async def _await_dom(self) -> None:
         try:
-            await self._tab.block.guarded(
+            await self._tab.guarded(
                 self._tab.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
             )
         except (PlaywrightError, ActionError):
@@ -184,7 +162,7 @@ class Navigation:
             return
         try:
             async with asyncio.timeout(FREE_SECONDS):
-                await self._tab.block.guarded(send(self._tab.cdp, "Runtime.evaluate", expression="1"))
+                await self._tab.guarded(send(self._tab.cdp, "Runtime.evaluate", expression="1"))
         except TimeoutError:
             await self._tab.control("Runtime.terminateExecution")
         except (PlaywrightError, ActionError):
@@ -208,7 +186,7 @@ class Navigation:
             self._tab.activity.forget_navigation()
             if stopped is None and not self._tab.held:
                 # The answer is there, but the page that is left does not let go: only another tab helps.
-                self._tab.block.crash()
+                self._tab.crash()
             limit = self._settings.limits.navigation_timeout
             return DeadlineExceeded(
                 f"{url} did not begin to show within {limit:g} s.",

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import anyio.to_thread
 from playwright.async_api import CDPSession
@@ -15,16 +15,14 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.page_guard import PageGuard
+from mcp_browser.browser.page import TabPage
 from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.service import DomService
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Cover, Covers, Shot
-from mcp_browser.settings import Settings
 
 FRAMES_A_SECOND = 15
 LOOKING_SECONDS = 5.0  # How long a page may take to tell what is to be covered
@@ -51,19 +49,6 @@ class _Look:
     covers: Covers
     values: tuple[str, ...]
     time: float
-
-
-class _ShownTab(Protocol):
-    """What a screencast needs of its tab."""
-
-    dom: DomService
-    block: PageGuard
-
-    @property
-    def cdp(self) -> CDPSession: ...
-
-    @property
-    def url(self) -> str: ...
 
 
 class Watching:
@@ -108,11 +93,9 @@ class Screencast:
     meanwhile; else another one is asked for.
     """
 
-    def __init__(self, tab: _ShownTab, *, settings: Settings, hidden: Mapping[str, str]) -> None:
-        """`hidden` are the values that no frame may show, as they are when it comes."""
+    def __init__(self, tab: TabPage) -> None:
         self._tab = tab
-        self._settings = settings
-        self._hidden = hidden
+        self._settings = tab.settings
         self._watching: set[Watching] = set()
         self._running: asyncio.Task[None] | None = None
         self._stopped: asyncio.Task[None] | None = None
@@ -133,7 +116,7 @@ class Screencast:
         first = self._last[0] if self._last is not None and self._last[1] == self._values() else None
         watching = Watching(first)
         self._watching.add(watching)
-        if self._tab.block.closed:
+        if self._tab.closed:
             watching.give(None)
         elif self._running is None:
             self._running = begin(self._run(self._tab.cdp, after=self._stopped))
@@ -236,7 +219,7 @@ class Screencast:
             await self._start(cdp)
 
     def _values(self) -> tuple[str, ...]:
-        return tuple(form for value in self._hidden.values() for form in spellings(value))
+        return tuple(form for value in self._tab.services.hidden.values() for form in spellings(value))
 
     async def _look(self) -> _Look:
         """What is to be covered now; waits as long as the page does not tell."""
@@ -245,7 +228,7 @@ class Screencast:
             try:
                 if may_show(self._tab.url, self._settings):
                     async with asyncio.timeout(LOOKING_SECONDS):
-                        covers = await self._tab.block.guarded(self._tab.dom.covers(values, fields=True))
+                        covers = await self._tab.guarded(self._tab.dom.covers(values, fields=True))
                     if may_show(self._tab.url, self._settings):
                         # How far it is scrolled says nothing of where things are in the view.
                         covers = covers.model_copy(update={"scroll": (0.0, 0.0), "page": (0.0, 0.0)})

@@ -123,20 +123,26 @@ class SessionPlugins:
         self._groups = frozenset(groups)
         self._members: dict[type[SessionPlugin], _Member] = {}
         self._attaching: set[asyncio.Future[None]] = set()
+        self.made: list[SessionPlugin] = []
 
     def __iter__(self) -> Iterator[SessionPlugin]:
-        return iter([member.plugin for member in self._members.values()])
+        return iter(self.made)
 
     async def get(self, kind: type[C]) -> C:
         """The session's plugin of this class; made at the first call, and attached to what is open."""
         member = self._members.get(kind)
         if member is None:
-            member = self._members[kind] = _Member(kind(self._session))
+            member = self._make(kind)
             member.attaching = begin(self._follow(member))
         if member.attaching is not None:
             # A caller that is cancelled leaves it going on, for those that come after it.
             await asyncio.wait({member.attaching})
         return cast("C", member.plugin)
+
+    def _make(self, kind: type[SessionPlugin]) -> _Member:
+        member = self._members[kind] = _Member(kind(self._session))
+        self.made.append(member.plugin)
+        return member
 
     async def _follow(self, member: _Member) -> None:
         """Attach a new plugin to the context and the tabs that are open."""
@@ -150,7 +156,7 @@ class SessionPlugins:
         """The session has a context."""
         for kind in self._standing():
             if kind not in self._members:
-                self._members[kind] = _Member(kind(self._session))
+                self._make(kind)
         for member in list(self._members.values()):
             await self._open(member, context)
 

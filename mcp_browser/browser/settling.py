@@ -119,7 +119,7 @@ class Settler:
         part: PageReading | None = None
         news_is_late = self._session.holds_requests
         readings_left = READINGS_FOR_FRAMES
-        while (tab := self._tabs.current) is not None and not tab.block.closed:
+        while (tab := self._tabs.current) is not None and not tab.closed:
             if tab is not scope.tab:
                 await self._tabs.attached()
             since = scope.marks.get(tab.id, 0)

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
@@ -9,8 +10,8 @@ from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition, begin
-from mcp_browser.browser.lost_tabs import LostTabs
 from mcp_browser.browser.playwright_errors import as_action_error
+from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
@@ -22,6 +23,79 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from mcp_browser.browser.settling import ActionScope
+
+
+QUOTED = 4  # How many lost tabs are named in a sentence
+
+
+class LostTabs:
+    """What went without anybody having asked for it.
+
+    `moved` says why the current tab is another one than the last result told: input meant for that one must
+    not go to this one. None where it is the same.
+    """
+
+    def __init__(self) -> None:
+        self.moved: str | None = None
+        self._tabs: list[str] = []
+        self._url = ""
+        self._driver = False
+
+    def tab_closed(self, tab: Tab, *, current: bool) -> None:
+        """A tab has closed; whether alone or with its browser shows a moment later."""
+        self._tabs.append(f"tab {tab.id} ({cut_address(tab.url)})")
+        if current:
+            self._url = tab.url
+
+    def tab_alone(self) -> None:
+        """The tabs that have closed did so with their browser going on."""
+        self._tabs.clear()
+        self._url = ""
+
+    def browser_ended(self, tabs: Iterable[Tab], current: Tab | None, what: Ended) -> None:
+        """The browser has ended with the tabs that were left, after those that had closed right before."""
+        self._driver = what == "driver"
+        self._tabs += [f"tab {tab.id} ({cut_address(tab.url)})" for tab in tabs]
+        if current is not None:
+            self._url = current.url
+
+    def describe(self) -> str:
+        """What has ended during an action, and what was lost with it."""
+        text = "The browser ended during the action (it was closed, or it crashed)."
+        if self._driver:
+            text = "Playwright's driver ended during the action, and the browser with it."
+        return text + self._lost()
+
+    def _lost(self) -> str:
+        more = " and others" if len(self._tabs) > QUOTED else ""
+        return f" Lost: {', '.join(self._tabs[:QUOTED])}{more}." if self._tabs else ""
+
+    def take(self, *, connection: bool, isolated: bool) -> str:
+        """The sentences about the end of a browser, or a connection to it, once another one is there."""
+        text = "The browser had ended (it was closed, or it crashed) and was started again."
+        if connection:
+            text = "The connection to the browser was lost and has been made again."
+        if self._driver:
+            text = "Playwright's driver had ended, and the browser with it; both were started again."
+        if self._driver and not isolated:
+            # A profile's browser stays while other clients use it.
+            text = "Playwright's driver had ended, and the tabs with it; it was started again."
+        text += self._lost()
+        if self._url and self._url != "about:blank":
+            text += f" The current page was {cut_address(self._url)}: go_to_url opens it again."
+        if isolated:
+            text += " Logins and whatever sites had stored are lost, too."
+        elif not connection:
+            unless = ", unless other clients kept the browser open" if self._driver else ""
+            text += (
+                " Session cookies are lost, too, and perhaps what sites stored in the last half minute"
+                f"{unless}: logins that need them have to be made again."
+            )
+        self.moved = text
+        self._tabs.clear()
+        self._url = ""
+        return text
+
 
 ATTACHING_SECONDS = 2.0
 """How long a new tab may take to be connected to before it is worked in all the same."""
@@ -79,14 +153,15 @@ class Tabs:
         self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs
-        self._watch: ActionScope | None = None
+        self.watch: ActionScope | None = None
+        """The action that is under way, whose doing is what pages do meanwhile."""
         self._ids = itertools.count(1)
         self._open: dict[int, Tab] = {}
         self.all: Mapping[int, Tab] = self._open
         self.attaching: dict[asyncio.Task[None], Tab] = {}
         self._own_pages = 0
         self._refused: WeakSet[Page] = WeakSet()
-        self._refusals = 0
+        self.refusals = 0  # How many tabs were refused during it
         self._closing: set[int] = set()
 
     def switch_to(self, tab: Tab | None) -> None:
@@ -108,7 +183,7 @@ class Tabs:
     def lose(self) -> None:
         """The browser has ended with all its tabs."""
         for tab in list(self._open.values()):
-            tab.block.close()
+            tab.gone()
             self._forget(tab)
 
     def stop(self) -> None:
@@ -118,19 +193,6 @@ class Tabs:
             tab.screencast.end()
         for task in self.attaching:
             task.cancel()
-
-    def watch(self, scope: "ActionScope") -> None:
-        """An action begins: what pages do now is its doing."""
-        self._watch = scope
-        self._refusals = 0
-        for tab in self._open.values():
-            scope.marks[tab.id] = tab.activity.watch()
-
-    def unwatch(self) -> None:
-        """The action has ended: what pages do now is their own doing."""
-        self._watch = None
-        for tab in self._open.values():
-            tab.activity.watched = False
 
     def by_id(self, tab_id: int) -> Tab:
         """The tab with an id.
@@ -220,11 +282,11 @@ class Tabs:
                 if opener is not None:
                     tab.opener = opener
                 return tab
-        tab = Tab(next(self._ids), page, self._services, held=self._on_held, opener=opener)
+        tab = Tab(next(self._ids), page, self._services, on_held=self._on_held, opener=opener)
         self._open[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
-        tab.activity.watched = self._watch is not None
+        tab.activity.watched = self.watch is not None
         task = asyncio.create_task(self._attach(tab))
         self.attaching[task] = tab
         task.add_done_callback(self.attaching.pop)
@@ -255,7 +317,7 @@ class Tabs:
             self._plugins.tab_closed(tab)
 
     def _on_page(self, page: Page) -> None:
-        watch = self._watch
+        watch = self.watch
         if self._own_pages:
             self._adopt(page)
             return
@@ -281,11 +343,11 @@ class Tabs:
     def _refuse(self, page: Page, reason: str) -> None:
         """Close what a page has opened beyond the limit; a page that goes on with it is closed itself."""
         self._refused.add(page)
-        self._refusals += 1
+        self.refusals += 1
         _close_in_background(page)
         self._services.notice(f"The page opened more tabs, which were closed: {reason}")
-        if self._refusals == FLOOD:
-            begin(self._close_opener(page, self._watch.tab if self._watch is not None else self.current))
+        if self.refusals == FLOOD:
+            begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
 
     async def _close_opener(self, page: Page, otherwise: Tab | None) -> None:
         """Close the tab that has opened a page, or another one where that cannot be told."""
@@ -304,7 +366,7 @@ class Tabs:
     def _on_dialog(self, dialog: Dialog) -> None:
         if dialog.page is not None and dialog.page not in self._refused:
             tab = self._adopt(dialog.page)
-            tab.block.dialog_opened(dialog)
+            tab.dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
         if tab.id not in self._open or self._session.open_context is None:
@@ -327,12 +389,12 @@ class Tabs:
             return
         text = f"Tab {tab.id} ({cut_address(tab.url)}) was closed."
         self._services.notice(text)
-        if tab is self.current and self._watch is None:
+        if tab is self.current and self.watch is None:
             self._lost_tabs.moved = text
 
     def _on_held(self, tab: Tab) -> None:
-        if self._watch is not None:
-            self._watch.held(tab)
+        if self.watch is not None:
+            self.watch.held(tab)
 
 
 def _close_late_page(opening: asyncio.Task[Page]) -> None:

@@ -11,8 +11,7 @@ from typing import Protocol
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, begin, within
-from mcp_browser.browser.fair_semaphore import SessionLock
+from mcp_browser.browser.concurrency import Condition, SessionLock, begin, within
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver

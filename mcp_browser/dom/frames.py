@@ -1,16 +1,213 @@
 """The frames of a page: which there are, where they stand, and how to ask all of them."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.async_api import Page
 
-from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frame_tree import FrameState
+from mcp_browser.dom.deadlines import extra_seconds, within
+from mcp_browser.dom.models import SettleState
+from mcp_browser.dom.references import DEPTH, FAR, NAME, PARTS, ROLE, STATES
 from mcp_browser.dom.sent_secrets import SentSecrets
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
+
+FRAME_SECONDS = 3.0
+SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
+
+QUIET = {"quiet": True, "timers": 0, "animations": False, "mutations": False, "waited": 0, "unanswered": 0}
+"""The state of a page that was not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A reading of one frame, by its number in the page script; 0 for none.
+
+    `count` is how many lines it had. `stands` tells of each frame within, by the id of its element: the place
+    of the element's line, that line's depth and its distance from the view.
+    """
+
+    number: int = 0
+    document: str = ""
+    count: int = 0
+    stands: Mapping[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
+
+
+NOTHING = Known()
+
+
+@dataclass(slots=True, eq=False)
+class FrameState:
+    """A frame: what was last told of it, what was last read, and the frames within by their elements' ids."""
+
+    world: World
+    told: Known = NOTHING
+    told_within: Mapping[int, int] = field(default_factory=dict[int, int])
+    read: Known = NOTHING
+    children: dict[int, "FrameState"] = field(default_factory=dict[int, "FrameState"])
+    # Left, top, right, bottom of what is seen of it and the id of what cuts it off, where not all is seen
+    seen: Sequence[float] | None = None
+    silent: bool = False  # Whether it did not answer when it was last asked: its script is busy
+
+    @property
+    def deadline(self) -> float:
+        """How long an answer is waited for, in seconds, where the page goes on without it."""
+        return (SILENT_SECONDS if self.silent else FRAME_SECONDS) + extra_seconds(self.world.elements)
+
+    @property
+    def deadline_within(self) -> float:
+        """The same for the frame and all within it."""
+        return max([self.deadline, *(child.deadline_within for child in self.children.values())])
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one frame has answered, and the frames within it."""
+
+    state: FrameState
+    answer: dict[str, Any]
+    within: dict[int, "Reading"] = field(default_factory=dict[int, "Reading"])
+
+    @property
+    def total(self) -> int:
+        return int(self.answer["count"]) + sum(inner.total for inner in self.within.values())
+
+
+@dataclass(slots=True)
+class Shown:
+    """A line and where it comes from: its place among all lines, its distance from the view."""
+
+    line: list[Any]
+    frame: FrameState
+    place: int
+    depth: int
+    far: float
+
+
+def known(answer: dict[str, Any]) -> Known:
+    """What is kept of an answer."""
+    stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
+    return Known(number=answer["number"], document=answer["doc"], count=answer["count"], stands=stands)
+
+
+def all_readings(reading: Reading) -> Iterator[Reading]:
+    """A reading and all within it."""
+    yield reading
+    for inner in reading.within.values():
+        yield from all_readings(inner)
+
+
+def state_of(state: dict[str, Any]) -> SettleState:
+    """A settle state as the page script sends it."""
+    return SettleState.model_validate({**state, "waited": state["waited"] / 1000})
+
+
+def settled(reading: Reading) -> SettleState:
+    """What all frames together say of their rest."""
+    if not reading.within and "state" in reading.answer:
+        return state_of(reading.answer["state"])
+    states = [state_of(inner.answer["state"]) for inner in all_readings(reading) if "state" in inner.answer]
+    return SettleState(
+        quiet=all(state.quiet for state in states),
+        timers=sum(state.timers for state in states),
+        animations=any(state.animations for state in states),
+        mutations=any(state.mutations for state in states),
+        waited=max((state.waited for state in states), default=0.0),
+        unanswered=sum(state.unanswered for state in states),
+    )
+
+
+def shown_lines(reading: Reading, base: int, depth: int, far: float) -> Iterator[Shown]:
+    """The lines that a reading and those within it have sent, in reading order."""
+    answer = reading.answer
+    places = answer["places"] or range(len(answer["lines"]))
+    before = base
+    within = sorted((stand[0], owner) for owner, stand in reading.state.read.stands.items())
+    pending = [(place, owner) for place, owner in within if owner in reading.within]
+    for place, line in zip(places, answer["lines"], strict=True):
+        while pending and pending[0][0] < place:
+            before += reading.within[pending.pop(0)[1]].total
+        own_far = max(distance(line[FAR]), far)
+        yield Shown(line, reading.state, before + place, depth, own_far)
+        if pending and pending[0][0] == place:
+            owner = pending[0][1]
+            yield from shown_lines(
+                reading.within[owner], before + place + 1, depth + line[DEPTH] + 1, own_far
+            )
+
+
+def distance(far: int) -> float:
+    """How far a line counts as being; what is above counts for more than what is below."""
+    return -far * 1.5 if far < 0 else far
+
+
+def part_of(shown: list[Shown], room: int, part: int) -> list[Shown]:
+    """Part number `part` of the lines: the first has the nearest that there is room for, and so on."""
+    used = 0
+    number = 1
+    chosen: list[Shown] = []
+    for item in sorted(shown, key=lambda item: (item.far, item.place)):
+        cost = cost_of(item)
+        if used + cost > room and used:
+            number += 1
+            used = 0
+            if number > part:
+                break
+        used += cost
+        if number == part:
+            chosen.append(item)
+    return sorted(chosen, key=lambda item: item.place)
+
+
+def cost_of(item: Shown) -> int:
+    """Characters of a line, about as the page script counts them."""
+    return item.depth * 2 + _cost(item.line)
+
+
+def _cost(line: list[Any]) -> int:
+    states = sum(len(state) + 1 for state in line[STATES])
+    return (
+        line[DEPTH] * 2
+        + len(line[NAME])
+        + (len(line[ROLE]) + 9 if line[ROLE] else 1)
+        + 1
+        + states
+        + sum(_cost(part) for part in line[PARTS:] and line[PARTS])
+    )
+
+
+Placing = Callable[[int], int]
+
+
+def frames_in(
+    reading: Reading, at: int = 0, was: int = 0, depth: int = 0
+) -> Iterator[tuple[Reading, Placing, Placing, int]]:
+    """Each frame, two functions from a line's place in it (now, before) to that among all, and its depth."""
+    frame = reading.state
+    now = sorted(
+        (stand[0], reading.within[o].total) for o, stand in frame.read.stands.items() if o in reading.within
+    )
+    then = sorted((stand[0], frame.told_within.get(o, 0)) for o, stand in frame.told.stands.items())
+    place_now, place_then = placing(at, now), placing(was, then)
+    yield reading, place_now, place_then, depth
+    for owner, child in reading.within.items():
+        place, own_depth, _ = frame.read.stands[owner]
+        old = frame.told.stands.get(owner)
+        yield from frames_in(
+            child, place_now(place) + 1, place_then(old[0]) + 1 if old else 0, depth + own_depth + 1
+        )
+
+
+def placing(base: int, sizes: list[tuple[int, int]]) -> Placing:
+    """From a line's place in its frame to its place among all, given where frames stand and their sizes."""
+    return lambda place: base + place + sum(size for stand, size in sizes if stand < place)
+
+
+def lines_told(frame: FrameState) -> int:
+    """How many lines of a frame and those within it were told, once `told_within` is known of them."""
+    return frame.told.count + sum(frame.told_within.values())
+
 
 MOST_NESTED_FRAMES = 6
 

@@ -13,7 +13,7 @@ from mcp_browser.errors import NotFound
 from mcp_browser.text import quoted
 
 if TYPE_CHECKING:
-    from mcp_browser.dom.frame_tree import FrameState
+    from mcp_browser.dom.frames import FrameState
 
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = ("exact", "attributes", "role", "text")

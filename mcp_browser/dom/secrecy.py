@@ -8,8 +8,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frame_tree import FrameState
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, FrameState
 from mcp_browser.dom.worlds import FrameGone, World
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.pictures import Cover, Covers

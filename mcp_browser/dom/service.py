@@ -1,193 +1,41 @@
-"""What the page of one tab shows, and its elements: the page script's counterpart."""
+"""What a page as a whole is asked: searched, scrolled, written out as HTML, measured, audited."""
 
-import contextlib
 import time
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from mimetypes import guess_type
-from pathlib import Path
-from secrets import token_hex
-from typing import Any, Literal
-
-from playwright.async_api import CDPSession, ElementHandle, Page
-from playwright.async_api import Error as PlaywrightError
-from pydantic import JsonValue
+from typing import Any
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
-from mcp_browser.dom.cdp import send
-from mcp_browser.dom.deadlines import extra_seconds
-from mcp_browser.dom.frame_tree import FrameState, Reading, all_readings, known, settled, state_of
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames, Missed
-from mcp_browser.dom.identities import Identities
-from mcp_browser.dom.keys import KeyHolder, KeyPlace, key_place
+from mcp_browser.dom.elements import PageElements
+from mcp_browser.dom.frames import (
+    MOST_NESTED_FRAMES,
+    FrameState,
+    Missed,
+)
 from mcp_browser.dom.models import (
     AnswerReading,
     Box,
-    DomChanges,
     DomNode,
-    DomSnapshot,
     ElementQuery,
     FoundElements,
     FoundText,
-    PointHit,
-    ReadyElement,
     Scrolled,
-    SettleState,
-    WindowState,
 )
-from mcp_browser.dom.page_reader import PageReader
-from mcp_browser.dom.problems import not_actionable
-from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES, ElementRef, References
+from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
 from mcp_browser.dom.secrecy import find_covers
-from mcp_browser.dom.sent_secrets import SentSecrets, Tell
-from mcp_browser.dom.targets import TargetReader
 from mcp_browser.dom.worlds import (
     FrameGone,
     World,
-    answers,
-    break_off,
-    reading_of,
 )
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound, StaleElement
-from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.pictures import Covers
-from mcp_browser.text import CHARACTERS_A_TOKEN, cut_address, one_line, quoted
-
-Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
+from mcp_browser.text import cut_address, one_line, quoted
 
 FURTHEST_SCROLL = 1e7
-SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 
 
-class DomService:
-    """Reads the page of one tab and finds, describes and prepares its elements.
-
-    Nothing here may be called twice at the same time.
-    """
-
-    def __init__(  # noqa: PLR0913 (what the page of a tab is read by)
-        self,
-        page: Page,
-        *,
-        channel: str,
-        budget: int,
-        changes_budget: int,
-        sent: Tell | None = None,
-        addresses: SessionAddresses | None = None,
-    ) -> None:
-        """Serve a page.
-
-        Args:
-            page: Playwright's page.
-            channel: the random name that the hook in the page's own world was given; "" for none.
-            budget: longest snapshot, in tokens.
-            changes_budget: longest account of changes, in tokens.
-            sent: called with what a form wrote of a secret field into an address, as it stands there.
-            addresses: redacts those in lines.
-        """
-        self._page = page
-        self._budget = budget
-        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
-        self._references = References(addresses or SessionAddresses())
-        self._reader = PageReader(self._frames, self._references, changes_budget=changes_budget)
-        self._searched = -SEARCH_SECONDS
-        self.title: str | None = None  # As it was read last; who has reported it sets None
-        self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
-        self.identities = Identities(self._frames, self._references, self._ask)
-        self.resolve = self._references.__getitem__
-        """What an index stands for, without asking the page; raises NotFound: it was never given."""
-        self.targets = TargetReader(self._frames, self._ask)
-        self.keys = KeyHolder(self._frames)
-
-    # Looking ------------------------------------------------------------------------------------------------
-
-    async def snapshot(
-        self,
-        *,
-        region: int | None = None,
-        part: int = 1,
-        budget: int | None = None,
-        folded: bool = True,
-    ) -> DomSnapshot:
-        """The page, or what is in one element, cut to a budget; of the page it remembers that it was told.
-
-        Args:
-            region: index of the element to look into.
-            part: 1 for what is in and near the view, 2 for what comes next, and so on.
-            budget: longest snapshot in tokens, instead of the one in force.
-            folded: shorten long lists, save the one that is looked into.
-
-        Raises:
-            InvalidArguments: there is no such part.
-            StaleElement: the region is gone.
-        """
-        budget = budget or self._budget
-        if region is not None:
-            ref = self.resolve(region)
-            answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
-            frame = FrameState(world=ref.world, read=known(answer))
-            return self._reader.as_snapshot(Reading(frame, answer), budget, part)
-        self._reader.confirm()
-        reading = await self._reader.observe(whole=True, room=budget * part, folded=folded)
-        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
-        self._reader.confirm()
-        return self._reader.as_snapshot(reading, budget, part)
-
-    async def changes(self) -> DomChanges | DomSnapshot:
-        """What became of the page since it was last told; the snapshot where it is new or that is shorter."""
-        _, told = await self.settle_and_changes(limit=0)
-        return told
-
-    async def settle_and_changes(
-        self, *, limit: float, again: bool = False, came: bool = False
-    ) -> tuple[SettleState, DomChanges | DomSnapshot]:
-        """Wait for the page to come to rest, then tell what has changed, in one evaluation a frame.
-
-        Args:
-            limit: longest wait in seconds; 0 for none.
-            again: what the last call gave was thrown away, so compare with what was told before it.
-            came: scripts or answers have come meanwhile, which take the page a moment to draw.
-        """
-        if not again:
-            self._reader.confirm()
-        # A search that has just been made has read all there is to tell.
-        searched = limit == 0 and time.monotonic() - self._searched < SEARCH_SECONDS
-        self._searched = -SEARCH_SECONDS
-        reading = await self._reader.observe(
-            whole=False, room=self._budget, settle=limit, came=came, searched=searched
-        )
-        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
-        state = settled(reading)
-        changes = None if "lines" in reading.answer else self._reader.as_changes(reading)
-        if changes is not None:
-            return state, changes
-        if any("lines" not in inner.answer for inner in all_readings(reading)):
-            reading = await self._reader.observe(whole=True, room=self._budget)
-        return state, self._reader.as_snapshot(reading, self._budget, 1, familiar=True)
-
-    @property
-    def deadline(self) -> float:
-        """How much longer than others the page may take to answer, because it is large, seconds."""
-        return max((extra_seconds(frame.world.elements) for frame, _ in self._frames.known()), default=0.0)
-
-    @property
-    def reading(self) -> str:
-        """What is being read at this moment, in words; empty where it is the page that is busy."""
-        elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
-        return reading_of(elements) if elements else ""
-
-    async def settle(self, *, limit: float) -> SettleState:
-        """Wait until the page has done what the last input started, `limit` seconds at most.
-
-        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
-        """
-        main = await self._frames.main()
-        return state_of(await main.world.run("settle", limit * 1000))
-
-    async def pressed(self, x: float, y: float) -> None:
-        """Let the page get ready for the release of the mouse's button, which went down at this point."""
-        main = await self._frames.main()
-        await main.world.run("pressed", x, y)
+class DomService(PageElements):
+    """The page of one tab: the page script's counterpart."""
 
     async def answers_read(self) -> dict[str, AnswerReading]:
         """How the page and its frames read the answers to their requests, by URL without its query."""
@@ -322,227 +170,6 @@ class DomService:
         audit.missed = await self._described(missed)
         return audit
 
-    # One element --------------------------------------------------------------------------------------------
-
-    async def describe(self, index: int) -> DomNode:
-        """An element as it is now.
-
-        Raises:
-            StaleElement: it is gone; the message names the nearest match.
-            NotFound: the index was never given.
-        """
-        ref = self.resolve(index)
-        answer = await self._ask(ref, "describe", ref.id)
-        return self._references.shown(answer["node"], ref.world, ref.document)
-
-    async def ready(self, index: int, *, for_: Purpose, force: bool = False) -> ReadyElement:
-        """Make an element ready for an action: in view, at rest, enabled, reached by the mouse.
-
-        What may pass is waited for, a second at most.
-
-        Args:
-            index: the element.
-            for_: what is to be done with it.
-            force: act on it whatever covers or disables it.
-
-        Raises:
-            StaleElement: it is gone; the message names the nearest match.
-            NotActionable: it cannot take the action; the message says why.
-            NotFound: the index was never given.
-        """
-        ref = self.resolve(index)
-        answer = await self._ask(ref, "ready", ref.id, for_, force)
-        node = self._references.shown(answer["node"], ref.world, ref.document)
-        if "problem" in answer:
-            raise self._refusal(node, answer, for_, ref.world, ref.document)
-        x, y = answer["x"], answer["y"]
-        if not ref.world.is_main:
-            x, y = await self._in_page(ref.world, x, y, node, for_)
-        return ReadyElement(
-            node=node,
-            tag=answer["tag"],
-            type=answer["type"],
-            kind=answer["kind"],
-            x=x,
-            y=y,
-            width=answer["width"],
-            height=answer["height"],
-            checked=answer["checked"],
-            multiple=answer["multiple"],
-            secret=answer["secret"],
-            focused=answer["focused"],
-            reached=answer.get("reached", True),
-        )
-
-    async def call(self, index: int, function: str, *args: JsonValue) -> Any:
-        """Run a helper of the page script on an element: focus, setValue, selectText, options, text, …
-
-        Raises:
-            StaleElement: the element is gone.
-        """
-        ref = self.resolve(index)
-        answer = await self._ask(ref, "call", ref.id, function, args)
-        value = answer["value"]
-        if function == "options":
-            for option in value:
-                if "id" in option:
-                    option["index"] = self._references.index(option.pop("id"), ref.world, ref.document)
-        return value
-
-    async def window(self) -> WindowState:
-        """Return the size of the view and whether it is shown."""
-        return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
-
-    async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
-        """Return an element's object in the page's own world and the CDP session of its frame.
-
-        Args:
-            index: the element; None for no object, and the session of the main frame.
-
-        Raises:
-            StaleElement: it is gone.
-        """
-        if index is None:
-            return (await self._frames.main()).world.session, None
-        ref = self.resolve(index)
-        await self._ask(ref, "describe", ref.id)
-        try:
-            return ref.world.session, await ref.world.object_in_page(ref.id)
-        except (KeyError, PlaywrightError) as error:
-            raise await self._stale(ref) from error
-
-    async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
-        """Give files to a file input; `by_content` where the browser cannot read the paths itself.
-
-        Raises:
-            StaleElement: it is gone.
-        """
-        ref = self.resolve(index)
-        target = (await self._ask(ref, "ready", ref.id, "upload", False)).get("target", ref.id)
-        if by_content:
-            files = [
-                (path.name, guess_type(path.name)[0] or "", b64encode(path.read_bytes()).decode())
-                for path in paths
-            ]
-            await self._ask(ref, "call", target, "setFiles", [files])
-            return
-        try:
-            found = await ref.world.object(target)
-            files = [str(path) for path in paths]
-            await send(ref.world.session, "DOM.setFileInputFiles", objectId=found, files=files)
-        except (KeyError, PlaywrightError) as error:
-            raise await self._stale(ref) from error
-
-    async def nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
-        """Return the nodes, with indexes, of elements that Playwright has found; None for one that is gone.
-
-        Playwright dispatches an event of a random name to each, which the page script listens for. A page
-        that interferes has another of its own elements returned, described as what that is.
-        """
-        name = token_hex(12)
-        worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(handles))]
-        nodes: list[DomNode | None] = [None] * len(handles)
-        for number, handle in enumerate(handles):
-            await handle.dispatch_event(f"{name}{number}")
-        for world in worlds:
-            with contextlib.suppress(FrameGone):
-                answer = await world.run("heard")
-                for number, line in answer["found"]:
-                    nodes[number] = self._references.shown(line, world, answer["doc"])
-        return nodes
-
-    async def at_point(self, x: float, y: float) -> PointHit | None:
-        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
-
-        None where nothing is.
-        """
-        frame = await self._frames.main()
-        hit: PointHit | None = None
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("atPoint", x, y)
-            if answer["node"] is None:
-                return hit
-            node = self._references.shown(answer["node"], frame.world, answer["doc"])
-            hit = PointHit(node=node, actable=answer["actable"])
-            inner = await self._within(frame, answer)
-            if inner is None:
-                return hit
-            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
-            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
-            frame = inner
-        return hit
-
-    async def focused(self) -> DomNode | None:
-        """The element that has the keyboard, in frames too; None where none has."""
-        frame = await self._frames.main()
-        node: DomNode | None = None
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("focused")
-            if answer["node"] is None:
-                return node
-            node = self._references.shown(answer["node"], frame.world, answer["doc"])
-            inner = await self._within(frame, answer)
-            if inner is None:
-                return node
-            frame = inner
-        return node
-
-    async def typed_at(self, index: int | None = None) -> KeyPlace:
-        """Return what gets what is typed: an element, or what has the keyboard.
-
-        Raises:
-            NotActionable: the frame that has the keyboard cannot be asked.
-            StaleElement: the element is gone.
-        """
-        if index is not None:
-            ref = self.resolve(index)
-            return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
-        found = (await self.targets.of_keys(enter=False)).place
-        if found is None:
-            raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-        return found
-
-    async def use_clipboard(
-        self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
-    ) -> dict[str, str] | None:
-        """Copy, cut or paste where the keyboard is, without the browser's own clipboard.
-
-        Args:
-            command: `copy`, `cut` or `paste`.
-            key: the fields of the key's events.
-            data: what is pasted, by MIME types.
-
-        Returns:
-            What was copied, by MIME types; None for nothing.
-
-        Raises:
-            NotActionable: the frame that has the keyboard cannot be asked.
-        """
-        return await (await self._with_keyboard()).run("useClipboard", command, key, data)
-
-    async def _with_keyboard(self) -> World:
-        """The frame that gets what is typed."""
-        frame = await self._frames.main()
-        for _ in range(MOST_NESTED_FRAMES):
-            answer = await frame.world.run("focused")
-            if not answer.get("frame"):
-                return frame.world
-            inner = await self._within(frame, answer)
-            if inner is None:
-                break
-            frame = inner
-        raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
-
-    async def break_off(self, index: int | None = None) -> bool:
-        """Stop the script that keeps the page busy, or the frame of an element; False where none does."""
-        world = (await self._frames.main()).world if index is None else self.resolve(index).world
-        if await answers(world.session):
-            return False
-        await break_off(world.session)
-        return True
-
-    # The page -----------------------------------------------------------------------------------------------
-
     async def html(self, index: int | None = None, *, readable: bool = False, detailed: bool = False) -> str:
         """HTML of the page or of an element, with shadow trees and frames written out in their places.
 
@@ -659,63 +286,6 @@ class DomService:
                 )
             raise NotFound(f"The text {text!r} is not on {cut_address(self._page.url)}.", hint=hint)
         return found.model_copy(update={"count": matches})
-
-    # Within -------------------------------------------------------------------------------------------------
-
-    async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
-        """Ask about an element; the answer is sure to be about that very one."""
-        try:
-            answer = await ref.world.run("ofDocument", ref.document, method, args)
-        except FrameGone as error:
-            raise await self._stale(ref) from error
-        if answer.get("problem") == "stale":
-            raise await self._stale(ref)
-        return answer
-
-    async def _stale(self, ref: ElementRef) -> StaleElement:
-        """The error for an element that is gone; it names what is most like it now."""
-        nearest: DomNode | None = None
-        best = 0
-        with contextlib.suppress(FrameGone):
-            async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
-                if answer["node"] is not None and answer["score"] > best:
-                    best = answer["score"]
-                    nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
-        hint = "Look with get_state what is there now."
-        if nearest is not None:
-            hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."
-        return StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)
-
-    def _refusal(
-        self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
-    ) -> NotActionable:
-        named = (answer.get(part) for part in ("by", "close"))
-        by, close = (line and self._references.shown(line, world, document) for line in named)
-        return not_actionable(node, answer, for_, by, close)
-
-    async def _in_page(
-        self, world: World, x: float, y: float, node: DomNode, for_: Purpose
-    ) -> tuple[float, float]:
-        """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
-        way = self._frames.way_to(world)
-        if not way and world is not (await self._frames.main()).world:
-            raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)
-        for parent, owner in reversed(way):
-            answer = await parent.world.run("framePoint", owner, x, y, for_)
-            if answer.get("problem") in ("covered", "hidden"):
-                raise self._refusal(node, answer, for_, parent.world, answer.get("doc", ""))
-            if "problem" in answer:
-                raise NotActionable(f"The frame of {node} is gone.", hint="Look with get_state.")
-            x, y = answer["x"], answer["y"]
-        return x, y
-
-    async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
-        """The frame that an answer about one of its parent's elements leads into."""
-        if not answer["frame"]:
-            return None
-        owner = answer["node"][ID]
-        await self._frames.meet(frame, [owner])
-        return frame.children.get(owner)
 
     async def _show_frame(self, frame: FrameState) -> None:
         for parent, owner in reversed(self._frames.way_to(frame.world)):

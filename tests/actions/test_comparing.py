@@ -8,7 +8,7 @@ import anyio
 import pytest
 from PIL import Image
 
-from mcp_browser.browser.picture_difference import compare_pictures
+from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 

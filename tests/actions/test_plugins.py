@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcp_browser.actions import load_registry
-from mcp_browser.actions.plugins import actions_from_file
+from mcp_browser.actions.catalog import actions_from_file
 from mcp_browser.errors import SettingsError
 from mcp_browser.settings import ToolSettings
 

@@ -44,7 +44,7 @@ class Hand:
         action = replace(default_registry()["get_state"], effect=effect)
         call = Execution(action, {}, self.session, Rules(self.session.settings, exports=False))
         with anyio.fail_after(30):
-            observation = (await pipeline((not_taken_over, locked), end)(call)).observation
+            observation = (await pipeline((not_taken_over, locked), end, call.rules)(call)).observation
         assert observation is not None
         return observation
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
+from mcp_browser.browser.concurrency import FairSemaphore, SessionLock
 
 
 async def _settle() -> None:

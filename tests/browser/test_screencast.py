@@ -218,7 +218,8 @@ async def test_a_frame_waits_until_a_dialog_is_answered(session: BrowserSession,
     async with tab.screencast.watch() as frames:
         await shows(frames, RED)
         await tab.page.evaluate("setTimeout(() => { document.body.style.background = 'blue'; alert(1); })")
-        await tab.block.held
+        while not tab.held:  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.02)
         await tab.answer_dialog(True)
         await shows(frames, BLUE)
 

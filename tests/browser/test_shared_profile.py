@@ -260,7 +260,7 @@ async def test_session_cookies_that_end_with_the_browser_are_told_as_lost(
 async def test_a_profile_that_another_program_browses_with_is_in_use(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_browser.browser.process.profile.PATIENCE", 0.1)
+    monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
     browser = find_browser(BrowserSettings())
     flags = ["--headless", "--no-sandbox", f"--user-data-dir={tmp_path}", "--no-first-run"]
     foreign = subprocess.Popen(  # noqa: ASYNC220 - it is to go on beside

@@ -1,12 +1,29 @@
 """Lets a task's model fill what the page does not name; only what stands in the page is taken from it."""
 
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 from mcp_browser.actions.answer_schema import AnswerSchema, Schema
-from mcp_browser.actions.extracting.exact import Filled, plain_schema
+from mcp_browser.actions.extracting.exact import Filled, numbers_in, plain_schema
 from mcp_browser.actions.extracting.machine_data import entries
-from mcp_browser.actions.extracting.numbers import numbers_in
-from mcp_browser.actions.extracting.task_model import task_model
+
+FillByModel = Callable[[Schema, str], Awaitable[Any]]
+"""Gives data for a schema from the text of a page; None where the model gives none."""
+
+task_model: ContextVar[FillByModel | None] = ContextVar("task_model", default=None)
+
+
+@contextmanager
+def filling_by(model: FillByModel) -> Generator[None]:
+    """Within it, actions let this model fill what the page does not name."""
+    before = task_model.set(model)
+    try:
+        yield
+    finally:
+        task_model.reset(before)
+
 
 SAID = "read by the model"
 

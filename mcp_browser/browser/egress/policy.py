@@ -131,13 +131,13 @@ class EgressPolicy:
             raise refusal.error(url)
 
 
-class EgressPass:
+class ProxySession:
     """What lets the browser context of one session through, and what it was refused.
 
     `user` and `password` are what its browser says to the proxy.
     """
 
-    def __init__(self, policy: EgressPolicy, forget: "Callable[[EgressPass], None]") -> None:
+    def __init__(self, policy: EgressPolicy, forget: "Callable[[ProxySession], None]") -> None:
         self.policy = policy
         self._forget = forget
         self.user = secrets.token_hex(8)

@@ -3,12 +3,331 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
-from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Dialer
-from mcp_browser.browser.egress.exchange import ProxyConnection
-from mcp_browser.browser.egress.policy import NAME, EgressPass, EgressPolicy
+from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, network_code_of
+from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, EgressRefused, ProxySession
+from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
+
+READ_SIZE = 2**16
+HEAD_SECONDS = 300.0
+"""How long a connection may wait for its next request, seconds: as long as Chromium keeps it."""
+
+TLS_HANDSHAKE = 0x16  # First byte of a TLS connection
+
+LINGER_SECONDS = 10.0
+"""How long a tunnel stays of which one end is closed, seconds."""
+
+_HOP_BY_HOP = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
+    b"upgrade".split()
+)
+
+
+class ProxyConnection:
+    """Serves one connection until it ends."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        dialer: Dialer,
+        pass_of: Callable[[bytes], ProxySession | None],
+    ) -> None:
+        """`pass_of` finds the pass that credentials stand for."""
+        self._dialer = dialer
+        self._pass_of = pass_of
+        self._browser = _Peer(
+            h11.Connection(h11.SERVER, max_incomplete_event_size=STREAM_LIMIT), reader, writer
+        )
+        self._admitted: ProxySession | None = None
+        self._site: _Peer | None = None
+        self._site_is: Origin | None = None
+        self._by_proxy: Headers | None = None
+
+    async def run(self) -> None:
+        """Answer requests until the browser or the proxy has had enough."""
+        try:
+            while await self._next():
+                pass
+        except h11.ProtocolError:
+            return  # Not a browser
+        finally:
+            self._leave_site()
+
+    async def _next(self) -> bool:
+        """Answer the next request; whether another one may follow."""
+        async with asyncio.timeout(HEAD_SECONDS):
+            request = await self._browser.next_event()
+        if not isinstance(request, h11.Request):
+            return False
+        admitted = self._pass_of(_header(request, b"proxy-authorization"))
+        if admitted is None:
+            await self._refuse(407, [(b"Proxy-Authenticate", b'Basic realm="mcp-browser"')])
+            return False
+        if self._admitted is None:
+            task = asyncio.current_task()
+            assert task is not None
+            admitted.follow(task)
+        self._admitted = admitted
+        if request.method == b"CONNECT":
+            await self._tunnel(admitted, request)
+            return False
+        to = Origin.of(request.target.decode("latin-1"))
+        if to is None or to.scheme != "http":
+            await self._refuse(400)
+            return False
+        if to.host == NAME:
+            admitted.greeted.set()
+            await self._refuse(204)
+            return False
+        return await self._forward(admitted, request, to)
+
+    # -- tunnels
+
+    async def _tunnel(self, admitted: ProxySession, request: h11.Request) -> None:
+        secure = Origin.of(f"https://{request.target.decode('latin-1')}")
+        if secure is None:
+            await self._refuse(400)
+            return
+        plain = replace(secure, scheme="http")
+        refusals = [admitted.policy.refusal(to) for to in (secure, plain)]
+        to = secure if refusals[0] is None else plain
+        if all(refusals):
+            refusal = next(filter(None, refusals))
+            admitted.failed(secure, refusal)
+            admitted.failed(plain, refusal)
+            await self._refuse(403)
+            return
+        try:
+            site = await self._dialer.connect(to, admitted.policy)
+        except EgressRefused as refused:
+            admitted.failed(to, refused.refusal)
+            await self._refuse(403)
+        except OSError as error:
+            admitted.failed(to, network_code_of(error))
+            await self._refuse(502)
+        else:
+            with contextlib.closing(site.writer):
+                await self._browser.next_event()  # The end of the request
+                await self._browser.send(h11.Response(status_code=200, headers=[], reason=b"OK"))
+                await self._splice(admitted, site, refusals, (secure, plain))
+
+    async def _splice(
+        self,
+        admitted: ProxySession,
+        site: Connection,
+        refusals: list[EgressRefusal | None],
+        destinations: tuple[Origin, Origin],
+    ) -> None:
+        """Pass bytes on both ways until both ends have closed, or one has broken off."""
+        browser = self._browser
+        first = browser.http.trailing_data[0]
+        if any(refusals):
+            # Only with TLS, or only without: what it is shows in the first byte.
+            first = first or await browser.reader.read(READ_SIZE)
+            plain = first[:1] != bytes([TLS_HANDSHAKE])
+            refusal = refusals[plain]
+            if refusal is not None:
+                admitted.failed(destinations[plain], refusal)
+                return
+        if first:
+            site.writer.write(first)
+        there = asyncio.create_task(_pump(browser.reader, site.writer))
+        back = asyncio.create_task(_pump(site.reader, browser.writer))
+        try:
+            await asyncio.wait({there, back}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({there, back}, timeout=LINGER_SECONDS)
+        finally:
+            there.cancel()
+            back.cancel()
+            await asyncio.gather(there, back, return_exceptions=True)
+
+    # -- plain requests
+
+    async def _forward(self, admitted: ProxySession, request: h11.Request, to: Origin) -> bool:
+        if (refusal := admitted.policy.refusal(to)) is not None:
+            admitted.failed(to, refusal)
+            return False
+        try:
+            site = await self._reach(admitted, to)
+            return await self._pass_on(request, site)
+        except EgressRefused as refused:
+            admitted.failed(to, refused.refusal)
+        except (OSError, h11.ProtocolError) as error:
+            admitted.failed(to, network_code_of(error))
+        # Without an answer the browser tells of an error, and no page reads one of ours.
+        return False
+
+    async def _reach(self, admitted: ProxySession, to: Origin) -> "_Peer":
+        """The connection to the site: that of the request before where it leads there, too."""
+        site = self._site
+        if site is not None and self._site_is == to and site.may_go_on():
+            return site
+        self._leave_site()
+        found = await self._dialer.connect_for_requests(to, admitted.policy)
+        self._site_is, self._by_proxy = to, found.by_proxy
+        http = h11.Connection(h11.CLIENT, max_incomplete_event_size=STREAM_LIMIT)
+        self._site = _Peer(http, found.reader, found.writer)
+        return self._site
+
+    async def _pass_on(self, request: h11.Request, site: "_Peer") -> bool:
+        """Send the request on, and the answer back; whether both sides may go on."""
+        headers = _end_to_end(request.headers.raw_items())
+        target = request.target
+        if self._by_proxy is not None:
+            headers += self._by_proxy
+        else:
+            target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
+        site.put(h11.Request(method=request.method, target=target, headers=headers))
+        sending = None
+        body = self._browser.event_at_hand()
+        if isinstance(body, h11.EndOfMessage):
+            site.put(body)
+        await site.flush()
+        if not isinstance(body, h11.EndOfMessage):
+            sending = asyncio.create_task(self._pass_on_body(body, site))
+        try:
+            await self._pass_back(site)
+            if sending is not None:
+                if not sending.done():
+                    return False  # Nobody waits for the rest of what the browser has to say.
+                await sending
+        finally:
+            if sending is not None:
+                sending.cancel()
+        if not site.next_cycle():
+            self._leave_site()
+        return self._browser.next_cycle()
+
+    async def _pass_back(self, site: "_Peer") -> None:
+        """Pass the answer back as it comes; what comes at once goes at once."""
+        while True:
+            event = site.event_at_hand()
+            if event is None:
+                await self._browser.flush()
+                await site.read()
+                continue
+            match event:
+                case h11.Response():
+                    headers = _end_to_end(event.headers.raw_items())
+                    event = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
+                case h11.InformationalResponse() | h11.Data() | h11.EndOfMessage():
+                    pass
+                case _:
+                    raise ConnectionResetError
+            self._browser.put(event)
+            if isinstance(event, h11.EndOfMessage):
+                await self._browser.flush()
+                return
+
+    async def _pass_on_body(self, first: object, site: "_Peer") -> None:
+        event = first or await self._browser.next_event()
+        while isinstance(event, h11.Data):
+            await site.send(event)
+            event = await self._browser.next_event()
+        if isinstance(event, h11.EndOfMessage):
+            await site.send(h11.EndOfMessage())
+
+    # -- both
+
+    async def _refuse(self, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        """An answer of the proxy's own, after which it closes the connection."""
+        closing = [*headers, (b"Connection", b"close"), (b"Content-Length", b"0")]
+        if status == 204:  # noqa: PLR2004 - No Content
+            closing.pop()
+        await self._browser.send(h11.Response(status_code=status, headers=closing))
+        await self._browser.send(h11.EndOfMessage())
+
+    def _leave_site(self) -> None:
+        if self._site is not None:
+            self._site.writer.close()
+        self._site = None
+
+
+class _Peer:
+    """One end that speaks HTTP."""
+
+    def __init__(
+        self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.http = http
+        self.reader = reader
+        self.writer = writer
+        self._to_send: list[bytes] = []
+
+    def event_at_hand(self) -> object:
+        """What has come already, None where more has to; raises h11.ProtocolError where it is no HTTP."""
+        event = self.http.next_event()
+        return None if event is h11.NEED_DATA else event
+
+    async def read(self) -> None:
+        """Wait for more to come."""
+        self.http.receive_data(await self.reader.read(READ_SIZE))
+
+    async def next_event(self) -> object:
+        """What comes next."""
+        while (event := self.event_at_hand()) is None:
+            await self.read()
+        return event
+
+    def put(self, event: h11.Event) -> None:
+        """Send it with the next flush."""
+        if data := self.http.send(event):
+            self._to_send.append(data)
+
+    async def flush(self) -> None:
+        """Send what was put, and wait where the other end is slow to take it."""
+        if self._to_send:
+            data, self._to_send = b"".join(self._to_send), []
+            self.writer.write(data)
+            await self.writer.drain()
+
+    async def send(self, event: h11.Event) -> None:
+        """Send it now."""
+        self.put(event)
+        await self.flush()
+
+    def may_go_on(self) -> bool:
+        """Whether it takes another request."""
+        return self.http.our_state is h11.IDLE and not self.reader.at_eof() and not self.writer.is_closing()
+
+    def next_cycle(self) -> bool:
+        """Get ready for another request; whether that is possible."""
+        if self.http.our_state is not h11.DONE or self.http.their_state is not h11.DONE:
+            return False
+        self.http.start_next_cycle()
+        return True
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(READ_SIZE):
+        writer.write(data)
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+def _header(request: h11.Request, name: bytes) -> bytes:
+    return next((value for key, value in request.headers if key == name), b"")
+
+
+def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers that are meant for the other end, and not for the next hop."""
+    kept = list(headers)
+    named = {
+        token.strip().lower()
+        for key, value in kept
+        if key.lower() == b"connection"
+        for token in value.split(b",")
+    }
+    return [(key, value) for key, value in kept if key.lower() not in _HOP_BY_HOP | named]
+
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +342,7 @@ class EgressProxy:
             upstream: address of the proxy that it connects through, as the setting has it.
         """
         self.dialer = Dialer(upstream)
-        self._passes: dict[bytes, EgressPass] = {}
+        self._passes: dict[bytes, ProxySession] = {}
         self._server: asyncio.Server | None = None
         self._start = SingleFlight(self._listen)
         self._connections: set[asyncio.Task[None]] = set()
@@ -49,16 +368,16 @@ class EgressProxy:
             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         ]
 
-    def admit(self, settings: EgressSettings, *, remote: bool) -> EgressPass:
-        """A pass for the browser contexts of one session; `EgressPass.end` ends it.
+    def admit(self, settings: EgressSettings, *, remote: bool) -> ProxySession:
+        """A pass for the browser contexts of one session; `ProxySession.end` ends it.
 
         `remote`: its client is on another machine.
         """
-        admitted = EgressPass(EgressPolicy.of(settings, remote=remote), self.forget)
+        admitted = ProxySession(EgressPolicy.of(settings, remote=remote), self.forget)
         self._passes[admitted.header] = admitted
         return admitted
 
-    def forget(self, admitted: EgressPass) -> None:
+    def forget(self, admitted: ProxySession) -> None:
         """Let a pass through no more."""
         self._passes.pop(admitted.header, None)
 

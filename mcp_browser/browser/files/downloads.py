@@ -67,8 +67,8 @@ class Downloads:
         self._infos: list[DownloadInfo] = []
         self.saving: dict[int, asyncio.Task[None]] = {}
         self._told_under_way: set[int] = set()
-        self._ended: list[DownloadInfo] = []
-        self._brought: list[DownloadInfo] = []
+        self.ended: list[DownloadInfo] = []
+        self.brought: list[DownloadInfo] = []
         self._changed = Condition()
 
     def __len__(self) -> int:
@@ -114,10 +114,10 @@ class Downloads:
             DeadlineExceeded: none began, or one goes on.
         """
         with anyio.move_on_after(limit):
-            while self.saving or not (self._ended or self._brought):
+            while self.saving or not (self.ended or self.brought):
                 await self._changed.wait()
-            ended = [*self._brought, *self._ended]
-            self._brought, self._ended = [], []
+            ended = [*self.brought, *self.ended]
+            self.brought, self.ended = [], []
             return ended
         if self.saving:
             names = ", ".join(self._infos[number].name for number in self.saving)
@@ -128,8 +128,8 @@ class Downloads:
 
     def take_ended(self, *, acted: bool) -> list[DownloadInfo]:
         """Those that have ended since this was asked last; `acted`: by an action that was no mere look."""
-        ended, self._ended = self._ended, []
-        self._brought = [*([] if acted else self._brought), *ended]
+        ended, self.ended = self.ended, []
+        self.brought = [*([] if acted else self.brought), *ended]
         return ended
 
     async def close(self) -> None:
@@ -194,7 +194,7 @@ class Downloads:
 
     def _end(self, number: int, info: DownloadInfo) -> None:
         self._infos[number] = info
-        self._ended.append(info)
+        self.ended.append(info)
         self._notice(str(info))
         self._changed.wake()
 

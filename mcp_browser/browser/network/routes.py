@@ -6,6 +6,7 @@ Playwright holds up every request of the pages while there are routes; without a
 import asyncio
 import contextlib
 import itertools
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import may_show
 from mcp_browser.browser.network.log import NetworkLog
-from mcp_browser.browser.network.url_patterns import UrlPattern
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.errors import InvalidArguments, NotFound
@@ -23,6 +23,50 @@ from mcp_browser.text import counted
 
 if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
+
+
+LONGEST = 500  # Longest pattern, characters
+LONGEST_URL = 20_000  # How much of an address is looked at, characters
+
+
+class UrlPattern:
+    """Which addresses are meant.
+
+    `/api/` is a part of an address; in `/api/*.json`, a glob, `*` is anything; `re:v\\d+/` is a regular
+    expression, found anywhere.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Read a pattern.
+
+        Raises:
+            InvalidArguments: it is empty, too long, or no regular expression.
+        """
+        if not text or len(text) > LONGEST:
+            raise InvalidArguments(f"A URL pattern has 1 to {LONGEST} characters.")
+        self.text = text
+        try:
+            self.regex = re.compile(_source(text))
+        except re.error as error:
+            raise InvalidArguments(f"{text!r} is not a regular expression: {error}.") from error
+
+    def __str__(self) -> str:
+        return self.text
+
+    def matches(self, url: str) -> bool:
+        """Whether an address is meant."""
+        return self.regex.search(url[:LONGEST_URL]) is not None
+
+
+def _source(text: str) -> str:
+    """The expression for a pattern; Python and JavaScript read it alike."""
+    if text.startswith("re:"):
+        return text[3:]
+    if "*" not in text:
+        return re.escape(text)
+    glob = ".*".join(re.escape(part) for part in re.split(r"\*+", text))
+    return f"^{'' if '://' in text else '.*'}{glob}$"
+
 
 Handler = Callable[[Route, Request], Awaitable[None]]
 

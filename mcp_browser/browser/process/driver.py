@@ -7,7 +7,7 @@ LIBRARY = "libatomic"
 LIBRARY_PACKAGE = "libatomic1"
 WITH_DEPS = "allow the system's packages: mcp-browser install --with-deps"
 LIBRARY_HINT = f"Install {LIBRARY_PACKAGE}, or {WITH_DEPS}."
-_PATIENCE = 60
+_ANSWER_SECONDS = 60
 
 
 def driver_problem() -> str | None:
@@ -15,7 +15,12 @@ def driver_problem() -> str | None:
     command = [sys.executable, "-m", "playwright", "--version"]
     try:
         said = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ANSWER_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

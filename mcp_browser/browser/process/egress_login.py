@@ -15,12 +15,12 @@ from mcp_browser.errors import BrowserUnavailable
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-    from mcp_browser.browser.egress.policy import EgressPass
+    from mcp_browser.browser.egress.policy import ProxySession
 
 LOGIN_SECONDS = 10.0
 
 
-async def log_in(context: "BrowserContext", admitted: "EgressPass") -> None:
+async def log_in(context: "BrowserContext", admitted: "ProxySession") -> None:
     """Make the context known to the proxy by an empty page, which stays; nothing of it is seen there.
 
     Raises:

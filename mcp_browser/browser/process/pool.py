@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from mcp_browser.browser.concurrency import SingleFlight, begin, finish, within
 from mcp_browser.browser.devices import find_device
 from mcp_browser.browser.process.divide.shared_profile import warn_of_others
 from mcp_browser.browser.process.egress_login import log_in
-from mcp_browser.browser.process.launch import context_options, proxy_options
+from mcp_browser.browser.process.launch import browser_settings, context_options, find_browser, proxy_options
 from mcp_browser.browser.process.launcher import CLOSE_SECONDS, LAUNCH_SECONDS, Launcher
 from mcp_browser.browser.process.profile import ProfileLock, profile_folder
 from mcp_browser.errors import BrowserUnavailable, ProfileInUse
@@ -22,7 +23,8 @@ from mcp_browser.settings import Settings
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
 
-    from mcp_browser.browser.egress.proxy import EgressPass
+    from mcp_browser.browser.egress.proxy import EgressProxy, ProxySession
+
 
 OPENING_SECONDS = 10.0
 """How long a browser may take to open a context before it counts as stuck, seconds."""
@@ -104,7 +106,7 @@ class ContextPool:
         isolated: bool,
         options: Mapping[str, Any],
         on_end: "Callable[[BrowserContext, Ended], None]",
-        egress: "EgressPass | None" = None,
+        egress: "ProxySession | None" = None,
         tenant: str = "",
     ) -> AsyncGenerator[Lease]:
         """Lend a context; it is closed at the end, unless it belongs to a browser that others started.
@@ -414,3 +416,61 @@ def _is_stuck(error: BaseException) -> bool:
     from mcp_browser.dom.driver_errors import is_closed  # noqa: PLC0415
 
     return isinstance(error, TimeoutError) or (isinstance(error, PlaywrightError) and is_closed(error))
+
+
+logger = logging.getLogger(__name__)
+
+
+class Browsers:
+    """The browsers of one server, or of one session that stands alone."""
+
+    def __init__(self, settings: Settings, *, remote: bool = False) -> None:
+        """Nothing is started yet; `remote` says that the clients are on other machines."""
+        self._settings = settings
+        self._remote = remote
+        restricts = any(one.egress.restricts(remote=remote) for one in settings.variants)
+        self.egress = _egress_proxy(settings) if restricts else None
+        """The proxy that the browsers connect through, where they may not connect everywhere."""
+        self._launcher = Launcher(browser_settings(settings), self.egress)
+        self.pool = ContextPool(settings, self._launcher)
+
+    def admit(self, settings: Settings) -> "ProxySession | None":
+        """What lets a session with these settings through the proxy, where there is one."""
+        return self.egress.admit(settings.egress, remote=self._remote) if self.egress else None
+
+    async def start(self) -> None:
+        """Start Playwright's driver and see to it that there is a browser.
+
+        Raises:
+            BrowserNotFound: there is none.
+        """
+        if self._settings.browser.starts_browser:
+            find_browser(self._settings.browser)
+        await self._launcher.driver()
+
+    async def close(self) -> None:
+        """Close the browsers and the driver; a browser that others started goes on."""
+        self.pool.closed = True
+        await finish(self._close())
+
+    async def _close(self) -> None:
+        try:
+            await self.pool.close()
+        finally:
+            await self._launcher.close()
+            if self.egress is not None:
+                await self.egress.close()
+
+
+def _egress_proxy(settings: Settings) -> "EgressProxy | None":
+    if not settings.browser.starts_browser:
+        # Asked for on purpose, it is refused at the start.
+        logger.warning(
+            "Where the browser connects to is not restricted: it is not started here. "
+            "Its pages can reach the network that it runs in."
+        )
+        return None
+    # Imported late: over stdio most servers restrict nothing.
+    from mcp_browser.browser.egress.proxy import EgressProxy  # noqa: PLC0415
+
+    return EgressProxy(settings.browser.proxy)

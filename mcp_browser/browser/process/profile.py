@@ -28,7 +28,7 @@ else:
 OWN_LOCK = ".mcp-browser.lock"
 CHROMIUM_LOCK = "SingletonLock"
 CHROMIUM_FILES = (CHROMIUM_LOCK, "SingletonSocket", "SingletonCookie")
-PATIENCE = 5.0
+ENDING_SECONDS = 5.0
 """How long a browser whose server has gone may take to end, seconds."""
 
 
@@ -92,7 +92,7 @@ class ProfileLock:
             ProfileInUse: a living process holds it.
             BrowserUnavailable: the folder cannot be written.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + ENDING_SECONDS
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = (self.folder / OWN_LOCK).open("a+", encoding="utf-8")

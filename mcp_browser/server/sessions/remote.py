@@ -13,14 +13,12 @@ from weakref import WeakValueDictionary
 from mcp.server.context import ServerRequestContext
 
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import begin, finish
-from mcp_browser.browser.fair_semaphore import FairSemaphore, SessionLock
-from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact
-from mcp_browser.browser.files.disk import ClientDisk
+from mcp_browser.browser.concurrency import FairSemaphore, SessionLock, begin, finish
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
 from mcp_browser.browser.files.filenames import safe_name
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_limits import SessionLimits
+from mcp_browser.browser.session_services import SessionLimits
 from mcp_browser.errors import BrowserUnavailable, LimitReached, NotFound, UnknownSession
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf
 from mcp_browser.server.sessions.profiles import NamedProfile, Profiles

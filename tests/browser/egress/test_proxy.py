@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from mcp_browser.browser.egress.dialing import NameCache
-from mcp_browser.browser.egress.policy import EgressPass
+from mcp_browser.browser.egress.policy import ProxySession
 from mcp_browser.browser.egress.proxy import EgressProxy
 from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import EgressSettings
@@ -20,12 +20,12 @@ from tests.support.site import Site
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-proxies: WeakKeyDictionary[EgressPass, EgressProxy] = WeakKeyDictionary()
+proxies: WeakKeyDictionary[ProxySession, EgressProxy] = WeakKeyDictionary()
 """The proxy that each pass is for."""
 
 
 @asynccontextmanager
-async def proxy_of(upstream: str | None = None, **settings: object) -> AsyncGenerator[EgressPass]:
+async def proxy_of(upstream: str | None = None, **settings: object) -> AsyncGenerator[ProxySession]:
     """A proxy that listens, and a pass for it with these settings."""
     proxy = EgressProxy(upstream)
     await proxy.browser_proxy()
@@ -37,7 +37,7 @@ async def proxy_of(upstream: str | None = None, **settings: object) -> AsyncGene
         await proxy.close()
 
 
-async def ask(admitted: EgressPass, *requests: str, header: bytes | None = None) -> bytes:
+async def ask(admitted: ProxySession, *requests: str, header: bytes | None = None) -> bytes:
     """What comes back on one connection until it ends, or until nothing more can come."""
     reader, writer = await asyncio.open_connection("127.0.0.1", proxies[admitted].port)
     said = (admitted.header if header is None else header).decode()

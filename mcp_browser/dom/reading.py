@@ -1,15 +1,20 @@
 """Observations: the lines of all frames as one snapshot, and what has changed since the last one."""
 
 import asyncio
+import contextlib
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_browser.dom.deadlines import within
-from mcp_browser.dom.frame_tree import (
+from playwright.async_api import Page
+
+from mcp_browser.dom.deadlines import extra_seconds, within
+from mcp_browser.dom.frames import (
+    MOST_NESTED_FRAMES,
     NOTHING,
     QUIET,
+    Frames,
     FrameState,
     Placing,
     Reading,
@@ -19,33 +24,157 @@ from mcp_browser.dom.frame_tree import (
     known,
     lines_told,
     part_of,
+    settled,
     shown_lines,
+    state_of,
 )
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Frames
-from mcp_browser.dom.models import DomChange, DomChanges, DomLook, DomNode, DomSnapshot, Gap, Scroll
-from mcp_browser.dom.omissions import Omissions
-from mcp_browser.dom.references import ID, KIND, NAME, ROLE, References
-from mcp_browser.dom.repeated_regions import Repeated, SeenParts, parts_of, repeated_parts, seen_line
-from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import InvalidArguments
+from mcp_browser.dom.models import (
+    DomChange,
+    DomChanges,
+    DomLook,
+    DomNode,
+    DomSnapshot,
+    Gap,
+    Scroll,
+    SettleState,
+)
+from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, parts_of, repeated_parts, seen_line
+from mcp_browser.dom.references import ID, KIND, NAME, ROLE, ElementRef, References
+from mcp_browser.dom.sent_secrets import SentSecrets, Tell
+from mcp_browser.dom.worlds import FrameGone, reading_of
+from mcp_browser.errors import InvalidArguments, StaleElement
+from mcp_browser.privacy.addresses import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
+SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
 MEETINGS = 2  # A frame that was lost is met anew once
-AS_BEFORE = "as before"  # What a part says that is as on the page before, links' indexes included
 
 
 class PageReader:
-    """Reads the frames of one page, and remembers which reading was told last."""
+    """Reads the page of one tab, all frames included, and remembers which reading was told last.
 
-    def __init__(self, frames: Frames, references: References, *, changes_budget: int) -> None:
-        """Read `frames`, with indexes from `references`; changes get `changes_budget` tokens."""
-        self._frames = frames
-        self._references = references
+    Nothing here, and in what derives from it, may be called twice at the same time.
+    """
+
+    def __init__(  # noqa: PLR0913 (what the page of a tab is read by)
+        self,
+        page: Page,
+        *,
+        channel: str,
+        budget: int,
+        changes_budget: int,
+        sent: Tell | None = None,
+        addresses: SessionAddresses | None = None,
+    ) -> None:
+        """Serve a page.
+
+        Args:
+            page: Playwright's page.
+            channel: the random name that the hook in the page's own world was given; "" for none.
+            budget: longest snapshot, in tokens.
+            changes_budget: longest account of changes, in tokens.
+            sent: called with what a form wrote of a secret field into an address, as it stands there.
+            addresses: redacts those in lines.
+        """
+        self._page = page
+        self._budget = budget
+        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
+        self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
         self._seen = SeenParts()
         self._seen_next = SeenParts()
+        self._searched = -SEARCH_SECONDS
+        self.title: str | None = None  # As it was read last; who has reported it sets None
+        self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
+        self.resolve = self._references.__getitem__
+        """What an index stands for, without asking the page; raises NotFound: it was never given."""
 
-    async def observe(  # noqa: PLR0913 (one keyword for each part of what is wished for)
+    async def snapshot(
+        self,
+        *,
+        region: int | None = None,
+        part: int = 1,
+        budget: int | None = None,
+        folded: bool = True,
+    ) -> DomSnapshot:
+        """The page, or what is in one element, cut to a budget; of the page it remembers that it was told.
+
+        Args:
+            region: index of the element to look into.
+            part: 1 for what is in and near the view, 2 for what comes next, and so on.
+            budget: longest snapshot in tokens, instead of the one in force.
+            folded: shorten long lists, save the one that is looked into.
+
+        Raises:
+            InvalidArguments: there is no such part.
+            StaleElement: the region is gone.
+        """
+        budget = budget or self._budget
+        if region is not None:
+            ref = self.resolve(region)
+            answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
+            frame = FrameState(world=ref.world, read=known(answer))
+            return self._as_snapshot(Reading(frame, answer), budget, part)
+        self._confirm()
+        reading = await self._observe(whole=True, room=budget * part, folded=folded)
+        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
+        self._confirm()
+        return self._as_snapshot(reading, budget, part)
+
+    async def changes(self) -> DomChanges | DomSnapshot:
+        """What became of the page since it was last told; the snapshot where it is new or that is shorter."""
+        _, told = await self.settle_and_changes(limit=0)
+        return told
+
+    async def settle_and_changes(
+        self, *, limit: float, again: bool = False, came: bool = False
+    ) -> tuple[SettleState, DomChanges | DomSnapshot]:
+        """Wait for the page to come to rest, then tell what has changed, in one evaluation a frame.
+
+        Args:
+            limit: longest wait in seconds; 0 for none.
+            again: what the last call gave was thrown away, so compare with what was told before it.
+            came: scripts or answers have come meanwhile, which take the page a moment to draw.
+        """
+        if not again:
+            self._confirm()
+        # A search that has just been made has read all there is to tell.
+        searched = limit == 0 and time.monotonic() - self._searched < SEARCH_SECONDS
+        self._searched = -SEARCH_SECONDS
+        reading = await self._observe(
+            whole=False, room=self._budget, settle=limit, came=came, searched=searched
+        )
+        self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
+        state = settled(reading)
+        changes = None if "lines" in reading.answer else self._as_changes(reading)
+        if changes is not None:
+            return state, changes
+        if any("lines" not in inner.answer for inner in all_readings(reading)):
+            reading = await self._observe(whole=True, room=self._budget)
+        return state, self._as_snapshot(reading, self._budget, 1, familiar=True)
+
+    @property
+    def deadline(self) -> float:
+        """How much longer than others the page may take to answer, because it is large, seconds."""
+        return max((extra_seconds(frame.world.elements) for frame, _ in self._frames.known()), default=0.0)
+
+    @property
+    def reading(self) -> str:
+        """What is being read at this moment, in words; empty where it is the page that is busy."""
+        elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
+        return reading_of(elements) if elements else ""
+
+    async def settle(self, *, limit: float) -> SettleState:
+        """Wait until the page has done what the last input started, `limit` seconds at most.
+
+        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
+        """
+        main = await self._frames.main()
+        return state_of(await main.world.run("settle", limit * 1000))
+
+    # -- readings of all frames
+
+    async def _observe(  # noqa: PLR0913 (one keyword for each part of what is wished for)
         self,
         *,
         whole: bool,
@@ -160,7 +289,7 @@ class PageReader:
             return {**await frame.world.run("observe", wish), "state": answer.get("state", QUIET)}
         return answer
 
-    def confirm(self) -> None:
+    def _confirm(self) -> None:
         """What was last read has been told."""
         self._seen = self._seen_next
         # Frames come before those within them, which are counted first.
@@ -177,7 +306,9 @@ class PageReader:
                 if owner in frame.told.stands
             }
 
-    def as_snapshot(self, reading: Reading, budget: int, part: int, *, familiar: bool = False) -> DomSnapshot:
+    def _as_snapshot(
+        self, reading: Reading, budget: int, part: int, *, familiar: bool = False
+    ) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
         With `familiar`, what is as on the page told before this one is told in short. Where it does not
@@ -207,7 +338,8 @@ class PageReader:
             gaps += rest.leave_out(item.place, at=len(told))
             rest.skip_to(item.place + node.lines)
             if item.place in same.heads:
-                told.append(node.model_copy(update={"states": (*node.states, AS_BEFORE)}))
+                # Links keep their indexes, too.
+                told.append(node.model_copy(update={"states": (*node.states, "as before")}))
             elif item.place not in same.untold:
                 told.append(node)
         gaps += rest.leave_out(reading.total, at=len(told))
@@ -252,7 +384,7 @@ class PageReader:
         )
         return SeenParts(reading.answer["doc"], url, parts)
 
-    def as_changes(self, reading: Reading) -> DomChanges | None:
+    def _as_changes(self, reading: Reading) -> DomChanges | None:
         """The changes of all frames; None where they cannot be told and the snapshot has to be."""
         changes: list[DomChange] = []
         omitted = 0
@@ -342,3 +474,27 @@ class PageReader:
         if within is None or not within.silent:
             return node
         return node.model_copy(update={"states": (*node.states, "not answering")})
+
+    async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
+        """Ask about an element; the answer is sure to be about that very one."""
+        try:
+            answer = await ref.world.run("ofDocument", ref.document, method, args)
+        except FrameGone as error:
+            raise await self._stale(ref) from error
+        if answer.get("problem") == "stale":
+            raise await self._stale(ref)
+        return answer
+
+    async def _stale(self, ref: ElementRef) -> StaleElement:
+        """The error for an element that is gone; it names what is most like it now."""
+        nearest: DomNode | None = None
+        best = 0
+        with contextlib.suppress(FrameGone):
+            async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
+                if answer["node"] is not None and answer["score"] > best:
+                    best = answer["score"]
+                    nearest = self._references.shown(answer["node"], frame.world, answer["doc"])
+        hint = "Look with get_state what is there now."
+        if nearest is not None:
+            hint = f"The nearest match now is {nearest.model_copy(update={'depth': 0})}."
+        return StaleElement(f"The element {ref.node} is gone from the page.", hint=hint)

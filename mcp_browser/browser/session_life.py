@@ -1,0 +1,488 @@
+"""The life of a session: its context is opened, mended where something of it is lost, and given back."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.files.artifacts import Artifacts
+from mcp_browser.browser.files.downloads import Downloads
+from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
+from mcp_browser.browser.process.pool import Browsers, ContextPool, Ended
+from mcp_browser.browser.session_plugins import RECORDING, START_STATE, SessionPlugins
+from mcp_browser.browser.session_services import SessionLimits, SessionServices
+from mcp_browser.browser.settling import ActionScope, Settler
+from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tabs import CLOSING_SECONDS, LostTabs, Tabs
+from mcp_browser.browser.takeover import Takeover
+from mcp_browser.dom.models import DomChanges, DomSnapshot
+from mcp_browser.dom.scripts import hook_script
+from mcp_browser.errors import (
+    ActionError,
+    BrowserUnavailable,
+)
+from mcp_browser.privacy.addresses import SessionAddresses
+from mcp_browser.privacy.hiding import Hidden
+from mcp_browser.settings import Settings
+from mcp_browser.text import cut_address
+
+if TYPE_CHECKING:
+    from mcp_browser.browser.egress.proxy import ProxySession
+    from mcp_browser.dom.models import Size
+
+
+MOST_NOTICES = 50
+"""How many different sentences one result tells beside what is bounded already."""
+
+
+class ObservationBuilder:
+    """Remembers what a session has told and what there is still to tell."""
+
+    def __init__(self, tabs: Tabs, plugins: SessionPlugins, egress: "ProxySession | None" = None) -> None:
+        self._egress = egress
+        self._tabs = tabs
+        self._plugins = plugins
+        self._notices: dict[str, None] = {}
+        self._left_out = 0
+        self._told_dialogs: dict[int, DialogInfo] = {}
+        self._told_tabs: tuple[int, ...] = ()
+
+    def notice(self, text: str) -> None:
+        """Tell a sentence with the next result; there is an end to what pages give reason for."""
+        if text in self._notices or len(self._notices) < MOST_NOTICES:
+            self._notices[text] = None
+        else:
+            self._left_out += 1
+
+    def withdraw(self, text: str) -> None:
+        """Do not tell a sentence that was told in another way."""
+        self._notices.pop(text, None)
+
+    def know_tabs(self) -> None:
+        """Take the tabs that there are as known: a new browser's are not news."""
+        self._told_tabs = tuple(self._tabs.all)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The sentences that have not been told yet; they count as told now."""
+        current = self._tabs.current
+        notices, self._notices = list(self._notices), {}
+        if self._left_out:
+            notices.append(f"{self._left_out:,} more notices are left out.")
+            self._left_out = 0
+        for tab in self._tabs.all.values():
+            dialog = tab.dialog if tab is not current and tab.held else None
+            if dialog is not None and dialog != self._told_dialogs.get(tab.id):
+                self._told_dialogs[tab.id] = dialog
+                notices.append(
+                    f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
+                )
+            if tab.console.news and (complaint := tab.console.take()):
+                notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+        notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]
+        if self._egress is not None:
+            notices += self._egress.notices()
+        return tuple(dict.fromkeys(notices))
+
+    async def observation(self, tab: Tab, part: DomSnapshot | DomChanges | None) -> Observation:
+        """What the session looks like now, with what was read of its current tab."""
+        told = tuple(self._tabs.all)
+        several = len(told) > 1 or told != self._told_tabs
+        self._told_tabs = told
+        if isinstance(part, DomSnapshot):
+            part = part.model_copy(update={"status": tab.status})
+        read, tab.dom.title = tab.dom.title, None
+        if read is not None:
+            tab.title = read
+        if asked := [
+            other
+            for other in self._tabs.all.values()
+            if (several or other is tab) and (other is not tab or read is None)
+        ]:
+            await asyncio.gather(*(other.refresh_title() for other in asked))
+        infos = [
+            TabInfo(
+                id=other.id,
+                url=other.url,
+                title=other.title,
+                current=other is tab,
+                lent=self._tabs.is_lent(other),
+            )
+            for other in (self._tabs.all.values() if several else ())
+        ]
+        return Observation(
+            url=tab.url,
+            title=tab.title,
+            snapshot=part if isinstance(part, DomSnapshot) else None,
+            changes=part if isinstance(part, DomChanges) else None,
+            tabs=tuple(infos),
+            dialog=tab.dialog if tab.held else None,
+            notices=self.take_notices(),
+        )
+
+
+class State(Enum):
+    """Where a session is in its life. One that loses its browser is NEW again; nothing follows CLOSED."""
+
+    NEW = "new"
+    OPENING = "opening"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class SessionLife:
+    """A session from its making to its end: the parts that it has, its browser context, its tabs."""
+
+    def __init__(  # noqa: PLR0913 (what a session is made of)
+        self,
+        settings: Settings | None = None,
+        pool: ContextPool | None = None,
+        *,
+        isolated: bool | None = None,
+        remote: bool = False,
+        context_options: Mapping[str, Any] | None = None,
+        limits: SessionLimits | None = None,
+        egress: "ProxySession | None" = None,
+        on_close: Callable[[Any], None] = lambda _: None,
+    ) -> None:
+        """A session that is not open yet.
+
+        Args:
+            settings: the settings in force; by default those that nothing was said about.
+            pool: lends it its context, and another one when that is lost; by default one of its own.
+            isolated: it has a clean context of its own, deleted at its end; else the profile's. By default
+                it has, unless the settings name a profile or a browser that runs already.
+            remote: its client is on another machine.
+            context_options: keyword arguments for Playwright's `new_context` that go before the settings'.
+            limits: what it has to share with others; by default nothing.
+            egress: what lets its browser through the egress proxy, where there is one.
+            on_close: called once it has given back all that it had.
+        """
+        self._settings = settings = settings or Settings()
+        self._own_browsers: Browsers | None = None
+        if pool is None:
+            self._own_browsers = Browsers(settings)
+            pool, egress = self._own_browsers.pool, self._own_browsers.admit(settings)
+        if isolated is None:
+            isolated = settings.browser.profile is None and not settings.browser.runs_already
+        self.id = secrets.token_hex(8)
+        limits = limits or SessionLimits()
+        self.lock = limits.lock
+        self.isolated = isolated
+        self.egress = egress
+        self.context_options = dict(context_options or {})
+        self.hidden = Hidden()  # Values that nothing may show, by the names that stand for them
+        self.shown_picture: Size | None = None  # Of the picture of the view that was shown last, pixels
+        self._pool = pool
+        self._on_close = on_close
+        self.acted_at = 0.0
+        """When the latest action began that does more than to read, seconds since 1970."""
+        self._state = State.NEW
+        self.closed = False  # Whether it has been closed for good
+        self._context: BrowserContext | None = None
+        self._lease = contextlib.AsyncExitStack()
+        self._releasing: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self.artifacts = Artifacts(
+            self._settings.files,
+            self.notice,
+            remote=remote,
+            replica=self._settings.server.replica,
+            output_dir=limits.output_dir,
+            disk=limits.disk,
+            hidden=self.hidden,
+        )
+        self.incoming = Downloads(self.artifacts, self.notice, self._settings.files)  # Files that pages give
+        self.holds_requests = False
+        """Whether requests are held back to be answered from here, so that news of them comes later."""
+        self._plugins = SessionPlugins(self, (*self._settings.tools.tools, *_standing(self._settings)))
+        self._lost_tabs = LostTabs()
+        # Redacts the addresses in results, and restores those that are given back.
+        self.addresses = SessionAddresses(show=self._settings.observation.show_secrets)
+        self.services = SessionServices(
+            settings=self._settings,
+            channel=f"x{secrets.token_hex(12)}",
+            downloads=self.incoming,
+            plugins=self._plugins,
+            hidden=self.hidden,
+            addresses=self.addresses,
+            limits=limits,
+            notice=self.notice,
+            egress=egress,
+        )
+        self.hide = self.services.hide
+        self.redactor = self.services.redactor
+        self._tabs = Tabs(self, self.services, self._plugins, self._lost_tabs)
+        self.tabs = self._tabs.all
+        self._settler = Settler(self, self._tabs, self.services)
+        self.tab_switched = self._tabs.switched  # Wakes when another tab has become the current one
+        self.takeover = Takeover(self, longest_wait=self._settings.limits.takeover_wait)
+        self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
+        self._reopened: set[int] = set()
+        self._shown_url = ""  # The last address that was found to be allowed
+        self._was_open = False
+
+    # -- what there is
+
+    @property
+    def context(self) -> BrowserContext:
+        """Playwright's context.
+
+        Raises:
+            BrowserUnavailable: the session is not open.
+        """
+        if self._context is None:
+            raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+        return self._context
+
+    @property
+    def open_context(self) -> BrowserContext | None:
+        """Playwright's context, or None while the session is not open."""
+        return self._context
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def tab_in_use(self) -> Tab | None:
+        """The current tab, or None once the browser has ended."""
+        return self._tabs.current if self._context is not None else None
+
+    @property
+    def openings(self) -> asyncio.Semaphore:
+        """A turn at opening a session or a tab, among all sessions."""
+        return self._pool.openings
+
+    @property
+    def limits(self) -> SessionLimits:
+        """What it has to share with others."""
+        return self.services.limits
+
+    @limits.setter
+    def limits(self, limits: SessionLimits) -> None:
+        self.services.limits = limits
+
+    # -- opening and closing
+
+    def notice(self, text: str) -> None:
+        """Tell a sentence with the next result."""
+        self._observations.notice(text)
+
+    def handed_back(self, told: str, *, moved: bool) -> None:
+        """A person has handed the browser back; `moved`: another page is there than the last result told."""
+        if told:
+            self.notice(told)
+        if moved:
+            self._lost_tabs.moved = told
+        self.acted_at = time.time()
+
+    async def rest(self, why: str) -> None:
+        """Give the browser back with its pages; the next call opens another one, and is told `why`."""
+        async with self.lock:
+            context, self._context = self._context, None
+            if context is None or self._state is not State.OPEN:
+                self._context = context
+                return
+            await self._plugins.leaving()
+            self._state = State.NEW
+            self._tabs.lose()
+            self._was_open = False
+            await self._give_back()
+            self.notice(why)
+
+    async def close(self) -> None:
+        """Close the session and what belongs to it; a browser that was running before it goes on.
+
+        An opening under way is broken off. Returns once everything has been given back.
+        """
+        if self._closing is None:
+            self._state, self.closed = State.CLOSED, True
+            self._closing = begin(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
+        # Each step is taken whatever becomes of the others; the last one is first.
+        async with contextlib.AsyncExitStack() as steps:
+            if self._own_browsers is not None:
+                steps.push_async_callback(self._own_browsers.close)
+            steps.callback(self._on_close, self)
+            if self.egress is not None:
+                steps.callback(self.egress.end)
+            # Until the context is closed a download may begin, and make a folder for itself.
+            steps.push_async_callback(self.artifacts.close)
+            steps.push_async_callback(self._give_back)
+            steps.push_async_callback(self._plugins.closed)
+            steps.callback(self._tabs.stop)
+            steps.callback(self.takeover.close)
+            steps.push_async_callback(self.incoming.close)
+
+    async def _bring_up(self) -> None:
+        try:
+            if self._context is not None and self._tabs.current is not None and self._tabs.current.closed:
+                # Whether it closed alone or with its browser is known by then.
+                await asyncio.sleep(CLOSING_SECONDS)
+            await self._open_and_mend()
+            await self._tabs.attached()
+        except asyncio.CancelledError:
+            if self.closed:
+                raise _closed() from None
+            raise
+
+    async def _open(self) -> None:
+        await self._give_back()
+        self._state = State.OPENING
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                lent = self._pool.lease(
+                    isolated=self.isolated,
+                    options=self.context_options,
+                    on_end=self._on_context_end,
+                    egress=self.egress,
+                    tenant=self.limits.tenant,
+                )
+                lease = await stack.enter_async_context(lent)
+                context = self._context = lease.context
+                if lease.joined and self.limits.clipboard is None:
+                    # The browser's own one is that of whoever was there first.
+                    self.limits = replace(self.limits, clipboard=Clipboard())
+                with contextlib.suppress(PlaywrightError):
+                    await context.add_init_script(hook_script(self.services.channel))
+                    if self.limits.clipboard is not None:
+                        await self.limits.clipboard.follow(context)
+                await self._plugins.opened(context)
+                self._tabs.lent = lease.lent
+                await self._tabs.follow(context)
+                if self._state is not State.OPENING or self._context is not context:
+                    raise self._why_ended()
+                self._state = State.OPEN
+                self._lease = stack.pop_all()
+        finally:
+            if self._state is not State.OPEN:
+                self._context = None
+                self._tabs.lose()
+            if self._state is State.OPENING:
+                self._state = State.NEW
+        self._observations.know_tabs()
+        if lease.notice:
+            self.notice(lease.notice)
+        if self._was_open:
+            browser = self._settings.browser
+            by_connection = not browser.starts_browser
+            self.notice(self._lost_tabs.take(connection=by_connection, isolated=self.isolated))
+        self._was_open = True
+
+    async def _give_back(self) -> None:
+        """Give the context back, or wait until one that has ended is."""
+        self._context = None
+        lease, self._lease = self._lease, contextlib.AsyncExitStack()
+        await lease.aclose()
+        if self._releasing is not None:
+            await asyncio.wait({self._releasing})
+
+    async def _open_and_mend(self) -> None:
+        """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
+        for is_last in (False, True):
+            if self._context is None:
+                # Whole sessions take turns: with one step of all of them after another, each would wait for
+                # the last.
+                async with self.openings:
+                    await self._open()
+            try:
+                await self._mend()
+            except BrowserUnavailable:
+                context = self._context
+                browser = context.browser if context is not None else None
+                lives = context is not None and (browser is None or browser.is_connected())
+                if is_last or lives:
+                    raise
+                self._drop_context()
+            else:
+                return
+
+    async def _mend(self) -> None:
+        """Open crashed tabs again, and see to it that there is a current tab."""
+        while crashed := [tab for tab in self.tabs.values() if tab.crashed]:
+            for tab in crashed:
+                await self._open_again(tab)
+        await self._tabs.settle_on_one()
+
+    async def _open_again(self, tab: Tab) -> None:
+        """Put a fresh tab in place of one that has crashed; an empty one where that was such a tab itself."""
+        url = tab.url
+        fresh = await self._tabs.open(opener=tab.opener)
+        was_current = tab is self._tabs.current
+        if was_current:
+            self._tabs.switch_to(fresh)
+        await self._tabs.close(tab)
+        text = f"Tab {tab.id} ({cut_address(url)}) had crashed and was opened again as tab {fresh.id}."
+        again = tab.id in self._reopened
+        if again:
+            text = f"Tab {tab.id} ({cut_address(url)}) has crashed again; tab {fresh.id} is empty."
+        if was_current:
+            self._lost_tabs.moved = text
+        self.notice(text)
+        if not again:
+            self._reopened.add(fresh.id)
+            with contextlib.suppress(ActionError):
+                await fresh.goto(url)
+
+    def _drop_context(self, what: Ended = "browser") -> None:
+        """Forget a browser that has ended, and give it back; remember what was lost with it."""
+        if self._context is None:
+            return
+        self._context = None
+        self._lost_tabs.browser_ended(self.tabs.values(), self._tabs.current, what)
+        self._tabs.lose()
+        if self._state is State.OPEN:
+            self._state = State.NEW
+            lease, self._lease = self._lease, contextlib.AsyncExitStack()
+            self._releasing = begin(lease.aclose())
+
+    def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
+        if context is self._context and not self.closed:
+            self._drop_context(what)
+
+    def _ended(self) -> BrowserUnavailable | None:
+        return self._why_ended() if self._context is None else None
+
+    def _why_ended(self) -> BrowserUnavailable:
+        """The error of an action whose browser has ended."""
+        if self.closed:
+            return _closed()
+        again = "starts it" if self._settings.browser.starts_browser else "connects"
+        hint = f"The next call {again} again: open the page with go_to_url."
+        return BrowserUnavailable(self._lost_tabs.describe(), hint=hint)
+
+    async def ended_before(self, scope: ActionScope) -> bool:
+        """Whether the browser had ended before it answered anything to this action."""
+        if scope.tab.answered or scope.tab.crashed:
+            return False
+        if self._context is not None:
+            # The news may be on its way.
+            await asyncio.sleep(CLOSING_SECONDS)
+        return self._context is None and not self.closed
+
+
+def _standing(settings: Settings) -> Iterator[str]:
+    """What the settings want of a session from its start, beside its tools."""
+    if settings.browser.prepares_pages:
+        yield START_STATE
+    if settings.recording.record != "none":
+        yield RECORDING
+
+
+def _closed() -> BrowserUnavailable:
+    return BrowserUnavailable("The session is closed.", hint="Start a new one.")

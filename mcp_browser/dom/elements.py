@@ -1,0 +1,381 @@
+"""The elements of one page: described, made ready for input, and asked."""
+
+import contextlib
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from mimetypes import guess_type
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Literal
+
+from playwright.async_api import CDPSession, ElementHandle, Page
+from playwright.async_api import Error as PlaywrightError
+from pydantic import JsonValue
+
+from mcp_browser.dom.cdp import send
+from mcp_browser.dom.frames import (
+    MOST_NESTED_FRAMES,
+    FrameState,
+)
+from mcp_browser.dom.identities import Identities
+from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
+from mcp_browser.dom.models import (
+    DomNode,
+    PointHit,
+    ReadyElement,
+    WindowState,
+)
+from mcp_browser.dom.reading import PageReader
+from mcp_browser.dom.references import ID
+from mcp_browser.dom.worlds import (
+    FrameGone,
+    World,
+    answers,
+    break_off,
+)
+from mcp_browser.errors import NotActionable
+
+Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
+
+_TAKES = {
+    "fill": "be typed into",
+    "select": "be chosen from",
+    "check": "be checked",
+    "upload": "take files",
+    "drag": "be dragged",
+    "hover": "be hovered over",
+    "click": "be clicked",
+    "read": "be read",
+}
+
+_PROBLEMS = {
+    "disabled": ("is disabled.", "Something else may have to be done first to enable it."),
+    "readonly": ("is read-only.", "It may be set by another control beside it."),
+    "inert": ("is inert: the page has switched this part off.", "Close the dialog."),
+    "no-size": ("has no size, so nothing of it can be seen or hit.", "Look with get_state what is shown."),
+    "moving": ("does not stop moving.", "Wait with wait_for, then try again."),
+    "no-pointer": (
+        "lets the mouse through (pointer-events: none).",
+        "It may be disabled; look with get_state what else there is.",
+    ),
+    "clipped": (
+        "is cut off by the box it is in, so no point of it can be hit.",
+        "Scroll inside that box with scroll and this index.",
+    ),
+    "off-screen": (
+        "lies outside of what scrolling can reach.",
+        "A menu or panel may have to be opened first.",
+    ),
+    "not-editable": (
+        "is not a text field.",
+        "For other controls there are click_element, select_option and set_checked.",
+    ),
+    "option": ("is an option of a native select.", "Use select_option on the select."),
+    "not-file": ("is not a file input.", "Give the index of the file input or its button."),
+}
+
+
+class PageElements(PageReader):
+    """The elements of one page by their indexes, by points of the view, and by the keyboard's focus."""
+
+    def __init__(self, page: Page, **options: Any) -> None:
+        """Serve a page, as `PageReader` does."""
+        super().__init__(page, **options)
+        self.identities = Identities(self._frames, self._references, self._ask)
+        self.targets = TargetReader(self._frames, self._ask)
+        self.keys = KeyHolder(self._frames)
+
+    async def describe(self, index: int) -> DomNode:
+        """An element as it is now.
+
+        Raises:
+            StaleElement: it is gone; the message names the nearest match.
+            NotFound: the index was never given.
+        """
+        ref = self.resolve(index)
+        answer = await self._ask(ref, "describe", ref.id)
+        return self._references.shown(answer["node"], ref.world, ref.document)
+
+    async def ready(self, index: int, *, for_: Purpose, force: bool = False) -> ReadyElement:
+        """Make an element ready for an action: in view, at rest, enabled, reached by the mouse.
+
+        What may pass is waited for, a second at most.
+
+        Args:
+            index: the element.
+            for_: what is to be done with it.
+            force: act on it whatever covers or disables it.
+
+        Raises:
+            StaleElement: it is gone; the message names the nearest match.
+            NotActionable: it cannot take the action; the message says why.
+            NotFound: the index was never given.
+        """
+        ref = self.resolve(index)
+        answer = await self._ask(ref, "ready", ref.id, for_, force)
+        node = self._references.shown(answer["node"], ref.world, ref.document)
+        if "problem" in answer:
+            raise self._refusal(node, answer, for_, ref.world, ref.document)
+        x, y = answer["x"], answer["y"]
+        if not ref.world.is_main:
+            x, y = await self._in_page(ref.world, x, y, node, for_)
+        return ReadyElement(
+            node=node,
+            tag=answer["tag"],
+            type=answer["type"],
+            kind=answer["kind"],
+            x=x,
+            y=y,
+            width=answer["width"],
+            height=answer["height"],
+            checked=answer["checked"],
+            multiple=answer["multiple"],
+            secret=answer["secret"],
+            focused=answer["focused"],
+            reached=answer.get("reached", True),
+        )
+
+    async def call(self, index: int, function: str, *args: JsonValue) -> Any:
+        """Run a helper of the page script on an element: focus, setValue, selectText, options, text, …
+
+        Raises:
+            StaleElement: the element is gone.
+        """
+        ref = self.resolve(index)
+        answer = await self._ask(ref, "call", ref.id, function, args)
+        value = answer["value"]
+        if function == "options":
+            for option in value:
+                if "id" in option:
+                    option["index"] = self._references.index(option.pop("id"), ref.world, ref.document)
+        return value
+
+    async def window(self) -> WindowState:
+        """Return the size of the view and whether it is shown."""
+        return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
+
+    async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
+        """Return an element's object in the page's own world and the CDP session of its frame.
+
+        Args:
+            index: the element; None for no object, and the session of the main frame.
+
+        Raises:
+            StaleElement: it is gone.
+        """
+        if index is None:
+            return (await self._frames.main()).world.session, None
+        ref = self.resolve(index)
+        await self._ask(ref, "describe", ref.id)
+        try:
+            return ref.world.session, await ref.world.object_in_page(ref.id)
+        except (KeyError, PlaywrightError) as error:
+            raise await self._stale(ref) from error
+
+    async def set_files(self, index: int, paths: Sequence[Path], *, by_content: bool) -> None:
+        """Give files to a file input; `by_content` where the browser cannot read the paths itself.
+
+        Raises:
+            StaleElement: it is gone.
+        """
+        ref = self.resolve(index)
+        target = (await self._ask(ref, "ready", ref.id, "upload", False)).get("target", ref.id)
+        if by_content:
+            files = [
+                (path.name, guess_type(path.name)[0] or "", b64encode(path.read_bytes()).decode())
+                for path in paths
+            ]
+            await self._ask(ref, "call", target, "setFiles", [files])
+            return
+        try:
+            found = await ref.world.object(target)
+            files = [str(path) for path in paths]
+            await send(ref.world.session, "DOM.setFileInputFiles", objectId=found, files=files)
+        except (KeyError, PlaywrightError) as error:
+            raise await self._stale(ref) from error
+
+    async def nodes_of(self, handles: Sequence[ElementHandle]) -> list[DomNode | None]:
+        """Return the nodes, with indexes, of elements that Playwright has found; None for one that is gone.
+
+        Playwright dispatches an event of a random name to each, which the page script listens for. A page
+        that interferes has another of its own elements returned, described as what that is.
+        """
+        name = token_hex(12)
+        worlds = [frame.world async for frame, _ in self._frames.each("listenFor", name, len(handles))]
+        nodes: list[DomNode | None] = [None] * len(handles)
+        for number, handle in enumerate(handles):
+            await handle.dispatch_event(f"{name}{number}")
+        for world in worlds:
+            with contextlib.suppress(FrameGone):
+                answer = await world.run("heard")
+                for number, line in answer["found"]:
+                    nodes[number] = self._references.shown(line, world, answer["doc"])
+        return nodes
+
+    async def at_point(self, x: float, y: float) -> PointHit | None:
+        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
+
+        None where nothing is.
+        """
+        frame = await self._frames.main()
+        hit: PointHit | None = None
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("atPoint", x, y)
+            if answer["node"] is None:
+                return hit
+            node = self._references.shown(answer["node"], frame.world, answer["doc"])
+            hit = PointHit(node=node, actable=answer["actable"])
+            inner = await self._within(frame, answer)
+            if inner is None:
+                return hit
+            origin = await frame.world.run("framePoint", answer["node"][ID], 0, 0, "read")
+            x, y = (x - origin["x"]) / origin["scale"], (y - origin["y"]) / origin["scale"]
+            frame = inner
+        return hit
+
+    async def focused(self) -> DomNode | None:
+        """The element that has the keyboard, in frames too; None where none has."""
+        frame = await self._frames.main()
+        node: DomNode | None = None
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("focused")
+            if answer["node"] is None:
+                return node
+            node = self._references.shown(answer["node"], frame.world, answer["doc"])
+            inner = await self._within(frame, answer)
+            if inner is None:
+                return node
+            frame = inner
+        return node
+
+    async def typed_at(self, index: int | None = None) -> KeyPlace:
+        """Return what gets what is typed: an element, or what has the keyboard.
+
+        Raises:
+            NotActionable: the frame that has the keyboard cannot be asked.
+            StaleElement: the element is gone.
+        """
+        if index is not None:
+            ref = self.resolve(index)
+            return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
+        found = (await self.targets.of_keys(enter=False)).place
+        if found is None:
+            raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+        return found
+
+    async def use_clipboard(
+        self, command: str, key: Mapping[str, Any], data: Mapping[str, str]
+    ) -> dict[str, str] | None:
+        """Copy, cut or paste where the keyboard is, without the browser's own clipboard.
+
+        Args:
+            command: `copy`, `cut` or `paste`.
+            key: the fields of the key's events.
+            data: what is pasted, by MIME types.
+
+        Returns:
+            What was copied, by MIME types; None for nothing.
+
+        Raises:
+            NotActionable: the frame that has the keyboard cannot be asked.
+        """
+        return await (await self._with_keyboard()).run("useClipboard", command, key, data)
+
+    async def _with_keyboard(self) -> World:
+        """The frame that gets what is typed."""
+        frame = await self._frames.main()
+        for _ in range(MOST_NESTED_FRAMES):
+            answer = await frame.world.run("focused")
+            if not answer.get("frame"):
+                return frame.world
+            inner = await self._within(frame, answer)
+            if inner is None:
+                break
+            frame = inner
+        raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+
+    async def break_off(self, index: int | None = None) -> bool:
+        """Stop the script that keeps the page busy, or the frame of an element; False where none does."""
+        world = (await self._frames.main()).world if index is None else self.resolve(index).world
+        if await answers(world.session):
+            return False
+        await break_off(world.session)
+        return True
+
+    async def pressed(self, x: float, y: float) -> None:
+        """Let the page get ready for the release of the mouse's button, which went down at this point."""
+        main = await self._frames.main()
+        await main.world.run("pressed", x, y)
+
+    def _refusal(
+        self, node: DomNode, answer: dict[str, Any], for_: Purpose, world: World, document: str
+    ) -> NotActionable:
+        named = (answer.get(part) for part in ("by", "close"))
+        by, close = (line and self._references.shown(line, world, document) for line in named)
+        return not_actionable(node, answer, for_, by, close)
+
+    async def _in_page(
+        self, world: World, x: float, y: float, node: DomNode, for_: Purpose
+    ) -> tuple[float, float]:
+        """A point of a frame as a point of the page; brings the frame into view and checks what covers it."""
+        way = self._frames.way_to(world)
+        if not way and world is not (await self._frames.main()).world:
+            raise not_actionable(node, {"problem": "hidden", "how": "its frame is not shown"}, for_)
+        for parent, owner in reversed(way):
+            answer = await parent.world.run("framePoint", owner, x, y, for_)
+            if answer.get("problem") in ("covered", "hidden"):
+                raise self._refusal(node, answer, for_, parent.world, answer.get("doc", ""))
+            if "problem" in answer:
+                raise NotActionable(f"The frame of {node} is gone.", hint="Look with get_state.")
+            x, y = answer["x"], answer["y"]
+        return x, y
+
+    async def _within(self, frame: FrameState, answer: dict[str, Any]) -> FrameState | None:
+        """The frame that an answer about one of its parent's elements leads into."""
+        if not answer["frame"]:
+            return None
+        owner = answer["node"][ID]
+        await self._frames.meet(frame, [owner])
+        return frame.children.get(owner)
+
+
+def not_actionable(
+    node: DomNode,
+    answer: dict[str, Any],
+    purpose: str,
+    by: DomNode | None = None,
+    close: DomNode | None = None,
+) -> NotActionable:
+    """The error for a problem that the page script has named.
+
+    Args:
+        node: the element.
+        answer: what the page script said.
+        purpose: what was to be done with the element.
+        by: what covers it.
+        close: the button by which that may be closed.
+    """
+    what = node.model_copy(update={"states": (), "is_new": False, "depth": 0})
+    problem = answer["problem"]
+    if problem == "covered":
+        cover = by.model_copy(update={"states": (), "is_new": False, "depth": 0}) if by else "another element"
+        if close is not None:
+            hint = f"Close it first: click {close.model_copy(update={'states': (), 'depth': 0})}."
+        elif answer.get("layer"):
+            hint = 'Answer it, or close it with send_keys "Escape" or a click beside it.'
+        else:
+            hint = "Close or answer what covers it first."
+        return NotActionable(f"{what} cannot {_TAKES[purpose]}: it is covered by {cover}.", hint=hint)
+    if problem == "hidden":
+        return NotActionable(
+            f"{what} is hidden ({answer['how']}).",
+            hint="It may show after another action; look with get_state.",
+        )
+    if problem == "not-editable" and node.role in ("slider", "spinbutton"):
+        return NotActionable(
+            f"{what} takes no text: it is no native control.",
+            hint="Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
+            "Or drag its handle with drag_element.",
+        )
+    said, hint = _PROBLEMS[problem]
+    return NotActionable(f"{what} {said}", hint=hint)
