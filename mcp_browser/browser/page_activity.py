@@ -5,10 +5,10 @@ import hashlib
 import itertools
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
@@ -183,6 +183,11 @@ AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 REQUEST_GRACE = 0.5  # How long the request of a navigation that a page asked for may take, seconds
 RUN_SECONDS = 0.05  # How long a script that has come takes to begin, seconds; the browser does not tell
 SOON = 1.0  # A page that goes on by itself (`<meta http-equiv=refresh>`) within so many seconds is followed
+RETAINED = (
+    200  # Of how many requests of a tab that have ended Playwright's objects are kept, about 11 kB each
+)
+RETAINED_SECONDS = 30.0  # And of those that ended so recently; longer than the network log asks for a body
+DISPOSAL = {"_parent", "_guid", "_connection", "_objects"}  # What Playwright needs to dispose of an object
 NO_CONTENT = (204, 205)  # HTTP statuses of answers after which the page that asked stays
 
 
@@ -212,6 +217,7 @@ class Activity:
         self.loading = False  # Whether the document has begun and its DOM is not complete yet
         self.status: int | None = None  # HTTP status of the document
         self._sockets: set[WebSocket] = set()
+        self._retained: deque[tuple[float, Request]] = deque()
         page.on("websocket", self._on_socket)
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_end)
@@ -371,6 +377,17 @@ class Activity:
             del self._in_flight[request]
         self.wake()
 
+    def _retain(self, request: Request) -> None:
+        """Free what Playwright's client holds of older requests; it frees none before the 10,000th."""
+        now = time.monotonic()
+        self._retained.append((now, request))
+        while len(self._retained) > RETAINED and self._retained[0][0] < now - RETAINED_SECONDS:
+            ended = cast("Any", self._retained.popleft()[1])._impl_obj
+            for owner in (ended, *ended._objects.values()):
+                parts = cast("dict[str, Any]", vars(owner))
+                for name in parts.keys() - DISPOSAL:
+                    del parts[name]
+
     def _on_request(self, request: Request) -> None:
         kind = request.resource_type
         of_page = kind == "document" and self._is_of_page(request)
@@ -401,6 +418,7 @@ class Activity:
             before = before.redirected_from
 
     def _on_end(self, request: Request) -> None:
+        self._retain(request)
         known = self._in_flight.get(request)
         if known is not None and known.kind == "script" and not self.loading:
             asyncio.get_running_loop().call_later(RUN_SECONDS, self._end, request)
@@ -426,6 +444,7 @@ class Activity:
         if known is not None and known.answered is None:
             # It has no end of its own: the page was left, or nothing answers.
             del self._in_flight[request]
+            self._retain(request)
             self.wake()
         else:
             self._on_end(request)

@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.result import Attachment
+from mcp_browser.browser import page_activity
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.network.log import KEPT, NetworkLog
 from mcp_browser.controller import Controller
@@ -454,3 +455,35 @@ async def test_secrets_are_shown_where_the_settings_say_so(site: Site) -> None:
 
     assert "Authorization: Bearer qwertz77" in shown
     assert "Recorded since" not in told
+
+
+async def test_requests_that_ended_are_listed_whole_after_playwright_let_go_of_them(
+    listening: Hand, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_activity, "RETAINED", 5)
+    monkeypatch.setattr(page_activity, "RETAINED_SECONDS", 0.5)
+    monkeypatch.setattr("mcp_browser.browser.network.log.ASKABLE", 3)
+    requests: list[Any] = []
+    await listening.do("get_state")
+    tab = listening.session.current_tab
+
+    def keep(request: Any) -> None:
+        requests.append(request)
+
+    tab.page.on("request", keep)
+
+    await listening.open(
+        "<script>const load = i => { if (i < 40) { const image = new Image(); image.onerror = () => "
+        "setTimeout(load, 40, i + 1); image.src = `/data/${i}`; } else document.title = 'Loaded' }; load(0)"
+        "</script>"
+    )
+    await tab.page.wait_for_function("document.title == 'Loaded'")
+    await listening.do("export_har", name="all")
+
+    freed = [request for request in requests if "_initializer" not in vars(request._impl_obj)]
+    assert len(freed) > 20
+    entries = json.loads(read(listening.result.attachments[0]))["log"]["entries"]
+    asked = [entry for entry in entries if "/data/" in entry["request"]["url"]]
+    assert len(asked) == 40
+    assert all(entry["response"]["status"] == 404 and entry["response"]["headers"] for entry in asked)
+    assert "Go on" in await listening.open("<button>Go on</button>")

@@ -1,7 +1,6 @@
 """A request and its response as they may be told: without secrets, bodies as text where they are text."""
 
 import re
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,7 +60,7 @@ class Exchange:
     request_size: int = 0
     size: int | None = None
     timing: dict[str, float] = field(default_factory=dict[str, float])
-    frames: deque[SocketMessage] = field(default_factory=lambda: deque[SocketMessage](maxlen=FRAMES))
+    frames: list[SocketMessage] = field(default_factory=list[SocketMessage])
     secrets: frozenset[str] | None = None
     request: Request | None = None
     response: Response | None = None

@@ -17,7 +17,7 @@ from playwright.async_api import BrowserContext, Page, Request, Response, WebSoc
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.network.exchange import Exchange, SocketMessage, secrets_sent
+from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 KEPT = 1_000  # How many requests are kept
+ASKABLE = 100  # Of how many the browser is still asked; less than `page_activity.RETAINED`
 BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
 BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
@@ -183,10 +184,7 @@ class NetworkLog(SessionPlugin):
         if exchange is None:
             return
         if exchange.kind in DATA or exchange.method != "GET":
-            task = asyncio.create_task(self._gather(exchange))
-            exchange.gathering = task
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start_gathering(exchange)
         self._wakeup.wake()
 
     def _on_failed(self, request: Request) -> None:
@@ -243,6 +241,7 @@ class NetworkLog(SessionPlugin):
             binary=isinstance(payload, bytes),
         )
         exchange.frames.append(frame)
+        del exchange.frames[:-FRAMES]
         exchange.size = (exchange.size or 0) + len(payload)
         self._wakeup.wake()
 
@@ -255,6 +254,9 @@ class NetworkLog(SessionPlugin):
             self._weight -= oldest.weight
             self._let_go(oldest)
             self.dropped += 1
+        older = self._kept.get(exchange.id - ASKABLE)
+        if older is not None and older.done and older.request is not None:
+            self._start_gathering(older, last=True)
         return exchange
 
     def _weigh(self, more: int) -> None:
@@ -274,17 +276,26 @@ class NetworkLog(SessionPlugin):
             self._by_request.pop(exchange.request, None)
         exchange.request = exchange.response = None
 
-    async def _gather(self, exchange: Exchange) -> None:
+    def _start_gathering(self, exchange: Exchange, *, last: bool = False) -> None:
+        exchange.gathering = task = asyncio.create_task(self._gather(exchange, last=last))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _gather(self, exchange: Exchange, *, last: bool = False) -> None:
+        """Learn headers, sizes and a short body; `last`: no body, and Playwright's objects are let go."""
         request, response = exchange.request, exchange.response
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(DETAIL_SECONDS):
-                if request is not None and response is not None:
+                if request is not None and response is not None and not (last and exchange.http_version):
                     exchange.request_headers = _pairs(await request.headers_array())
                     exchange.response_headers = _pairs(await response.headers_array())
                     exchange.http_version = await response.http_version()
                     if exchange.done:
                         await self._measure(exchange, request)
-                        await self._keep_body(exchange, response)
+                        if not last:
+                            await self._keep_body(exchange, response)
+        if last:
+            self._let_go(exchange)
         exchange.gathering = None
         self._wakeup.wake()
 
