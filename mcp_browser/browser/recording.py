@@ -6,19 +6,19 @@ import importlib.util
 import io
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio.to_thread
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, begin
-from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, Artifacts, PendingArtifact
+from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, PendingArtifact
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.worlds import FrameGone
@@ -120,26 +120,10 @@ NO_ENCODER = "The package that encodes videos is not installed."
 HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mcp-browser-server[video]'."
 
 
-class _Recorded(Protocol):
-    """What a recording needs of its session."""
-
-    artifacts: Artifacts
-    tab_switched: Condition
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def tab_in_use(self) -> "Tab | None": ...
-
-    @property
-    def tabs(self) -> "Mapping[int, Tab]": ...
-
-
 class _Recording:
     """A recording under way, and the file it goes to."""
 
-    def __init__(self, session: _Recorded, file: PendingArtifact) -> None:
+    def __init__(self, session: "BrowserSession", file: PendingArtifact) -> None:
         self._session = session
         self._bounds = session.settings.recording
         self.file = file
@@ -158,7 +142,7 @@ class _Video(_Recording):
     """Follows the tab that the session works in."""
 
     def __init__(
-        self, session: _Recorded, file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
+        self, session: "BrowserSession", file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
     ) -> None:
         super().__init__(session, file)
         self._writer = VideoWriter(file.path, size=size)
@@ -211,7 +195,7 @@ class _Video(_Recording):
 class _Trace(_Recording):
     """Playwright's trace of a context: pages, requests and input as they are."""
 
-    def __init__(self, session: _Recorded, file: PendingArtifact, context: BrowserContext) -> None:
+    def __init__(self, session: "BrowserSession", file: PendingArtifact, context: BrowserContext) -> None:
         super().__init__(session, file)
         self.context = context
 

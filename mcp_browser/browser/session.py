@@ -143,7 +143,7 @@ class BrowserSession(SessionLife):
             BrowserUnavailable: no browser could be found, started or reached; or the session is closed.
         """
         current = self._tabs.current
-        is_open = self._state is State.OPEN and self._context is not None
+        is_open = self._state is State.OPEN and self.services.context is not None
         # The current tab is none of the open ones once it is closed.
         lost = (
             current is None or current.closed or any(tab.crashed or tab.closed for tab in self.tabs.values())
@@ -262,7 +262,7 @@ class BrowserSession(SessionLife):
                 part = await self._settler.read_late_changes()
             else:
                 part = await self._settler.settle_and_read(scope)
-            if self._context is None:
+            if self.services.context is None:
                 raise self._why_ended()
             tab = self.current_tab
             if tab.held and tab.crashed:

@@ -187,7 +187,6 @@ class SessionLife:
         """When the latest action began that does more than to read, seconds since 1970."""
         self._state = State.NEW
         self.closed = False  # Whether it has been closed for good
-        self._context: BrowserContext | None = None
         self._lease = contextlib.AsyncExitStack()
         self._releasing: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -217,15 +216,16 @@ class SessionLife:
             addresses=self.addresses,
             limits=limits,
             notice=self.notice,
+            openings=pool.openings,
             egress=egress,
         )
         self.hide = self.services.hide
         self.redactor = self.services.redactor
-        self._tabs = Tabs(self, self.services, self._plugins, self._lost_tabs)
+        self._tabs = Tabs(self.services, self._plugins, self._lost_tabs)
         self.tabs = self._tabs.all
         self._settler = Settler(self, self._tabs, self.services)
         self.tab_switched = self._tabs.switched  # Wakes when another tab has become the current one
-        self.takeover = Takeover(self, longest_wait=self._settings.limits.takeover_wait)
+        self.takeover = Takeover(self._tabs, self.services, handed_back=self.handed_back)
         self._observations = ObservationBuilder(self._tabs, self._plugins, egress)
         self._reopened: set[int] = set()
         self._shown_url = ""  # The last address that was found to be allowed
@@ -240,14 +240,14 @@ class SessionLife:
         Raises:
             BrowserUnavailable: the session is not open.
         """
-        if self._context is None:
+        if self.services.context is None:
             raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
-        return self._context
+        return self.services.context
 
     @property
     def open_context(self) -> BrowserContext | None:
         """Playwright's context, or None while the session is not open."""
-        return self._context
+        return self.services.context
 
     @property
     def settings(self) -> Settings:
@@ -256,7 +256,7 @@ class SessionLife:
     @property
     def tab_in_use(self) -> Tab | None:
         """The current tab, or None once the browser has ended."""
-        return self._tabs.current if self._context is not None else None
+        return self._tabs.current if self.services.context is not None else None
 
     @property
     def openings(self) -> asyncio.Semaphore:
@@ -278,7 +278,7 @@ class SessionLife:
         """Tell a sentence with the next result."""
         self._observations.notice(text)
 
-    def handed_back(self, told: str, *, moved: bool) -> None:
+    def handed_back(self, told: str, moved: bool) -> None:
         """A person has handed the browser back; `moved`: another page is there than the last result told."""
         if told:
             self.notice(told)
@@ -289,9 +289,9 @@ class SessionLife:
     async def rest(self, why: str) -> None:
         """Give the browser back with its pages; the next call opens another one, and is told `why`."""
         async with self.lock:
-            context, self._context = self._context, None
+            context, self.services.context = self.services.context, None
             if context is None or self._state is not State.OPEN:
-                self._context = context
+                self.services.context = context
                 return
             await self._plugins.leaving()
             self._state = State.NEW
@@ -306,7 +306,8 @@ class SessionLife:
         An opening under way is broken off. Returns once everything has been given back.
         """
         if self._closing is None:
-            self._state, self.closed = State.CLOSED, True
+            self._state = State.CLOSED
+            self.closed = self.services.closed = True
             self._closing = begin(self._close())
         await asyncio.shield(self._closing)
 
@@ -331,7 +332,11 @@ class SessionLife:
 
     async def _bring_up(self) -> None:
         try:
-            if self._context is not None and self._tabs.current is not None and self._tabs.current.closed:
+            if (
+                self.services.context is not None
+                and self._tabs.current is not None
+                and self._tabs.current.closed
+            ):
                 # Whether it closed alone or with its browser is known by then.
                 await asyncio.sleep(CLOSING_SECONDS)
             await self._open_and_mend()
@@ -354,7 +359,7 @@ class SessionLife:
                     tenant=self.limits.tenant,
                 )
                 lease = await stack.enter_async_context(lent)
-                context = self._context = lease.context
+                context = self.services.context = lease.context
                 if lease.joined and self.limits.clipboard is None:
                     # The browser's own one is that of whoever was there first.
                     self.limits = replace(self.limits, clipboard=Clipboard())
@@ -365,13 +370,13 @@ class SessionLife:
                 await self._plugins.opened(context)
                 self._tabs.lent = lease.lent
                 await self._tabs.follow(context)
-                if self._state is not State.OPENING or self._context is not context:
+                if self._state is not State.OPENING or self.services.context is not context:
                     raise self._why_ended()
                 self._state = State.OPEN
                 self._lease = stack.pop_all()
         finally:
             if self._state is not State.OPEN:
-                self._context = None
+                self.services.context = None
                 self._tabs.lose()
             if self._state is State.OPENING:
                 self._state = State.NEW
@@ -386,7 +391,7 @@ class SessionLife:
 
     async def _give_back(self) -> None:
         """Give the context back, or wait until one that has ended is."""
-        self._context = None
+        self.services.context = None
         lease, self._lease = self._lease, contextlib.AsyncExitStack()
         await lease.aclose()
         if self._releasing is not None:
@@ -395,7 +400,7 @@ class SessionLife:
     async def _open_and_mend(self) -> None:
         """Have a browser and a current tab; a browser whose end comes through only now is replaced once."""
         for is_last in (False, True):
-            if self._context is None:
+            if self.services.context is None:
                 # Whole sessions take turns: with one step of all of them after another, each would wait for
                 # the last.
                 async with self.openings:
@@ -403,7 +408,7 @@ class SessionLife:
             try:
                 await self._mend()
             except BrowserUnavailable:
-                context = self._context
+                context = self.services.context
                 browser = context.browser if context is not None else None
                 lives = context is not None and (browser is None or browser.is_connected())
                 if is_last or lives:
@@ -441,9 +446,9 @@ class SessionLife:
 
     def _drop_context(self, what: Ended = "browser") -> None:
         """Forget a browser that has ended, and give it back; remember what was lost with it."""
-        if self._context is None:
+        if self.services.context is None:
             return
-        self._context = None
+        self.services.context = None
         self._lost_tabs.browser_ended(self.tabs.values(), self._tabs.current, what)
         self._tabs.lose()
         if self._state is State.OPEN:
@@ -452,11 +457,11 @@ class SessionLife:
             self._releasing = begin(lease.aclose())
 
     def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
-        if context is self._context and not self.closed:
+        if context is self.services.context and not self.closed:
             self._drop_context(what)
 
     def _ended(self) -> BrowserUnavailable | None:
-        return self._why_ended() if self._context is None else None
+        return self._why_ended() if self.services.context is None else None
 
     def _why_ended(self) -> BrowserUnavailable:
         """The error of an action whose browser has ended."""
@@ -470,10 +475,10 @@ class SessionLife:
         """Whether the browser had ended before it answered anything to this action."""
         if scope.tab.answered or scope.tab.crashed:
             return False
-        if self._context is not None:
+        if self.services.context is not None:
             # The news may be on its way.
             await asyncio.sleep(CLOSING_SECONDS)
-        return self._context is None and not self.closed
+        return self.services.context is None and not self.closed
 
 
 def _standing(settings: Settings) -> Iterator[str]:

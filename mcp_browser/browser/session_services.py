@@ -1,9 +1,12 @@
 """What the tabs of one session have in common."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import SessionLock
@@ -111,6 +114,8 @@ class SessionServices:
     `channel` names the event by which the page script and the hooks find each other. `hidden` are values that
     no result and no picture may show, by the names that stand for them. `addresses` redacts those in results.
     `notice` takes sentences for the next result. `egress` knows why what could not be loaded could not.
+    `openings` are turns at opening a session or a tab, among all sessions. `context` is Playwright's, None
+    while the session is not open; `closed` says that it has ended for good.
     `gate` and `typing_rule` belong to the action under way: what its input has to pass, where it may type.
     """
 
@@ -122,7 +127,10 @@ class SessionServices:
     addresses: SessionAddresses
     limits: SessionLimits
     notice: Callable[[str], None]
+    openings: asyncio.Semaphore
     egress: "ProxySession | None" = None
+    context: BrowserContext | None = None
+    closed: bool = False
     gate: Gate | None = None
     typing_rule: TypingRule | None = None
 

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -112,35 +112,16 @@ FLOOD = 50
 """How many tabs beyond the limit a page may open before it is closed."""
 
 
-class _TabsOwner(Protocol):
-    """What the tabs of a session need of it."""
-
-    @property
-    def closed(self) -> bool: ...
-
-    @property
-    def context(self) -> BrowserContext: ...
-
-    @property
-    def open_context(self) -> BrowserContext | None: ...
-
-    @property
-    def openings(self) -> asyncio.Semaphore: ...
-
-
 class Tabs:
     """The open tabs of one session, and which of them actions work in.
 
     `current` may be closed or crashed until `settle_on_one`; it is None before the session has opened.
     """
 
-    def __init__(
-        self, session: _TabsOwner, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs
-    ) -> None:
+    def __init__(self, services: SessionServices, plugins: SessionPlugins, lost_tabs: LostTabs) -> None:
         """There are no tabs before the first context is followed.
 
         Args:
-            session: whose tabs they are.
             services: what they have in common.
             plugins: are told of each tab.
             lost_tabs: is told of tabs that close by themselves.
@@ -149,7 +130,6 @@ class Tabs:
         self.current: Tab | None = None
         self.lent: Collection[str] = ()
         """Ids of the targets that are tabs of the user's."""
-        self._session = session
         self._services = services
         self._plugins = plugins
         self._lost_tabs = lost_tabs
@@ -216,7 +196,7 @@ class Tabs:
         Raises:
             BrowserUnavailable: the browser opens none.
         """
-        async with self._session.openings:
+        async with self._services.openings:
             return await self._open_in_turn(opener=opener)
 
     async def _open_in_turn(self, *, opener: int | None = None) -> Tab:
@@ -264,7 +244,10 @@ class Tabs:
     async def _new_page(self) -> Page:
         """A new page; another one where the first does not come, for its process has died as it began."""
         for before in range(OPENING_TRIES):
-            opening = asyncio.create_task(self._session.context.new_page())
+            context = self._services.context
+            if context is None:
+                raise BrowserUnavailable("The browser is not running.", hint="The next call starts it.")
+            opening = asyncio.create_task(context.new_page())
             await asyncio.wait({opening}, timeout=OPENING_SECONDS * 2**before)
             if not opening.done():
                 opening.add_done_callback(_close_late_page)
@@ -369,19 +352,19 @@ class Tabs:
             tab.dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
-        if tab.id not in self._open or self._session.open_context is None:
+        if tab.id not in self._open or self._services.context is None:
             return
         self._forget(tab)
         by_caller = tab.id in self._closing
         self._closing.discard(tab.id)
-        if by_caller or self._session.closed:
+        if by_caller or self._services.closed:
             return
         # The end of the browser closes every tab first; that is told as one thing.
         asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._tell_closed, tab)
         self._lost_tabs.tab_closed(tab, current=tab is self.current)
 
     def _tell_closed(self, tab: Tab) -> None:
-        if self._session.open_context is None or self._session.closed:
+        if self._services.context is None or self._services.closed:
             return
         self._lost_tabs.tab_alone()
         if tab.id in self._closing:

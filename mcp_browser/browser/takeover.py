@@ -4,15 +4,16 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.concurrency import Condition, SessionLock, begin, within
+from mcp_browser.browser.concurrency import Condition, begin, within
+from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
+from mcp_browser.browser.tabs import Tabs
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
 from mcp_browser.text import cut, cut_address, quoted
@@ -49,23 +50,6 @@ class TakeoverHolder:
         return time.time() - self.since
 
 
-class _TakenSession(Protocol):
-    """What a takeover needs of its session."""
-
-    @property
-    def lock(self) -> SessionLock: ...
-
-    @property
-    def tabs(self) -> Mapping[int, Tab]: ...
-
-    @property
-    def tab_in_use(self) -> Tab | None: ...
-
-    def hide(self, values: Mapping[str, str]) -> None: ...
-
-    def handed_back(self, told: str, *, moved: bool) -> None: ...
-
-
 class Takeover:
     """Who has the browser of one session, and what is told of it once they have handed it back.
 
@@ -73,10 +57,14 @@ class Takeover:
     browser so far; `ended` is when the latest of them handed it back, by the monotonic clock.
     """
 
-    def __init__(self, session: _TakenSession, *, longest_wait: float) -> None:
-        """Calls wait `longest_wait` seconds at most until the browser is handed back."""
-        self._session = session
-        self._longest_wait = longest_wait
+    def __init__(
+        self, tabs: Tabs, services: SessionServices, *, handed_back: Callable[[str, bool], None]
+    ) -> None:
+        """`handed_back` takes what the next result says of it, and whether another page is there now."""
+        self._tabs = tabs
+        self._services = services
+        self._handed_back = handed_back
+        self._longest_wait = services.settings.limits.takeover_wait
         self._holder: TakeoverHolder | None = None
         self._holding: asyncio.Task[None] | None = None
         self._back: asyncio.Future[str] | None = None
@@ -166,7 +154,7 @@ class Takeover:
         finally:
             self._hide_typed()
             told, moved = self._told(ended, note)
-            self._session.handed_back(told if moved or note or not ended.waiting else "", moved=moved)
+            self._handed_back(told if moved or note or not ended.waiting else "", moved)
             if not release.done():
                 release.set_result(None)
         await asyncio.wait({holding})
@@ -210,7 +198,7 @@ class Takeover:
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 self._typed |= await tab.ask(tab.dom.secret_values(), limit=READING_SECONDS)
 
-        await asyncio.gather(*(read(tab) for tab in list(self._session.tabs.values()) if not tab.held))
+        await asyncio.gather(*(read(tab) for tab in list(self._tabs.all.values()) if not tab.held))
 
     # -- for the calls of models
 
@@ -264,7 +252,7 @@ class Takeover:
     ) -> None:
         """Keep every call out of the session until it is handed back."""
         try:
-            async with self._session.lock.alone():
+            async with self._services.limits.lock.alone():
                 self._page_before, self._url_before = self._page(), self._url()
                 self._typed.clear()
                 self._taken_at = time.monotonic()
@@ -294,13 +282,13 @@ class Takeover:
             self._clocks[clock] = math.inf
 
     def _page(self) -> tuple[object, ...]:
-        tab = self._session.tab_in_use
+        tab = self._tabs.current if self._services.context is not None else None
         if tab is None:
             return ()
         return tab.id, tab.activity.document_number, tab.url.partition("#")[0]
 
     def _url(self) -> str:
-        tab = self._session.tab_in_use
+        tab = self._tabs.current if self._services.context is not None else None
         return tab.url if tab is not None else ""
 
     def _told(self, ended: TakeoverHolder, note: str | None) -> tuple[str, bool]:
@@ -324,4 +312,4 @@ class Takeover:
         self._typed.clear()
         for value in sorted(typed):
             if not any(other != value and other.startswith(value) for other in typed):
-                self._session.hide({SECRET: value})
+                self._services.hide({SECRET: value})
