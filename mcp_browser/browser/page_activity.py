@@ -5,16 +5,17 @@ import hashlib
 import itertools
 import re
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page, Request, Response, WebSocket
 
 from mcp_browser.browser.concurrency import Condition
+from mcp_browser.browser.network.retention import EndedRequests
 from mcp_browser.dom.models import AnswerReading
 
 POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it
@@ -217,7 +218,7 @@ class Activity:
         self.loading = False  # Whether the document has begun and its DOM is not complete yet
         self.status: int | None = None  # HTTP status of the document
         self._sockets: set[WebSocket] = set()
-        self._retained: deque[tuple[float, Request]] = deque()
+        self._ended = EndedRequests()
         page.on("websocket", self._on_socket)
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_end)
@@ -377,17 +378,6 @@ class Activity:
             del self._in_flight[request]
         self.wake()
 
-    def _retain(self, request: Request) -> None:
-        """Free what Playwright's client holds of older requests; it frees none before the 10,000th."""
-        now = time.monotonic()
-        self._retained.append((now, request))
-        while len(self._retained) > RETAINED and self._retained[0][0] < now - RETAINED_SECONDS:
-            ended = cast("Any", self._retained.popleft()[1])._impl_obj
-            for owner in (ended, *ended._objects.values()):
-                parts = cast("dict[str, Any]", vars(owner))
-                for name in parts.keys() - DISPOSAL:
-                    del parts[name]
-
     def _on_request(self, request: Request) -> None:
         kind = request.resource_type
         of_page = kind == "document" and self._is_of_page(request)
@@ -418,7 +408,7 @@ class Activity:
             before = before.redirected_from
 
     def _on_end(self, request: Request) -> None:
-        self._retain(request)
+        self._ended.add(request)
         known = self._in_flight.get(request)
         if known is not None and known.kind == "script" and not self.loading:
             asyncio.get_running_loop().call_later(RUN_SECONDS, self._end, request)
@@ -444,7 +434,7 @@ class Activity:
         if known is not None and known.answered is None:
             # It has no end of its own: the page was left, or nothing answers.
             del self._in_flight[request]
-            self._retain(request)
+            self._ended.add(request)
             self.wake()
         else:
             self._on_end(request)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 KEPT = 1_000  # How many requests are kept
-ASKABLE = 100  # Of how many the browser is still asked; less than `page_activity.RETAINED`
+ASKABLE = 100  # Of how many the browser is still asked; less than `retention.RETAINED`
 BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
 BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
