@@ -6,7 +6,7 @@ from mcp_browser.rendering.result import TextPart, render_result
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
-pytestmark = pytest.mark.fresh
+pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 MARK = "<secret>sent in an address</secret>"
 
