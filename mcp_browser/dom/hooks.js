@@ -32,12 +32,23 @@
   /** Of how many addresses it is kept how their answers are read. */
   const MOST_ADDRESSES = 300;
   const BACKGROUND = Infinity;
+  /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
+  const SHORTEST_LEARNT = 60;
+  /** So many frames after a timer its effect can be seen: frameworks draw in a task of their own. */
+  const FRAMES_OF_EFFECT = 3;
+  /** So long after an input what happens may come from it, milliseconds. */
+  const OF_INPUT = 300;
+  /** On so many elements a timer had no effect before none is expected on any other. */
+  const ELEMENTS_LEARNT = 2;
+  /** Of how many timers it is kept whether they had an effect. */
+  const MOST_LEARNT = 300;
   /** How often it is looked whether what has no time of its own has come, milliseconds. */
   const GLANCE = 10;
 
   const { apply, construct } = Reflect;
   const { stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
+  const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { max, min } = Math;
   const dispatch = EventTarget.prototype.dispatchEvent;
@@ -47,6 +58,7 @@
   /** The getter of a class's property. @param {any} owner @param {string} name @returns {(this: any) => any} */
   const getterOf = (owner, name) => getOwnPropertyDescriptor(owner?.prototype ?? {}, name)?.get ?? (() => undefined);
   const typeOf = getterOf(Event, "type");
+  const targetOf = getterOf(Event, "target");
   const dataOf = getterOf(InputEvent, "data");
   const detailOf = getterOf(CustomEvent, "detail");
   const submitterOf = getterOf(SubmitEvent, "submitter");
@@ -111,6 +123,17 @@
   /** @type {MessagePort | null} */
   let bell = null;
   let ringing = false;
+  /** What timers of each kind have done: the place in the code that starts them, and their delay. @type {Map<string, { idle: number, count: number, elements: WeakSet<object> }>} */
+  const learnt = new KeptMap();
+  /** Timers that have run and whose effect is looked for: their kind, the element, when, and the effects before. @type {Set<{ kind: string, element: object, waited: boolean, frames: number, before: number }>} */
+  const judging = new KeptSet();
+  /** How much has been done that can be seen, or may lead to it. */
+  let effects = 0;
+  /** The kinds of timers that the page starts by itself: a carousel's, a clock's. @type {Set<string>} */
+  const pages = new KeptSet();
+  let lastInput = 0;
+  /** What the last input went to. @type {object} */
+  let inputTarget = document;
   /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere">} */
   const read = new KeptMap();
 
@@ -214,20 +237,127 @@
     });
   }
 
+  const DRAWN = { subtree: true, childList: true, characterData: true };
+  const changing = new MutationObserver(() => effects++);
+  /** Observe the document and its shadow roots. @param {MutationObserver} observer @param {MutationObserverInit} options */
+  function observeAll(observer, options) {
+    apply(observe, observer, [document, options]);
+    shadows.forEach((ref) => {
+      const root = ref.deref();
+      if (root) apply(observe, observer, [root, options]);
+      else shadows.delete(ref);
+    });
+  }
+
+  /** Which timer this is: the code that starts it, as the stack names it, and its delay. @param {number} wait */
+  function kindOf(wait) {
+    try {
+      return `${wait} ${new Failure().stack}`;
+    } catch {
+      // The page's own Error.prepareStackTrace failed.
+      return "";
+    }
+  }
+  /** Whether a timer of this kind has had no effect, on this element or on others. @param {string} kind */
+  function isIdle(kind) {
+    const known_ = learnt.get(kind);
+    return known_ !== undefined && known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget));
+  }
+  /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind */
+  function isOfPage(kind) {
+    if (longest === LONGEST_AFTER_INPUT && (level || now() - lastInput <= LONGEST_AFTER_INPUT)) return pages.has(kind);
+    if (pages.size >= MOST_LEARNT) pages.clear();
+    pages.add(kind);
+    return longest === LONGEST_AFTER_INPUT;
+  }
+  /** A timer has run: look for what comes of it. @param {string} kind @param {boolean} waited for @param {() => unknown} run */
+  function watchEffect(kind, waited, run) {
+    const judged = { kind, waited, element: inputTarget, frames: FRAMES_OF_EFFECT, before: effects };
+    if (!judging.size) observeAll(changing, { ...DRAWN, attributes: true });
+    judging.add(judged);
+    const next = () => (--judged.frames > 0 ? frame(next) : judge(judged));
+    frame(next);
+    try {
+      return run();
+    } catch (error) {
+      effects++;
+      throw error;
+    }
+  }
+  /** Keep whether a timer had an effect. @param {{ kind: string, element: object, waited: boolean, frames: number, before: number }} judged */
+  function judge(judged) {
+    if (!judging.delete(judged)) return;
+    if (!judging.size) apply(disconnect, changing, []);
+    // The next input may come early, but not before a frame has shown what the timer did.
+    if (judged.frames === FRAMES_OF_EFFECT) return;
+    // What another input has done meanwhile is no effect of a timer that was not waited for.
+    if (!judged.waited && now() - lastInput < OF_INPUT) return;
+    if (learnt.size >= MOST_LEARNT) learnt.clear();
+    // What is drawn on a canvas is not seen here. After an effect, two runs without one are needed.
+    const known_ = learnt.get(judged.kind);
+    if (effects !== judged.before || document.querySelector("canvas")) {
+      learnt.set(judged.kind, { idle: -1, count: 0, elements: new KeptWeakSet() });
+    } else if (known_) {
+      known_.idle++;
+      if (!known_.elements.has(judged.element)) known_.count++;
+      known_.elements.add(judged.element);
+    } else {
+      const elements = new KeptWeakSet();
+      elements.add(judged.element);
+      learnt.set(judged.kind, { idle: 1, count: 1, elements });
+    }
+  }
+  /** Count what can be seen but changes no node. @param {any} owner @param {string[]} names */
+  function countEffects(owner, names) {
+    for (const name of names) {
+      wrap(owner, name, (native, self, args) => {
+        effects++;
+        return apply(native, self, args);
+      });
+    }
+  }
+  countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
+  countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
+  countEffects(HTMLElement.prototype, ["focus", "blur", "click"]);
+  countEffects(globalThis.History?.prototype, ["pushState", "replaceState", "back", "forward", "go"]);
+  countEffects(globalThis.HTMLFormElement?.prototype, ["submit", "requestSubmit", "reset"]);
+  for (const [owner, name] of /** @type {[any, string][]} */ ([
+    [globalThis.HTMLInputElement, "value"],
+    [globalThis.HTMLInputElement, "checked"],
+    [globalThis.HTMLTextAreaElement, "value"],
+    [globalThis.HTMLSelectElement, "value"],
+    [globalThis.HTMLSelectElement, "selectedIndex"],
+    [globalThis.HTMLOptionElement, "selected"],
+    [Element, "scrollTop"],
+    [Element, "scrollLeft"],
+  ])) {
+    wrapAccessor(owner?.prototype, name, "set", (native, self, args) => {
+      effects++;
+      return apply(native, self, args);
+    });
+  }
+
   wrap(globalThis, "setTimeout", (native, self, args) => {
     const [callback, delay] = args;
     if (typeof callback !== "function") return apply(native, self, args);
     const own = level + 1;
     const wait = Number(delay) || 0;
     const watched = own <= DEEPEST_TIMER && wait <= longest;
+    const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
+    const isPages = kind && isOfPage(kind);
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
-      return at(watched ? own : BACKGROUND, () => apply(callback, this, given));
+      const run = () => at(watched ? own : BACKGROUND, () => apply(callback, this, given));
+      return kind && watched && !isPages ? watchEffect(kind, waited, run) : run();
     };
     id = apply(native, self, args);
-    if (watched) due.set(id, now() + wait);
+    const waited = watched && !isPages && !(kind && isIdle(kind));
+    if (waited) {
+      due.set(id, now() + wait);
+      effects++;
+    }
     return id;
   });
   wrap(globalThis, "clearTimeout", (native, self, args) => {
@@ -312,6 +442,7 @@
     if (!owner) return;
     for (const name of names) {
       wrap(owner.prototype, name, (native, self, args) => {
+        effects++;
         const given = apply(native, self, args);
         const from = answering(self, given);
         if (level + 1 > DEEPEST_TIMER || expected.has(from)) return given;
@@ -351,7 +482,6 @@
   }
   /** @type {WeakSet<object>} */
   const heard = new KeptWeakSet();
-  const DRAWN = { subtree: true, childList: true, characterData: true };
   // A first answer often says only that another one is being made.
   const shown = new MutationObserver(() => {
     asked.forEach((answered, socket) => answered && forget(socket));
@@ -363,6 +493,7 @@
     if (!asked.size) apply(disconnect, shown, []);
   }
   wrap(globalThis.WebSocket?.prototype, "send", (native, self, args) => {
+    effects++;
     const given = apply(native, self, args);
     if (level + 1 > DEEPEST_TIMER || expected.has(self)) return given;
     expected.add(self);
@@ -374,12 +505,7 @@
     }
     if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
     if (!asked.size) {
-      apply(observe, shown, [document, DRAWN]);
-      shadows.forEach((ref) => {
-        const root = ref.deref();
-        if (root) apply(observe, shown, [root, DRAWN]);
-        else shadows.delete(ref);
-      });
+      observeAll(shown, DRAWN);
     }
     asked.set(self, false);
     return given;
@@ -411,6 +537,7 @@
   /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise */
   function expectPromise(promise) {
     const depth = level + ANSWER;
+    effects++;
     if (depth <= DEEPEST_TIMER) expected.add(promise);
     return apply(then, promise, [
       (/** @type {unknown} */ value) => {
@@ -446,6 +573,7 @@
   const LOADING = 3;
   const DONE = 4;
   wrap(asking?.prototype, "send", (native, self, args) => {
+    effects++;
     const depth = level + ANSWER;
     const follow = () => {
       const state = apply(stateOfAsking, self, []);
@@ -530,6 +658,8 @@
   }
 
   function begin() {
+    judging.forEach(judge);
+    lastInput = now();
     if (settled) {
       due.clear();
       asked.forEach((_answered, socket) => forget(socket));
@@ -545,6 +675,7 @@
   function onInput(event) {
     if (!event.isTrusted) return;
     begin();
+    inputTarget = apply(targetOf, event, []) || document;
     const type = apply(typeOf, event, []);
     typing = type === "input" || type === "wheel" || (event instanceof KeyboardEvent && event.key.length === 1);
   }

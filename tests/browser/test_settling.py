@@ -181,3 +181,49 @@ async def test_a_page_is_told_with_the_frames_that_it_comes_with(
     frames = "".join(f"<iframe {sandbox} srcdoc='<h1>Inner {number}</h1>'></iframe>" for number in range(4))
     told = shown(await hand.open(site.page(frames)))
     assert all(f"Inner {number}" in told for number in range(4))
+
+
+async def test_a_timer_that_did_nothing_is_not_awaited_again(hand: Hand, site: Site) -> None:
+    script = (
+        "<script>let ran = 0, later; document.addEventListener('click', () => { clearTimeout(later); "
+        "later = setTimeout(() => { ran++; later = undefined }, 1000) })</script>"
+    )
+    await hand.open(site.page(button("out.textContent += '!'") + script))
+    page = hand.session.current_tab.page
+    await hand.click("Go")
+    assert await page.evaluate("ran") == 1
+
+    assert "!!" in shown(await hand.click("Go"))
+
+    assert await page.evaluate("ran") == 1
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "say(text)",
+        "{ const c = new MessageChannel(); c.port1.onmessage = () => say(text); c.port2.postMessage(0) }",
+    ],
+)
+async def test_a_timer_that_shows_something_is_awaited_each_time(hand: Hand, site: Site, way: str) -> None:
+    script = (
+        "<script>let n = 0; const say = text => out.textContent = text; function save() { say('Saving'); "
+        f"const text = `Saved ${{++n}}`; setTimeout(() => {way}, 800) }}</script>"
+    )
+    await hand.open(site.page(button("save()") + script))
+
+    for number in range(1, 4):
+        assert f"Saved {number}" in shown(await hand.click("Go"))
+
+
+async def test_a_timer_without_effect_on_one_element_is_awaited_on_another(hand: Hand, site: Site) -> None:
+    await hand.open(
+        site.page(
+            "<button>Other</button><button id=save>Save</button><p id=out></p>"
+            "<script>document.onclick = event => setTimeout(() => { "
+            "if (event.target.id) out.textContent = 'Saved' }, 700)</script>"
+        )
+    )
+    await hand.click("Other")
+
+    assert "Saved" in shown(await hand.click("Save"))

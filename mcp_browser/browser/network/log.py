@@ -18,6 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
+from mcp_browser.browser.network.retention import in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.session import BrowserSession
 
 KEPT = 1_000  # How many requests are kept
-ASKABLE = 100  # Of how many the browser is still asked; less than `retention.RETAINED`
+ASKABLE = 200  # Of how many the browser is still asked
 BODY_BYTES = 1_000_000  # Largest body that is taken in as it comes, bytes
 BODIES_BYTES = 24_000_000  # How much all bodies that are kept have together, bytes
 LONGEST_URL = 8_000
@@ -162,6 +163,7 @@ class NetworkLog(SessionPlugin):
             exchange.request_size = len(body)
             self._weigh(exchange.weight)
         self._by_request[request] = exchange
+        in_use.add(request)
         self._wakeup.wake()
 
     def _on_response(self, response: Response) -> None:
@@ -274,6 +276,7 @@ class NetworkLog(SessionPlugin):
         """Give up Playwright's objects, which hold what was posted, too."""
         if exchange.request is not None:
             self._by_request.pop(exchange.request, None)
+            in_use.discard(exchange.request)
         exchange.request = exchange.response = None
 
     def _start_gathering(self, exchange: Exchange, *, last: bool = False) -> None:

@@ -3,12 +3,16 @@
 import time
 from collections import deque
 from typing import Any, cast
+from weakref import WeakSet
 
 from playwright.async_api import Request
 
-RETAINED = 200  # Of how many ended requests of a tab the objects are kept, about 11 kB each
-RETAINED_SECONDS = 30.0  # And of those that ended so recently; longer than the network log asks for a body
+RETAINED = 20  # Of how many ended requests of a tab the objects are kept, about 11 kB each
+RETAINED_SECONDS = 10.0  # And of those that ended so recently
 DISPOSAL = {"_parent", "_guid", "_connection", "_objects"}  # What Playwright needs to dispose of an object
+
+in_use: WeakSet[Request] = WeakSet()
+"""Requests of which somebody asks the browser more."""
 
 
 class EndedRequests:
@@ -22,7 +26,11 @@ class EndedRequests:
         now = time.monotonic()
         self._ended.append((now, request))
         while len(self._ended) > RETAINED and self._ended[0][0] < now - RETAINED_SECONDS:
-            oldest = cast("Any", self._ended.popleft()[1])._impl_obj
+            _, request = self._ended.popleft()
+            if request in in_use:
+                self._ended.append((now, request))
+                continue
+            oldest = cast("Any", request)._impl_obj
             for owner in (oldest, *oldest._objects.values()):
                 parts = cast("dict[str, Any]", vars(owner))
                 for name in parts.keys() - DISPOSAL:
