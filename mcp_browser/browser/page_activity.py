@@ -15,7 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page, Request, Response, WebSocket
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.browser.network.retention import EndedRequests
+from mcp_browser.browser.retention import EndedRequests
 from mcp_browser.dom.models import AnswerReading
 
 POLLS = 3  # An address that a page has asked this often on its own is polled: nobody waits for it

@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from mcp_browser.actions import default_registry
 from mcp_browser.actions.result import Attachment
+from mcp_browser.browser import retention
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.browser.network import retention
 from mcp_browser.browser.network.log import KEPT, NetworkLog
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound

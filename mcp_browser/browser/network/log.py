@@ -18,7 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition
 from mcp_browser.browser.network.exchange import FRAMES, Exchange, SocketMessage, secrets_sent
-from mcp_browser.browser.network.retention import in_use
+from mcp_browser.browser.retention import in_use
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.errors import NotFound
 
