@@ -34,6 +34,11 @@
   const BACKGROUND = Infinity;
   /** Timers shorter than this are waited for whether or not they ever did anything, milliseconds. */
   const SHORTEST_LEARNT = 60;
+  /** So long at most are those waited for whose like never did anything, if not for the same caller, milliseconds. */
+  const LONGEST_UNLIKELY = 350;
+  /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
+  const OWN_LINES = 4;
+  const SITE_LINES = 2;
   /** So many frames after a timer its effect can be seen: frameworks draw in a task of their own. */
   const FRAMES_OF_EFFECT = 3;
   /** So long after an input what happens may come from it, milliseconds. */
@@ -51,6 +56,7 @@
   const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { max, min } = Math;
+  const { split } = String.prototype;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
@@ -120,6 +126,8 @@
   let settled = false;
   /** How many timers deep the running code is, counted from the page's beginning or the input. */
   let level = 0;
+  /** How long the timers have taken together that led to the running code, milliseconds. */
+  let spent = 0;
   /** @type {MessagePort | null} */
   let bell = null;
   let ringing = false;
@@ -140,12 +148,13 @@
   /** The callback and all that it had left to promises have run. */
   function calm() {
     ringing = false;
-    level = 0;
+    level = spent = 0;
   }
 
-  /** Run a callback some timers deep; what it leaves to promises runs as deep. @param {number} depth @param {() => unknown} callback */
-  function at(depth, callback) {
+  /** Run a callback some timers deep; what it leaves to promises runs as deep. @param {number} depth @param {() => unknown} callback @param {number} [time] that the timers before have taken */
+  function at(depth, callback, time = 0) {
     level = depth;
+    spent = time;
     try {
       return callback();
     } finally {
@@ -258,10 +267,14 @@
       return "";
     }
   }
-  /** Whether a timer of this kind has had no effect, on this element or on others. @param {string} kind */
-  function isIdle(kind) {
-    const known_ = learnt.get(kind);
-    return known_ !== undefined && known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget));
+  /** The same for whoever calls that code. @param {string} kind */
+  const siteOf = (kind) => apply(split, kind, ["\n", OWN_LINES + SITE_LINES]).join("\n");
+  /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
+  function likelyWait(kind, wait) {
+    const known_ = kind && learnt.get(kind);
+    if (known_) return known_.idle > 0 && (known_.count >= ELEMENTS_LEARNT || known_.elements.has(inputTarget)) ? NaN : wait;
+    const site = kind && learnt.get(siteOf(kind));
+    return site && site.idle > 0 && site.elements.has(inputTarget) ? min(wait, LONGEST_UNLIKELY) : wait;
   }
   /** Whether the page starts timers of this kind by itself, too: without an input in the last second. @param {string} kind */
   function isOfPage(kind) {
@@ -292,20 +305,22 @@
     if (judged.frames === FRAMES_OF_EFFECT) return;
     // What another input has done meanwhile is no effect of a timer that was not waited for.
     if (!judged.waited && now() - lastInput < OF_INPUT) return;
+    // What is drawn on a canvas is not seen here.
+    const isIdle = effects === judged.before && !document.querySelector("canvas");
+    learn(judged.kind, isIdle, judged.element);
+    learn(siteOf(judged.kind), isIdle, judged.element);
+  }
+  /** After an effect, two runs without one are needed. @param {string} kind @param {boolean} isIdle @param {object} element */
+  function learn(kind, isIdle, element) {
     if (learnt.size >= MOST_LEARNT) learnt.clear();
-    // What is drawn on a canvas is not seen here. After an effect, two runs without one are needed.
-    const known_ = learnt.get(judged.kind);
-    if (effects !== judged.before || document.querySelector("canvas")) {
-      learnt.set(judged.kind, { idle: -1, count: 0, elements: new KeptWeakSet() });
-    } else if (known_) {
-      known_.idle++;
-      if (!known_.elements.has(judged.element)) known_.count++;
-      known_.elements.add(judged.element);
+    const known_ = isIdle && learnt.get(kind);
+    if (!known_) {
+      learnt.set(kind, { idle: isIdle ? 1 : -1, count: isIdle ? 1 : 0, elements: new KeptWeakSet() });
     } else {
-      const elements = new KeptWeakSet();
-      elements.add(judged.element);
-      learnt.set(judged.kind, { idle: 1, count: 1, elements });
+      known_.idle++;
+      if (!known_.elements.has(element)) known_.count++;
     }
+    if (isIdle) learnt.get(kind)?.elements.add(element);
   }
   /** Count what can be seen but changes no node. @param {any} owner @param {string[]} names */
   function countEffects(owner, names) {
@@ -342,20 +357,23 @@
     if (typeof callback !== "function") return apply(native, self, args);
     const own = level + 1;
     const wait = Number(delay) || 0;
-    const watched = own <= DEEPEST_TIMER && wait <= longest;
+    const total = spent + wait;
+    const watched = own <= DEEPEST_TIMER && total <= longest;
     const kind = own <= DEEPEST_TIMER && wait >= SHORTEST_LEARNT && wait <= LONGEST_AFTER_INPUT ? kindOf(wait) : "";
     const isPages = kind && isOfPage(kind);
     /** @type {unknown} */
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
-      const run = () => at(watched ? own : BACKGROUND, () => apply(callback, this, given));
+      const run = () => at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
       return kind && watched && !isPages ? watchEffect(kind, waited, run) : run();
     };
     id = apply(native, self, args);
-    const waited = watched && !isPages && !(kind && isIdle(kind));
+    const likely = watched && !isPages ? likelyWait(kind, wait) : NaN;
+    const waited = likely >= 0;
     if (waited) {
-      due.set(id, now() + wait);
+      due.set(id, now() + likely);
+      if (likely < wait) apply(native, self, [() => due.delete(id), likely]);
       effects++;
     }
     return id;
@@ -668,7 +686,7 @@
     settled = typing = false;
     patience = unanswered = 0;
     longest = LONGEST_AFTER_INPUT;
-    level = 0;
+    level = spent = 0;
   }
 
   /** @param {Event} event */
