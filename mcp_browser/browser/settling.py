@@ -136,6 +136,8 @@ class Settler:
             if opening or tab.activity.begun_since(since):
                 if tab.activity.doubtful(since):
                     await self._learn_readings(tab, min(left, GLANCE))
+                    if not tab.activity.begun_since(since):
+                        continue
                 await tab.activity.change(limit=min(left, GLANCE))
                 continue
             if news_is_late:

@@ -56,6 +56,7 @@
   const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
   const { max, min } = Math;
+  const Locator = URL;
   const { split } = String.prototype;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
@@ -133,7 +134,12 @@
   let ringing = false;
   /** What timers of each kind have done: the place in the code that starts them, and their delay. @type {Map<string, { idle: number, count: number, elements: WeakSet<object> }>} */
   const learnt = new KeptMap();
-  /** Timers that have run and whose effect is looked for: their kind, the element, when, and the effects before. @type {Set<{ kind: string, element: object, waited: boolean, frames: number, before: number }>} */
+  /**
+   * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of
+   * the input, the frames that are left, how much of the answer is still to come, and the effects before.
+   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, before: number }} Judged
+   */
+  /** @type {Set<Judged>} */
   const judging = new KeptSet();
   /** How much has been done that can be seen, or may lead to it. */
   let effects = 0;
@@ -142,7 +148,7 @@
   let lastInput = 0;
   /** What the last input went to. @type {object} */
   let inputTarget = document;
-  /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere">} */
+  /** How the page reads the answers of each address. @type {Map<string, "pieces" | "whole" | "elsewhere" | "unread">} */
   const read = new KeptMap();
 
   /** The callback and all that it had left to promises have run. */
@@ -283,26 +289,21 @@
     pages.add(kind);
     return longest === LONGEST_AFTER_INPUT;
   }
-  /** A timer has run: look for what comes of it. @param {string} kind @param {boolean} waited for @param {() => unknown} run */
-  function watchEffect(kind, waited, run) {
-    const judged = { kind, waited, element: inputTarget, frames: FRAMES_OF_EFFECT, before: effects };
+  /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
+  function watchEffect(kind, waited, held = 0) {
+    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, before: effects };
     if (!judging.size) observeAll(changing, { ...DRAWN, attributes: true });
     judging.add(judged);
-    const next = () => (--judged.frames > 0 ? frame(next) : judge(judged));
+    const next = () => (judged.held || --judged.frames > 0 ? frame(next) : judge(judged));
     frame(next);
-    try {
-      return run();
-    } catch (error) {
-      effects++;
-      throw error;
-    }
+    return judged;
   }
-  /** Keep whether a timer had an effect. @param {{ kind: string, element: object, waited: boolean, frames: number, before: number }} judged */
+  /** Keep whether it had an effect. @param {Judged} judged */
   function judge(judged) {
     if (!judging.delete(judged)) return;
     if (!judging.size) apply(disconnect, changing, []);
     // The next input may come early, but not before a frame has shown what the timer did.
-    if (judged.frames === FRAMES_OF_EFFECT) return;
+    if (judged.held || judged.frames === FRAMES_OF_EFFECT) return;
     // What another input has done meanwhile is no effect of a timer that was not waited for.
     if (!judged.waited && now() - lastInput < OF_INPUT) return;
     // What is drawn on a canvas is not seen here.
@@ -365,8 +366,13 @@
     let id;
     args[0] = function (/** @type {any[]} */ ...given) {
       due.delete(id);
-      const run = () => at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
-      return kind && watched && !isPages ? watchEffect(kind, waited, run) : run();
+      if (kind && watched && !isPages) watchEffect(kind, waited);
+      try {
+        return at(watched && !isPages ? own : BACKGROUND, () => apply(callback, this, given), total);
+      } catch (error) {
+        effects++;
+        throw error;
+      }
     };
     id = apply(native, self, args);
     const likely = watched && !isPages ? likelyWait(kind, wait) : NaN;
@@ -538,7 +544,7 @@
     });
   }
 
-  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere"} how */
+  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere" | "unread"} how */
   function noteReading(url, how) {
     const address = String(url).replace(/[?#].*$/s, "");
     if (!address) return;
@@ -552,30 +558,91 @@
     at(depth, () => undefined);
   }
 
-  /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise */
-  function expectPromise(promise) {
+  /** URL without query and fragment. @param {unknown} url @returns {string} */
+  const addressOf = (url) => {
+    try {
+      return new Locator(String(url), document.baseURI).href.replace(/[?#].*$/s, "");
+    } catch {
+      return "";
+    }
+  };
+  /**
+   * A request that a script makes: its address and kind, whether it is waited for, and what is looked for once its
+   * answer comes.
+   * @typedef {{ address: string, kind: string, waited: boolean, judged: Judged | null }} Asked
+   */
+  /** How many requests to each address are waited for that have no answer yet. @type {Map<string, number>} */
+  const awaited = new KeptMap();
+  /** @param {unknown} url @param {boolean} isOneWay whether nothing reads its answer @returns {Asked} */
+  function beginRequest(url, isOneWay) {
+    const address = addressOf(url);
+    const kind = level + ANSWER <= DEEPEST_TIMER && longest === LONGEST_AFTER_INPUT ? kindOf(NaN) : "";
+    const waited = !isOneWay && !isNaN(likelyWait(kind, 0));
+    if (waited) {
+      effects++;
+      awaited.set(address, (awaited.get(address) || 0) + 1);
+      if (read.get(address) === "unread") read.delete(address);
+    } else if (!awaited.get(address)) noteReading(address, "unread");
+    return { address, kind, waited, judged: null };
+  }
+  /** The headers of an answer have come, or none will. @param {Asked} asked_ */
+  function endRequest(asked_) {
+    const left = (awaited.get(asked_.address) || 0) - 1;
+    if (!asked_.waited) return;
+    if (left > 0) awaited.set(asked_.address, left);
+    else awaited.delete(asked_.address);
+  }
+  /** More of an answer is to come, or has come. @param {Asked | undefined} asked_ @param {number} step */
+  function hold(asked_, step) {
+    if (!asked_?.kind) return;
+    asked_.judged ??= watchEffect(asked_.kind, asked_.waited);
+    asked_.judged.held += step;
+    asked_.judged.frames = FRAMES_OF_EFFECT;
+  }
+
+  /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise @param {Asked | undefined} asked_ @param {(value?: any) => void} took */
+  function expectPromise(promise, asked_, took) {
     const depth = level + ANSWER;
-    effects++;
-    if (depth <= DEEPEST_TIMER) expected.add(promise);
+    if (depth <= DEEPEST_TIMER && asked_?.waited !== false) expected.add(promise);
     return apply(then, promise, [
       (/** @type {unknown} */ value) => {
+        took(value);
         arrived(promise, depth);
         return value;
       },
       (/** @type {unknown} */ error) => {
+        took();
         arrived(promise, depth);
         throw error;
       },
     ]);
   }
-  wrap(globalThis, "fetch", (native, self, args) => expectPromise(apply(native, self, args)));
+  /** Which request an answer is of. @type {WeakMap<object, Asked>} */
+  const asker = new KeptWeakMap();
+  const KeptRequest = globalThis.Request;
+  const [keepaliveOf, modeOf, urlOfRequest] = ["keepalive", "mode", "url"].map((name) => getterOf(KeptRequest, name));
+  wrap(globalThis, "fetch", (native, self, args) => {
+    const [input, init] = args;
+    const made = input instanceof KeptRequest ? input : null;
+    const isOneWay = (init?.keepalive ?? (made && keepaliveOf && apply(keepaliveOf, made, []))) || (init?.mode ?? (made && modeOf && apply(modeOf, made, []))) === "no-cors";
+    const asked_ = beginRequest(made && urlOfRequest ? apply(urlOfRequest, made, []) : input, !!isOneWay);
+    return expectPromise(apply(native, self, args), asked_, (answer_) => {
+      endRequest(asked_);
+      hold(asked_, 0);
+      if (answer_) asker.set(answer_, asked_);
+    });
+  });
   const answerOf = globalThis.Response;
   const urlOf = getterOf(answerOf, "url");
   for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
     wrap(answerOf?.prototype, name, (native, self, args) => {
       const given = apply(native, self, args);
-      if (self instanceof answerOf) noteReading(apply(urlOf, self, []), "whole");
-      return expectPromise(given);
+      if (!(self instanceof answerOf)) return given;
+      const asked_ = asker.get(self);
+      if (asked_) hold(asked_, 1);
+      else effects++;
+      if (asked_?.waited !== false) noteReading(apply(urlOf, self, []), "whole");
+      return expectPromise(given, asked_, () => hold(asked_, -1));
     });
   }
   watchGetter(answerOf, "body", (answer_) => {
@@ -590,25 +657,35 @@
   const HEADERS = 2;
   const LOADING = 3;
   const DONE = 4;
+  /** @type {WeakMap<object, unknown>} */
+  const urls = new KeptWeakMap();
+  wrap(asking?.prototype, "open", (native, self, args) => {
+    urls.set(self, args[1]);
+    return apply(native, self, args);
+  });
   wrap(asking?.prototype, "send", (native, self, args) => {
-    effects++;
+    const asked_ = beginRequest(urls.get(self), false);
     const depth = level + ANSWER;
     const follow = () => {
       const state = apply(stateOfAsking, self, []);
-      if (state === HEADERS) noteReading(apply(urlOfAsking, self, []), "whole");
+      if (state === HEADERS) hold(asked_, 1);
+      if (state === HEADERS && asked_.waited) noteReading(apply(urlOfAsking, self, []), "whole");
       if (state === DONE) at(depth, () => undefined);
     };
     const end = () => {
       apply(remove, self, ["readystatechange", follow]);
       apply(remove, self, ["loadend", end]);
+      if (asked_.judged) hold(asked_, -1);
+      endRequest(asked_);
       arrived(self, depth);
     };
     apply(add, self, ["readystatechange", follow]);
     apply(add, self, ["loadend", end]);
-    if (depth <= DEEPEST_TIMER) expected.add(self);
+    if (depth <= DEEPEST_TIMER && asked_.waited) expected.add(self);
     try {
       return apply(native, self, args);
     } catch (error) {
+      endRequest(asked_);
       expected.delete(self);
       throw error;
     }

@@ -183,8 +183,8 @@ class DomChanges(Frozen):
     other_looks: int = 0
 
 
-AnswerReading = Literal["pieces", "whole", "elsewhere"]
-"""How a page reads an answer: as its pieces come, once all of it is there, or in a shared worker."""
+AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
+"""How a page reads an answer: as its pieces come, once all of it is there, in a shared worker, or not at all."""
 
 
 class SettleState(Frozen):

@@ -24,7 +24,7 @@ let said = "";
 const LONGEST_SAID = 100_000;
 const MOST_TIMERS = 10_000;
 const LONGEST_TIMER = 1000;
-const READINGS = set("pieces whole elsewhere");
+const READINGS = set("pieces whole elsewhere unread");
 
 /** Elements that may have a closed root that no script has made, and that were not looked at yet. @type {Element[]} */
 let hosts = [];
