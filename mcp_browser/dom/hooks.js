@@ -264,10 +264,10 @@
     });
   }
 
-  /** Which timer this is: the code that starts it, as the stack names it, and its delay. @param {number} wait */
+  /** Which timer this is: the code that starts it, as the stack names it, and its delay, save short ones: throttling gives another each time. @param {number} wait */
   function kindOf(wait) {
     try {
-      return `${wait} ${new Failure().stack}`;
+      return `${max(wait, LONGEST_OF_PAGE)} ${new Failure().stack}`;
     } catch {
       // The page's own Error.prepareStackTrace failed.
       return "";

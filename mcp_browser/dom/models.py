@@ -184,7 +184,7 @@ class DomChanges(Frozen):
 
 
 AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
-"""How a page reads an answer: as its pieces come, once all of it is there, in a shared worker, or not at all."""
+"""How a page reads an answer: as its pieces come, once all is there, in a shared worker, or not at all."""
 
 
 class SettleState(Frozen):
