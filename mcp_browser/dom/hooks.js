@@ -39,8 +39,10 @@
   /** How many lines of a stack name the hook, and how many the code that starts something without its callers. */
   const OWN_LINES = 4;
   const SITE_LINES = 2;
-  /** So many frames after a timer its effect can be seen: frameworks draw in a task of their own. */
+  const SITE_DIGITS = 8;
+  /** So many frames after a timer its effect can be seen, and so many milliseconds: frameworks draw in a task of their own. */
   const FRAMES_OF_EFFECT = 3;
+  const TIME_OF_EFFECT = 60;
   /** So long after an input what happens may come from it, milliseconds. */
   const OF_INPUT = 300;
   /** On so many elements a timer had no effect before none is expected on any other. */
@@ -51,13 +53,13 @@
   const GLANCE = 10;
 
   const { apply, construct } = Reflect;
-  const { stringify } = JSON;
+  const { parse, stringify } = JSON;
   const { defineProperties, defineProperty, entries, getOwnPropertyDescriptor, getOwnPropertyDescriptors, setPrototypeOf } = Object;
   const Failure = Error;
   const { CustomEvent, Element, HTMLElement, InputEvent, ShadowRoot, StaticRange, SubmitEvent } = globalThis;
-  const { max, min } = Math;
+  const { imul, max, min } = Math;
   const Locator = URL;
-  const { split } = String.prototype;
+  const { charCodeAt, padStart, slice, split, startsWith } = String.prototype;
   const dispatch = EventTarget.prototype.dispatchEvent;
   const add = EventTarget.prototype.addEventListener;
   const remove = EventTarget.prototype.removeEventListener;
@@ -134,10 +136,12 @@
   let ringing = false;
   /** What timers of each kind have done: the place in the code that starts them, and their delay. @type {Map<string, { idle: number, count: number, elements: WeakSet<object> }>} */
   const learnt = new KeptMap();
+  /** Whether more has been learnt than was said. */
+  let learntMore = false;
   /**
    * A timer that has run or a request whose answer has come, and whose effect is looked for: its kind, the element of
-   * the input, the frames that are left, how much of the answer is still to come, and the effects before.
-   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, before: number }} Judged
+   * the input, the frames that are left, since when, how much of the answer is still to come, and the effects before.
+   * @typedef {{ kind: string, element: object, waited: boolean, held: number, frames: number, from: number, before: number }} Judged
    */
   /** @type {Set<Judged>} */
   const judging = new KeptSet();
@@ -264,17 +268,25 @@
     });
   }
 
+  /** A hash (FNV-1a, 32 bits) as so many hexadecimal digits as stand for a site. @param {string} text */
+  function digest(text) {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < text.length; i++) hash = imul(hash ^ apply(charCodeAt, text, [i]), 0x01000193);
+    return apply(padStart, (hash >>> 0).toString(16), [SITE_DIGITS, "0"]);
+  }
   /** Which timer this is: the code that starts it, as the stack names it, and its delay, save short ones: throttling gives another each time. @param {number} wait */
   function kindOf(wait) {
     try {
-      return `${max(wait, LONGEST_OF_PAGE)} ${new Failure().stack}`;
+      const { stack } = new Failure();
+      const delay = max(wait, LONGEST_OF_PAGE);
+      return digest(`${delay} ${apply(split, stack, ["\n", OWN_LINES + SITE_LINES])}`) + digest(`${delay} ${stack}`);
     } catch {
       // The page's own Error.prepareStackTrace failed.
       return "";
     }
   }
   /** The same for whoever calls that code. @param {string} kind */
-  const siteOf = (kind) => apply(split, kind, ["\n", OWN_LINES + SITE_LINES]).join("\n");
+  const siteOf = (kind) => apply(slice, kind, [0, SITE_DIGITS]);
   /** How long a timer of this kind is waited for: not at all where its like has had no effect. @param {string} kind @param {number} wait */
   function likelyWait(kind, wait) {
     const known_ = kind && learnt.get(kind);
@@ -291,10 +303,10 @@
   }
   /** A timer runs, or an answer has come: look for what comes of it. @param {string} kind @param {boolean} waited for @param {number} [held] */
   function watchEffect(kind, waited, held = 0) {
-    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, before: effects };
+    const judged = { kind, waited, held, element: inputTarget, frames: FRAMES_OF_EFFECT, from: now(), before: effects };
     if (!judging.size) observeAll(changing, { ...DRAWN, attributes: true });
     judging.add(judged);
-    const next = () => (judged.held || --judged.frames > 0 ? frame(next) : judge(judged));
+    const next = () => (judged.held || --judged.frames > 0 || now() - judged.from < TIME_OF_EFFECT ? frame(next) : judge(judged));
     frame(next);
     return judged;
   }
@@ -315,6 +327,7 @@
   function learn(kind, isIdle, element) {
     if (learnt.size >= MOST_LEARNT) learnt.clear();
     const known_ = isIdle && learnt.get(kind);
+    learntMore = true;
     if (!known_) {
       learnt.set(kind, { idle: isIdle ? 1 : -1, count: isIdle ? 1 : 0, elements: new KeptWeakSet() });
     } else {
@@ -598,6 +611,7 @@
     asked_.judged ??= watchEffect(asked_.kind, asked_.waited);
     asked_.judged.held += step;
     asked_.judged.frames = FRAMES_OF_EFFECT;
+    asked_.judged.from = now();
   }
 
   /** The promise, waited for; whether the page handles its failure is the page's business. @param {Promise<unknown>} promise @param {Asked | undefined} asked_ @param {(value?: any) => void} took */
@@ -876,10 +890,22 @@
         read.forEach((how, url) => (known_[known_.length] = [url, how]));
         return say(message("readings", stringify(known_)));
       }
+      case "learnt": {
+        /** @type {[string, number, number][]} */
+        const idle = [];
+        if (learntMore) learnt.forEach((one, kind) => (idle[idle.length] = [kind, one.idle, one.count]));
+        learntMore = false;
+        return say(message("learnt", idle.length ? stringify(idle) : ""));
+      }
       case "timers":
         return say(message("timers", pending()));
       case "frames":
         return say(message("timers", soon()));
+    }
+    const detail = apply(detailOf, event, []);
+    if (apply(startsWith, detail, ["["])) {
+      for (const [kind, idle, count] of parse(detail)) if (!learnt.has(kind)) learnt.set(kind, { idle, count, elements: new KeptWeakSet() });
+      return;
     }
     sayRoots();
     if (saying.size) saySayings();

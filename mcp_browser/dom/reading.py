@@ -65,6 +65,7 @@ class PageReader:
         changes_budget: int,
         sent: Tell | None = None,
         addresses: SessionAddresses | None = None,
+        learnt: dict[str, str] | None = None,
     ) -> None:
         """Serve a page.
 
@@ -75,10 +76,11 @@ class PageReader:
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
             addresses: redacts those in lines.
+            learnt: what its session's pages have learnt of waits that change nothing, by origin.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
+        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None, learnt)
         self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
         self._seen = SeenParts()

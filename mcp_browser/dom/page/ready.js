@@ -185,7 +185,10 @@ async function ready(id, purpose, force) {
     const answer = await tryReady(id, purpose, force);
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
-    if (!problem && purpose !== "read") ask("input");
+    if (!problem && purpose !== "read") {
+      ask("input");
+      return { ...answer, learnt: learntAnew() };
+    }
     if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
     await pause(50);
   }
