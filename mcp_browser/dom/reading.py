@@ -67,16 +67,15 @@ class PageReader:
         addresses: SessionAddresses | None = None,
         learnt: dict[str, str] | None = None,
     ) -> None:
-        """Serve a page.
+        """Serve a page of Playwright's.
 
         Args:
-            page: Playwright's page.
             channel: the random name that the hook in the page's own world was given; "" for none.
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
             addresses: redacts those in lines.
-            learnt: what its session's pages have learnt of waits that change nothing, by origin.
+            learnt: by origin, which waits were without an effect.
         """
         self._page = page
         self._budget = budget
@@ -115,8 +114,8 @@ class PageReader:
         if region is not None:
             ref = self.resolve(region)
             answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
-            frame = FrameState(world=ref.world, read=known(answer))
-            return self._as_snapshot(Reading(frame, answer), budget, part)
+            reading = Reading(FrameState(world=ref.world, read=known(answer)), answer)
+            return self._as_snapshot(reading, budget, part)
         self._confirm()
         reading = await self._observe(whole=True, room=budget * part, folded=folded)
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
