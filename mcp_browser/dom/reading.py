@@ -74,8 +74,7 @@ class PageReader:
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
-            addresses: redacts those in lines.
-            learnt: by origin, which waits were without an effect.
+            addresses, learnt: those of the session.
         """
         self._page = page
         self._budget = budget
