@@ -197,7 +197,7 @@ async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_sho
     )
     view = await hand.show(
         f"{LOG}<style>.late {{ opacity: 0; transform: translateY(30px) }} "
-        ".shown { animation: show .3s .2s both } @keyframes show { to { opacity: 1; transform: none } }</style>"
+        ".shown { animation: show .3s .2s both } @keyframes show { to { opacity: 1; translate: 0 } }</style>"
         "<div style='opacity: 0'><button>Trap</button></div><p style='height: 2000px'>Words</p>"
         '<section class=late id=s><h2>Offer</h2><label>Size <input></label><button onclick="log.push('
         f"getComputedStyle(s).opacity > 0 && 'seen')\">Take it</button></section>{hidden}"
