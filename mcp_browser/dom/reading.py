@@ -81,8 +81,7 @@ class PageReader:
         self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None, learnt)
         self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
-        self._seen = SeenParts()
-        self._seen_next = SeenParts()
+        self._seen = self._seen_next = SeenParts()
         self._searched = -SEARCH_SECONDS
         self.title: str | None = None  # As it was read last; who has reported it sets None
         self.may_show = False  # Whether the page showed nothing when it was last read, but may be about to
@@ -336,11 +335,11 @@ class PageReader:
         told: list[DomNode] = []
         for item, node in zip(shown, nodes, strict=True):
             gaps += rest.leave_out(item.place, at=len(told))
-            rest.skip_to(item.place + node.lines)
+            said = rest.stand_for(item.place, node)
             if item.place in same.heads:
                 # Links keep their indexes, too.
                 told.append(node.model_copy(update={"states": (*node.states, "as before")}))
-            elif item.place not in same.untold:
+            elif said and item.place not in same.untold:
                 told.append(node)
         gaps += rest.leave_out(reading.total, at=len(told))
         x, y, view_width, view_height, width, height = reading.answer["view"]
@@ -435,8 +434,9 @@ class PageReader:
             kept.append(change)
         omitted += len(changes) - len(kept)
         looks = () if changes or omitted else tuple(self._looks(reading))
-        others = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
-        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=others)
+        more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
+        behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
+        return DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
 
     def _looks(self, reading: Reading) -> Iterator[DomLook]:
         for inner in all_readings(reading):

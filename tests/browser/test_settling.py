@@ -237,7 +237,9 @@ async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(ha
     await hand.open(site.page(html))
     controller = Controller()
     for name in ("One", "Two", "One"):
-        (index,) = [node.index for node in (await hand.look()).snapshot.nodes if node.name == name]
+        snapshot = (await hand.look()).snapshot
+        assert snapshot is not None
+        (index,) = [node.index for node in snapshot.nodes if node.name == name]
         await controller.execute("click_element", {"index": index}, hand.session)
     await hand.open(site.page(html))
 
@@ -279,7 +281,8 @@ async def test_a_request_that_changed_nothing_is_not_awaited_again(hand: Hand, s
 
 
 async def test_a_request_that_showed_something_is_awaited_each_time(hand: Hand, site: Site) -> None:
-    script = "fetch(`/slow?s=0.5&n=${n}`).then(answer => answer.text()).then(() => out.textContent = `got ${++window.n}`)"
+    ask = "fetch(`/slow?s=0.5&n=${n}`).then(answer => answer.text())"
+    script = f"{ask}.then(() => out.textContent = `got ${{++window.n}}`)"
     await hand.open(site.page("<script>n = 0</script>" + button(script)))
 
     for number in range(1, 4):

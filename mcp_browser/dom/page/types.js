@@ -58,8 +58,8 @@ var learnt;
  * @property {boolean} muted its own text cannot be seen
  * @property {boolean} pointed whether it may have a cursor of its own
  * @property {boolean | undefined} hand whether the cursor is that of something to act on
- * @property {"" | "fields" | "hover"} faint whether it lies in what is not drawn: form controls there are used all the same, and
- *   what is drawn while the mouse is over it
+ * @property {"" | "fields" | "hover" | "scroll"} faint whether it lies in what is not drawn: form controls there are used all
+ *   the same, and what is drawn while the mouse is over it or once it is scrolled to
  * @property {boolean} suspect whether a style may make its text invisible
  * @property {number | null} far distance of the child measured last, where all of it is far off
  * @property {number} run how many children may be taken for as far off as that one
