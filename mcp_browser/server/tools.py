@@ -26,7 +26,7 @@ from mcp_browser.consent import ConsentNeeded, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
 from mcp_browser.privacy.hiding import all_hidden, hide_in
-from mcp_browser.rendering.result import (
+from mcp_browser.rendering import (
     NO_SECRETS,
     ImagePart,
     LinkPart,
