@@ -87,7 +87,7 @@ _HOMES = {
     "Watcher": "agent.control",
     "__version__": "version",
     "default_registry": "actions.catalog",
-    "render_result": "rendering.result",
+    "render_result": "rendering",
 }
 
 
