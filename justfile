@@ -51,9 +51,9 @@ workflows:
 manifests:
     check-jsonschema --builtin-schema vendor.compose-spec manifests/container/compose*.yaml
 
-# The tests, in three processes, without the applications and what is slow; arguments go to pytest.
+# The tests, in four processes, without the applications and what is slow; arguments go to pytest.
 test *arguments:
-    pytest -n 3 --dist worksteal -m "not apps and not slow" {{ arguments }}
+    pytest -n 4 --dist worksteal -m "not apps and not slow" {{ arguments }}
 
 # Write the golden files anew: what users see of tools, results, settings, addresses; look at their difference.
 golden:
