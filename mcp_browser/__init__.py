@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_browser.errors import ActionError, McpBrowserError, ModelError, SettingsError
     from mcp_browser.llm.messages import ChatModel
     from mcp_browser.llm.scripted import ScriptedModel
-    from mcp_browser.rendering.result import render_result
+    from mcp_browser.rendering import render_result
     from mcp_browser.settings import Settings
     from mcp_browser.version import __version__
 
@@ -87,7 +87,7 @@ _HOMES = {
     "Watcher": "agent.control",
     "__version__": "version",
     "default_registry": "actions.catalog",
-    "render_result": "rendering.result",
+    "render_result": "rendering",
 }
 
 

@@ -34,7 +34,7 @@ from mcp_browser.errors import ActionError, TakenOver
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.pipeline import Prepare
 from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
 from mcp_browser.text import in_texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering.result import TextPart, render_error, render_result
+from mcp_browser.rendering import TextPart, render_error, render_result
 from tests.support.site import Site
 
 ELEMENT = re.compile(r'\[(\d+)\] (\S+) "(.*?)"')

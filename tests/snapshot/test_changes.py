@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
-from mcp_browser.rendering.snapshot import render_changes
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 from tests.support.in_page import in_page
