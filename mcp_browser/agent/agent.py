@@ -36,8 +36,9 @@ logger = logging.getLogger(__name__)
 LONGEST_FAILURE = 600  # How much of the last step's failure the reason of the run's end repeats, characters
 
 REFUSED = (
-    "Your result was checked and is not confirmed: {reason} Go on. Claim success only once the page shows "
-    "it; if it cannot be done, use done with success false and say why."
+    "Your result was checked against what happened in the browser, and is not confirmed. {reason} The task "
+    "is as it was: do nothing that it does not ask for. Report again what is so; where a point cannot be "
+    "met, use done with success false and say why."
 )
 TAKEN_UP = (
     "You were broken off, and now go on. {opened} Indexes of before are of no use. What your last step did "
@@ -98,20 +99,15 @@ class AgentRun(TaskRun):
         self._clients = {id(client): client for client in clients}.values()
         self._counted = self._models_usage()
         self._seconds_before = self.state.seconds
-        judge = self._judge()
-        window = self.model_client.model.info.context_window
-        is_small = window is not None and window <= SMALL_WINDOW
         self._confirmer = Confirmer(
             executor=self.executor,
             history=self.history,
             state=self.state,
             secrets=self.secrets,
-            judge_client=judge,
+            judge_client=self._judge(),
             window=self.messages.window,
             seconds=self.settings.step_timeout,
             limit=self._limit_amid_step,
-            # A small model that judges its own claims, unless the caller asks for that.
-            only_refuses=is_small and judge is self.model_client and not self.task.judge,
         )
         for text in self.state.instructions:
             self.control.instruct(text)
@@ -146,6 +142,7 @@ class AgentRun(TaskRun):
         """Look at the page, ask the model, act, record what came of it, and end the run where it is over."""
         state, timeout = self.state, self.settings.step_timeout
         state.step += 1
+        self._note_late_evidence()
         step = _Step(self._limit_reached(state.step))
         if state.failures >= self.settings.max_failures:
             step.last_because = f"{state.failures} steps in a row have failed.{self._last_failure()}"
@@ -282,7 +279,6 @@ class AgentRun(TaskRun):
         wanted = self.task.vision if self.task.vision is not None else self.style.needs_vision
         picture = wanted and self.model_client.model.info.sees
         look = await self.executor.look(picture=picture, shot=self._wants_shot)
-        self.state.seen.add(f"{look.title}\n{look.text}")
         self.state.pictured = self.state.pictured or bool(look.images)
         return look
 
@@ -329,9 +325,6 @@ class AgentRun(TaskRun):
     def _remember(self, step: _Step) -> None:
         """Put what came of a step into the model's memory and the run's state."""
         state, outcomes, most = self.state, step.outcomes, self.settings.max_actions
-        for outcome in outcomes:
-            if outcome.result is not None and not outcome.result.is_done:
-                state.seen.add(f"{outcome.record.result}\n{outcome.changes}")
         self.messages.remove_state()
         self.messages.add_results(outcome.memory for outcome in outcomes)
         if step.answer is not None and (left_out := len(step.answer.decision.calls) - most) > 0:
@@ -427,13 +420,17 @@ class AgentRun(TaskRun):
             self.obstacle = None
             self._set_status(TaskStatus.WORKING)
             self.messages.add_task(answer)
+            self.state.told.append(answer)
+            self.history.note_answer(answer)
 
     def _judge(self) -> ModelClient | None:
         """The client of the model that judges claims; None where none is to."""
-        wanted = self.task.judge if self.task.judge is not None else self.settings.judge
-        if wanted and (self.judge_client or self.model_client.model.info.judges or self.task.judge):
-            return self.judge_client or self.model_client
-        return None
+        info, wanted = self.model_client.model.info, self.task.judge
+        if not (self.settings.judge if wanted is None else wanted):
+            return None
+        # The smallest models confirm nearly everything: their own claims only where the caller wants that.
+        can = info.judges and not (info.context_window or SMALL_WINDOW + 1) <= SMALL_WINDOW
+        return self.judge_client or (self.model_client if can or wanted else None)
 
     # -- the budget
 

@@ -89,7 +89,7 @@ async def test_a_run_in_the_shop_is_done_again_with_other_values(
     assert saved.replay_of == recorded.id
     assert saved.status is TaskStatus.SUCCEEDED
     report = (tmp_path / "report.html").read_text()
-    assert "no model has checked" in report
+    assert "had the same effect as in the recorded run" in report
     assert "<img" in report
 
 

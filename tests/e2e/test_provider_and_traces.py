@@ -176,7 +176,7 @@ def test_spans_say_what_was_asked_and_used(left: Left) -> None:
     assert run["gen_ai.operation.name"] == "invoke_agent"
     assert run["gen_ai.provider.name"] == "openai"
     assert run["gen_ai.request.model"] == "gpt-5-mini"
-    assert run["mcp_browser.task.status"] == "succeeded"
+    assert run["mcp_browser.task.status"] == "unconfirmed"
     assert run["mcp_browser.task.steps"] == 2
     assert left.result.structured_content is not None
     assert run["mcp_browser.task.id"] == left.result.structured_content["task_id"]
