@@ -1,6 +1,7 @@
 """The loop: look, ask the model, act, remember, until the task is done or cannot be."""
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -12,14 +13,14 @@ from mcp_browser.actions.answer_schema import Schema
 from mcp_browser.actions.extracting.by_model import filling_by
 from mcp_browser.agent import spans
 from mcp_browser.agent.confirming import Confirmer
-from mcp_browser.agent.decision import AgentBrain
+from mcp_browser.agent.decision import ActionCall, AgentBrain
 from mcp_browser.agent.executor import ActionOutcome, Look
 from mcp_browser.agent.model_retry import ModelAnswer, ModelClient
 from mcp_browser.agent.prompting.gui_parser import scale_for
 from mcp_browser.agent.prompting.message_manager import MessageManager
 from mcp_browser.agent.prompting.style import SMALL_WINDOW, PlannerStyle
 from mcp_browser.agent.questions import Question, with_browser
-from mcp_browser.agent.record.history import RunSettings
+from mcp_browser.agent.record.history import RunSettings, StepRecord
 from mcp_browser.agent.side_prompts import make_plan, read_data, sum_up
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import TaskOutcome, TaskStatus
@@ -65,6 +66,7 @@ class AgentRun(TaskRun):
 
     `registry` of the controller holds the actions that the task allows; `done` and `call_user` are added.
     `judge_client` asks the model that checks claims; by default that is the run's own, where it can judge.
+    `initial` is done before the model is asked; `on_step` is called with each step as it is recorded.
     `taken_up` is set for a run that continues in another browser, whose last page is opened again first.
     """
 
@@ -76,6 +78,8 @@ class AgentRun(TaskRun):
     judge_client: ModelClient | None = None
     state: AgentState = field(default_factory=AgentState)
     taken_up: bool = False
+    initial: Sequence[ActionCall] = ()
+    on_step: Callable[[StepRecord], Awaitable[None] | None] | None = None
 
     def __post_init__(self) -> None:
         registry = self.controller.registry.without(())
@@ -137,6 +141,7 @@ class AgentRun(TaskRun):
             with spans.of_step(self.state.step + 1) as span:
                 await self.step()
                 spans.end_step(span, self.history.steps[-1])
+            await self._report_recorded()
 
     async def step(self) -> None:
         """Look at the page, ask the model, act, record what came of it, and end the run where it is over."""
@@ -241,6 +246,8 @@ class AgentRun(TaskRun):
                 self.state.start_problem = problem = await self._problem_of_opening(self.task.start_url)
                 if problem is not None:
                     self.messages.add_results([f"The start page could not be opened: {problem}"])
+            if self.initial:
+                await self._act_initially()
         elif self.taken_up:
             self.taken_up = False
             opened = "The browser is another one, and no page was open."
@@ -250,6 +257,19 @@ class AgentRun(TaskRun):
                 ended = f"could not be opened: {problem}" if problem is not None else "was opened again."
                 opened = f"The browser may be another one; the page {url} {ended}"
             self.messages.add_note(TAKEN_UP.format(opened=opened))
+
+    async def _act_initially(self) -> None:
+        """Do the actions that come before the model's, and record them as a step of their own."""
+        started, outcomes = datetime.now(UTC), list[ActionOutcome]()
+        for call in self.initial:
+            await self.executor.act([call], outcomes)
+        self.messages.add_results(outcome.memory for outcome in outcomes)
+        self._record(0, None, started, actions=tuple(outcome.record for outcome in outcomes))
+        await self._report_recorded()
+
+    async def _report_recorded(self) -> None:
+        if self.on_step is not None and (waits := self.on_step(self.history.steps[-1])) is not None:
+            await waits
 
     async def _problem_of_opening(self, url: str) -> str | None:
         try:

@@ -324,7 +324,7 @@ class Replay(TaskRun):
     async def _report_step(self, step: StepRecord, url: str) -> None:
         calls = tuple(
             str(ActionCall(name=call.name, arguments=self.variables.put_in(call.arguments)))
-            for call in (action.call for action in step.actions)
+            for call in (action.call for action in step.actions if action.call.name != DONE)
         )
         number = len(self.history.steps) + 1
         await self._report(number, goal=step.brain.next_goal, actions=calls, url=url)

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from mcp_browser.dom.models import Frozen
 from mcp_browser.llm.messages import Usage
 from mcp_browser.text import counted
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
 StyleName = Literal["structured", "gui"]
 
 
@@ -110,6 +111,14 @@ class TaskOutcome(Frozen):
     files: tuple[str, ...] = ()
     usage: Usage = Usage()
     seconds: float = 0
+
+    def data_as(self, form: type[ModelT]) -> ModelT:
+        """The data as an instance of a Pydantic model.
+
+        Raises:
+            pydantic.ValidationError: there are none that fit it.
+        """
+        return form.model_validate(self.data)
 
     @property
     def succeeded(self) -> bool:

@@ -139,8 +139,7 @@ def told(result: types.CallToolResult) -> str:
 
 @pytest.mark.slow
 def test_the_task_is_done_in_spite_of_a_limit_and_a_useless_answer(left: Left) -> None:
-    assert not left.result.is_error, told(left.result)
-    assert told(left.result).startswith("Typed.")
+    assert "What it reported: Typed." in told(left.result), told(left.result)
     assert len(left.requests) == 4
 
 
