@@ -22,6 +22,7 @@ from tests.support.site import Reply, Request, Site
 PAGE = Path(__file__).parents[2] / "docs" / "agent.md"
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
 RECORD = "What happened:"  # Begins the record in the judge's request, after the task and the claim
+FACTS, PAGE_BEGINS = "Facts that may speak against the claim:", "The last page:"
 LATE_SECONDS = 1.2
 
 
@@ -33,8 +34,8 @@ def main() -> None:
     asked = parser.parse_args()
     only = [name for name in asked.only.split(",") if name]
     cases = [case for case in all_cases() if not only or case.name in only]
-    ends = asyncio.run(_run(cases))
-    table = _table(cases, ends)
+    ends, records = asyncio.run(_run(cases))
+    table = "\n\n".join((_table(cases, ends), *(_shown(case, records[case]) for case in cases[:2])))
     sys.stdout.write(f"{table}\n")
     if not asked.no_write:
         text = PAGE.read_text("utf-8")
@@ -46,19 +47,21 @@ Ends = dict[tuple[Case, bool], TaskStatus]
 """How each case ended, with a judge and without."""
 
 
-async def _run(cases: Sequence[Case]) -> Ends:
+async def _run(cases: Sequence[Case]) -> tuple[Ends, dict[Case, str]]:
     ends: Ends = {}
+    records: dict[Case, str] = {}
     with Site() as site:
         async with BrowserSession(Settings.of(headless=True)) as session:
             for case in cases:
                 for judged in (True, False):
                     outcome, record = await _attempt(case, session, site, judged=judged)
                     ends[case, judged] = outcome.status
+                    records.setdefault(case, record.replace(site.url, "http://shop.example"))
                     if outcome.succeeded is not (case.true and judged):
                         sys.stderr.write(
                             f"{case}, {judged}: {outcome.status}: {outcome.obstacle}\n{record}\n"
                         )
-    return ends
+    return ends, records
 
 
 async def _attempt(
@@ -72,7 +75,8 @@ async def _attempt(
     seen = [""]
 
     def judge(messages: Sequence[Message]) -> dict[str, Any]:
-        seen[0] = messages[-1].text.partition(RECORD)[2]
+        record, _, page = messages[-1].text.partition(RECORD)[2].partition(FACTS)
+        seen[0] = record + page.partition(PAGE_BEGINS)[2]  # Facts against the claim repeat what it says
         met = case.kind.decides(seen[0])
         return {"points": [{"asked": case.task, "evidence": "the deciding fact", "met": met}]}
 
@@ -137,8 +141,6 @@ def _speaker(act: str, site: Site, session: BrowserSession) -> Callable[[Sequenc
                 action = {"open_tab": {"url": site.url + what}}
             case "tab":
                 action = {"switch_tab": {"tab": [*session.tabs][int(what)]}}
-            case "console":
-                action = {"get_console_messages": {}}
             case _:
                 action = {"find_elements": {"text": what}}
         return _output(action)
@@ -164,6 +166,13 @@ def _table(cases: Sequence[Case], ends: Ends) -> str:
             f"| {_share(denied[1], true)} |",
         )
     )
+
+
+def _shown(case: Case, record: str) -> str:
+    """What the judge of a case has read."""
+    what = "A true run" if case.true else "A lie"
+    said = f"{what}: asked “{case.task}”, the agent claims “{case.claim}”. The judge reads:"
+    return f"{said}\n\n```\n{record.strip()}\n```"
 
 
 def _share(count: int, cases: Sequence[Case]) -> str:

@@ -226,6 +226,7 @@ class AgentRun(TaskRun):
             answer=self.secrets.hide(result.extracted_content or "") if result else None,
             data=self.secrets.hide_in((result.data or {}).get("data")) if result else None,
             obstacle=self.obstacle,
+            evidence=self.history.evidence,
             steps=self.state.step,
             urls=self.history.urls,
             errors=self.history.errors,

@@ -54,7 +54,7 @@ class Confirmer:
         try:
             with anyio.fail_after(self.seconds):
                 if self.judge_client is None:
-                    await self._settled(picture=False)
+                    self._note(Verdict(facts=self._facts(answer, data, await self._settled(picture=False))))
                     return Unconfirmed(NOBODY, final=True)
                 if (limit := self.limit()) is not None:
                     return Unconfirmed(f"it could not be judged: {limit}")
@@ -63,7 +63,7 @@ class Confirmer:
             return Unconfirmed(f"it could not be checked: that took longer than {self.seconds:g} s.")
         except (ActionError, ModelError) as error:
             return Unconfirmed(f"it could not be checked: {self.secrets.hide(str(error))}")
-        return None if verdict.confirmed else Unconfirmed(verdict.reason)
+        return None if verdict.confirmed else Unconfirmed(self.secrets.hide(verdict.reason))
 
     def _certain(self, data: Any) -> str | None:
         """What ends a claim before anybody judges; data that does not fit its schema never comes here."""
@@ -77,16 +77,8 @@ class Confirmer:
     async def _judged(self, client: ModelClient, answer: str, data: Any) -> Verdict:
         sees = client.model.info.sees and self.history.task.vision is not False
         page = await self._settled(picture=sees)
-        state = self.state
-        against = facts(
-            self.history,
-            asked=state.told,
-            answer=answer,
-            data=data,
-            page=page.passage,
-            pictured=state.pictured,
-        )
-        claim = Claim(history=self.history, people=state.told, answer=answer, data=data, facts=against)
+        against = self._facts(answer, data, page)
+        claim = Claim(history=self.history, people=self.state.told, answer=answer, data=data, facts=against)
         window = client.model.info.context_window or self.window
         try:
             verdict = await judge(client, claim, page, window=window)
@@ -95,9 +87,18 @@ class Confirmer:
                 raise
             # Many a model takes no pictures and is not known for it; its server's words for that differ.
             verdict = await judge(client, claim, replace(page, images=()), window=window)
+        self._note(verdict)
+        return verdict
+
+    def _facts(self, answer: str, data: Any, page: Look) -> tuple[str, ...]:
+        people, pictured = self.state.told, self.state.pictured
+        return facts(
+            self.history, people=people, answer=answer, data=data, page=page.passage, pictured=pictured
+        )
+
+    def _note(self, verdict: Verdict) -> None:
         verdict = Verdict.model_validate(self.secrets.hide_in(verdict.model_dump()))
         self.history.steps[-1] = self.history.steps[-1].model_copy(update={"verdict": verdict})
-        return verdict
 
     async def _settled(self, *, picture: bool) -> Look:
         """The page, once two looks in a row show the same and no request is under way."""

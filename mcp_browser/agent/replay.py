@@ -135,6 +135,7 @@ class Replay(TaskRun):
                 "departures": list(self._departures),
             },
             obstacle=self.obstacle,
+            evidence=history.evidence,
             steps=len(history.steps),
             urls=history.urls,
             errors=history.errors,

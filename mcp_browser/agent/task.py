@@ -97,7 +97,8 @@ class TaskOutcome(Frozen):
     """What a run has come to.
 
     `answer` is what the agent reported, `data` the same by the output schema; `obstacle` is what stands in
-    the way where it did not succeed. `files` are paths or addresses of what was downloaded or written.
+    the way where it did not succeed. `evidence` is what happened beside the pages, and what speaks against
+    the claim, one fact a line. `files` are paths or addresses of what was downloaded or written.
     """
 
     id: str
@@ -105,6 +106,7 @@ class TaskOutcome(Frozen):
     answer: str | None = None
     data: Any = None
     obstacle: str | None = None
+    evidence: tuple[str, ...] = ()
     steps: int = 0
     urls: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()

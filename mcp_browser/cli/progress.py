@@ -158,6 +158,7 @@ def show_outcome(console: Console, outcome: TaskOutcome) -> None:
     console.print(text)
     for line in (
         outcome.obstacle and clean_text(outcome.obstacle),
+        *(f"Evidence: {line}" for line in outcome.evidence if outcome.status is TaskStatus.UNCONFIRMED),
         *(f"File: {file}" for file in outcome.files),
     ):
         if line:

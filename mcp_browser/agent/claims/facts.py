@@ -19,12 +19,15 @@ _INVALID = re.compile(r'^\s*\*?\[\d+\] [\w ]+ "((?:[^"\\]|\\.)*)".*\binvalid\b',
 
 
 def facts(  # noqa: PLR0913 - what there is to hold it against
-    history: AgentHistory, *, asked: Sequence[str], answer: str, data: Any, page: Passage, pictured: bool
+    history: AgentHistory, *, people: Sequence[str], answer: str, data: Any, page: Passage, pictured: bool
 ) -> tuple[str, ...]:
-    """The facts against a claim. `asked` is what people said, `page` the last one, `pictured` whether the
-    model had pictures, too, whose words are in no record."""
+    """The facts against a claim.
+
+    `people` is what was said beside the task, `page` the last one, `pictured` whether the model had pictures,
+    whose words are in no record.
+    """
     acted = [one for one in history.actions() if one.call.name not in (DONE, CALL_USER)]
-    found = [*_failed(acted), *_sources(history, acted, asked, page).facts(answer, data, pictured=pictured)]
+    found = [*_failed(acted), *_sources(history, people, page).facts(answer, data, pictured=pictured)]
     found += [f"The last page marks {quoted(one)} as invalid." for one in _INVALID.findall(page.text)]
     if not any(one.evidence is not None and not one.error for one in acted):
         found.append("No action was carried out on any page.")
@@ -67,9 +70,7 @@ class _Sources:
                 yield f"Sent to {one_line(url)}: {quoted(name)} as {quoted(value)}, which nobody asked for."
 
 
-def _sources(
-    history: AgentHistory, acted: Sequence[ActionRecord], asked: Sequence[str], page: Passage
-) -> _Sources:
+def _sources(history: AgentHistory, said: Sequence[str], page: Passage) -> _Sources:
     """Go through the run in order: what a page shows only after the agent wrote it is the agent's."""
     pages, agent, forms = Seen(), Seen(), list[tuple[str, str, str]]()
 
@@ -98,5 +99,5 @@ def _sources(
                 if value.strip()
             ]
     read(page)
-    people = (*asked, history.task.text, history.task.context or "", history.task.start_url or "")
+    people = (*said, history.task.text, history.task.context or "", history.task.start_url or "")
     return _Sources(pages, agent, Seen(people), forms)

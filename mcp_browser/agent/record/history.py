@@ -21,6 +21,7 @@ from mcp_browser.version import __version__
 
 HISTORY_FILE = "history.json"
 STATE_FILE = "state.json"
+MOST_EVIDENCE = 20  # Lines of it that an outcome repeats
 
 
 class ActionRecord(Frozen):
@@ -122,6 +123,13 @@ class AgentHistory(BaseModel):
     @property
     def usage(self) -> Usage:
         return sum((step.usage for step in self.steps), Usage())
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What happened beside the pages, and what spoke against the last claim, the newest lines."""
+        lines = [line for one in self.actions() if one.evidence for line in one.evidence.lines()]
+        verdicts = [step.verdict for step in self.steps if step.verdict is not None]
+        return (*lines[-MOST_EVIDENCE:], *(verdicts[-1].facts if verdicts else ()))
 
     def complete(self, late: Evidence) -> None:
         """Put what came of the last action on pages, also since it was recorded, into its evidence."""
