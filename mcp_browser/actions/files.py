@@ -84,7 +84,7 @@ class ReadFileParams(ActionParams):
     pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
-@files.action(reach="elements")
+@files.action(reach="elements", alone=True)
 async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
     """Drop files on an element, as from a folder's window."""
     element = await ctx.tab.element(params.index)

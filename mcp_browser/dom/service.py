@@ -1,16 +1,19 @@
 """What a page as a whole is asked: searched, scrolled, written out as HTML, measured, audited."""
 
+import asyncio
 import time
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
+from mcp_browser.dom.deadlines import within
 from mcp_browser.dom.elements import PageElements
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     FrameState,
     Missed,
+    state_of,
 )
 from mcp_browser.dom.models import (
     AnswerReading,
@@ -20,6 +23,7 @@ from mcp_browser.dom.models import (
     FoundElements,
     FoundText,
     Scrolled,
+    SettleState,
 )
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
 from mcp_browser.dom.secrecy import find_covers
@@ -43,6 +47,21 @@ class DomService(PageElements):
         async for _, answer in self._frames.each("answersRead"):
             read |= dict(answer["answers"])
         return read
+
+    async def settle(self, *, limit: float) -> SettleState:
+        """Wait until the page has done what the last input started, `limit` seconds at most.
+
+        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
+        """
+        main = await self._frames.main()
+        inner = (frame for frame, _ in self._frames.known() if frame is not main and not frame.silent)
+        runs = [within(one.world.run("settle", limit * 1000), lambda: limit + self.deadline) for one in inner]
+        answer, *_ = await asyncio.gather(
+            main.world.run("settle", limit * 1000), *runs, return_exceptions=True
+        )
+        if isinstance(answer, BaseException):
+            raise answer
+        return state_of(answer)
 
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.
