@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.naming import with_indexes
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
@@ -32,7 +33,7 @@ from mcp_browser.text import cut_address
 logger = logging.getLogger(__name__)
 
 Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
-Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
+Prepare = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments
 REPORT_SECONDS = 10.0  # How much later than its last action a list may end
 
 
@@ -191,12 +192,22 @@ async def expected(call: Execution, next: Next) -> ActionResult:
     return await next(call)
 
 
+async def named(call: Execution, next: Next) -> ActionResult:
+    """Find the elements that are named, as soon as they are there."""
+    if call.batch is None or call.prepare is not None:
+        limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
+        given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
+        if given is not call.arguments:
+            call.arguments, call.params = given, call.action.validate(given)
+    return await next(call)
+
+
 async def prepared(call: Execution, next: Next) -> ActionResult:
     """Take the arguments that hold for the page as it is now: secrets filled in, addresses restored."""
     action, restored = call.action, call.session.restored
     if call.prepare is None and action.effect != "navigation":
         return await next(call)
-    given = await call.prepare() if call.prepare is not None else call.arguments
+    given = await call.prepare(call.arguments) if call.prepare is not None else call.arguments
     if action.effect == "navigation" and isinstance(given.get("url"), str):
         given = {**given, "url": restored(given["url"])}
         call.arguments = {**call.arguments, "url": restored(call.arguments["url"])}
@@ -336,13 +347,13 @@ async def listed(call: Execution, carry_out: Next) -> ActionResult:
     return result
 
 
-BEFORE: tuple[Step, ...] = (timed, not_taken_over, locked, expected, prepared)
+BEFORE: tuple[Step, ...] = (timed, not_taken_over, locked, expected, named, prepared)
 GUARDS: tuple[Step, ...] = (private, audited, *BEFORE, guarded, consented)
 STEPS: tuple[Step, ...] = (watched, *GUARDS, recorded_as_code, pictured, observed)
 """The steps of a call, the outermost first."""
 LIST_STEPS: tuple[Step, ...] = (private, *BEFORE, pictured, observed)
 PART_STEPS: tuple[Step, ...] = (
-    *(watched, private, audited, timed, entered, expected, prepared, guarded, consented),
+    *(watched, private, audited, timed, entered, expected, named, prepared, guarded, consented),
     *(recorded_as_code, settled),
 )
 """The steps of a list as a whole, and those of each action in it."""

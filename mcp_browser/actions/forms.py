@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Index, Registry
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import SHOWN_TEXT, Element
@@ -28,7 +28,7 @@ Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1
 
 
 class InputTextParams(ActionParams):
-    index: int
+    index: Index
     text: Annotated[str, TYPED_IN]
     append: bool = Field(False, description="keep what is there")
     submit: bool = Field(False, description="press Enter after")
@@ -36,23 +36,23 @@ class InputTextParams(ActionParams):
 
 
 class SelectOptionParams(ActionParams):
-    index: int
+    index: Index
     options: Strings = Field(description="labels or values, only those to be chosen")
 
 
 class GetOptionsParams(ActionParams):
-    index: int
+    index: Index
 
 
 class SetCheckedParams(ActionParams):
-    index: int
+    index: Index
     checked: bool = True
 
 
 class FormField(ActionParams):
     """One field of fill_form."""
 
-    index: int
+    index: Index
     value: Annotated[str | bool | list[str], TYPED_IN]
 
 
@@ -61,7 +61,7 @@ class FillFormParams(ActionParams):
 
 
 class UploadFileParams(ActionParams):
-    index: int
+    index: Index
     paths: Strings = Field(repr=False, description="or data: URIs")
 
 

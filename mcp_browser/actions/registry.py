@@ -10,13 +10,22 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
+from mcp_browser.dom.named import ElementName
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
@@ -37,8 +46,20 @@ class ActionParams(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-OptionalIndex = Annotated[int | None, AfterValidator(lambda given: given or None)]
-"""The index of an element that need not be given. Indexes begin at 1; models that fill in all give 0."""
+if TYPE_CHECKING:
+    Index = int
+    OptionalIndex = int | None
+else:
+    _Reference = int | Annotated[str, AfterValidator(ElementName.parse)]
+    Index = Annotated[_Reference, Field(union_mode="left_to_right")]
+    OptionalIndex = Annotated[
+        _Reference | None,
+        Field(union_mode="left_to_right"),
+        BeforeValidator(lambda given: given or None),
+    ]
+"""The index of an element, which need not be given where it is optional; or its name, instead of which the
+action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
+"""
 
 
 class ActionModel(BaseModel):

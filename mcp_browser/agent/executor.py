@@ -208,26 +208,27 @@ class Executor:
                 **outcome,
             )
 
-        async def prepare() -> dict[str, Any]:
+        async def prepare(arguments: Mapping[str, Any]) -> dict[str, Any]:
             nonlocal tab, tabs, files, elements, shown
+            now = ActionCall(name=call.name, arguments=dict(arguments))
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
-            elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+            elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
             rule = CheckedTyping()
             kept = await note_typed(
                 session,
                 self.controller.registry[call.name],
-                call.arguments,
+                now.arguments,
                 elements=elements,
                 secrets=self._secrets,
                 rule=rule,
             )
             shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
-            self._check_address(call)
-            arguments = await self._filled(call, rule)
+            self._check_address(now)
+            filled = await self._filled(now, rule)
             session.services.typing_rule = rule or None
             session.hide(self._secrets.values)
-            return arguments
+            return filled
 
         try:
             with spans.of_action(call.name):

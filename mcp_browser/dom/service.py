@@ -90,6 +90,33 @@ class DomService(PageElements):
                 found.append(node)
         return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
 
+    async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> tuple[DomNode, ...]:
+        """The first elements that match a query, on the whole page or within the element of an index.
+
+        Raises:
+            StaleElement: that element is gone.
+            FrameGone: the page goes to other addresses while it is searched.
+        """
+        asked = ("find", query.model_dump(), limit)
+        answers: list[tuple[World, dict[str, Any]]] = []
+        if place is None:
+            answers = [(frame.world, answer) async for frame, answer in self._frames.each(*asked, 0)]
+        else:
+            ref = self.resolve(place)
+            await self._ask(ref, "describe", ref.id)
+            rest = [(ref.world, ref.id)]
+            while rest:
+                world, within_id = rest.pop()
+                answers.append((world, answer := await world.run(*asked, within_id)))
+                owners = [owner for owner, *_ in answer.get("frames", ())]
+                inner = await self._children(world, owners)
+                rest += [(inner[owner].world, 0) for owner in owners if owner in inner]
+        return tuple(
+            self._references.shown(line, world, answer["doc"])
+            for world, answer in answers
+            for line in answer.get("found", ())
+        )
+
     async def has_text(self, text: str) -> bool | None:
         """Whether a text can be read anywhere on the page; None where a frame gave no answer."""
         found = await self.find(ElementQuery(text=text), limit=0)

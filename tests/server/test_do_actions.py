@@ -44,9 +44,11 @@ PAGE = """
 <a href="NEXT">Next</a>
 <a href="NEXT" target=_blank>New tab</a>
 <ul id=list role=listbox hidden><li role=option onclick="seen('rome')">Rome</li></ul>
+<section role=region aria-label=Left><button onclick="seen('left')">Same</button></section>
+<section role=region aria-label=Right><button onclick="seen('right')">Same</button></section>
 <div id=veil hidden style="position:fixed; inset:0; background:#fff" role=dialog aria-label=Veil>Veil</div>
-<iframe title=Frame srcdoc="<button onclick=&quot;parent.fetch('/seen?what=inner')&quot;>Inner</button>"></iframe>
-<script>const seen = what => fetch('/seen?what=' + what)</script>
+<iframe title=Frame srcdoc="<button onclick=&quot;parent.see('inner')&quot;>Inner</button>"></iframe>
+<script>var see, seen = see = what => fetch('/seen?what=' + what)</script>
 """
 own = Registry()
 
@@ -267,6 +269,44 @@ async def test_a_cancelled_list_stops_and_names_what_it_does(
         await client.call_tool("get_state", {})
     assert room.seen == ["a"]
     assert any(message.startswith("do_actions: action 2 of 3, wait_for, ") for message in told), told
+
+
+async def test_elements_are_named_before_they_exist(room: Room) -> None:
+    def click(name: Any) -> dict[str, Any]:
+        return {"click_element": {"index": name}}
+
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        fields = [{"index": 'textbox "Name"', "value": "Ann"}, {"index": 'checkbox "agree"', "value": True}]
+        result = await page.do(
+            click('button "Late"'),
+            click('option "Rome"'),
+            {"fill_form": {"fields": fields}},
+            click('button "Same" #2'),
+            click('button "Same" in region "Left"'),
+            click(f'button "Same" in [{page.index("Right")}]'),
+            click('button "Inner"'),
+            click('button "Inner" in iframe "Frame"'),
+            {"drag_element": {"index": 'button "A"', "target": 'button "B"'}},
+            {"screenshot": {"index": 'button "A"'}},
+            click('link "Next"'),
+            click('button "Go"'),
+        )
+        assert not result.is_error, text_of(result)
+        assert room.seen == ["late", "rome", "right", "left", "right", "inner", "inner", "next"]
+        # In a single call, too: the error says what there is instead.
+        await page.open()
+        result = await client.call_tool("click_element", {"index": 'button "Same"'})
+        same = [int(found) for found in re.findall(r'\[(\d+)\] button "Same"', page.shown)]
+        assert result.is_error
+        assert all(f'[{index}] button "Same"' in text_of(result) for index in same)
+        result = await client.call_tool("wait_for", {"index": 'button "Remov"', "seconds": 0.3})
+        assert f'The nearest: [{page.index("Remove")}] button "Remove"' in text_of(result)
+        await client.call_tool("click_element", {"index": 'button "Late"'})
+        assert not (await client.call_tool("wait_for", {"index": 'option "Rome"'})).is_error
+        result = await client.call_tool("click_element", {"index": "the button"})
+        assert "role and name as a snapshot shows them" in text_of(result)
+    assert room.seen == ["late"]
 
 
 POLICY = '[[rule]]\nnames = ["B", "Go"]\n[[rule]]\nnames = ["Off"]\ndecision = "deny"\n'
