@@ -30,7 +30,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, Frozen, Gap, Scroll
 from mcp_browser.errors import ActionError
-from mcp_browser.privacy.hiding import hide
+from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
 from mcp_browser.text import (
     CHARACTERS_A_TOKEN,
@@ -104,12 +104,7 @@ def render_result(
     No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
     are values that must not be read, by the names that stand for them.
     """
-    limit = (settings or Settings()).observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
-
-    def bounded(text: str) -> str:
-        return cut(hide(text, secrets), limit) if len(text) > limit else text
-
-    text = "\n".join(_pieces(result, bounded))
+    text = _text_of(result, settings or Settings(), secrets)
     parts: list[ResultPart] = [TextPart(text=hide(text or "Done.", secrets))]
     parts += [
         ImagePart(data=picture.data, mime_type=picture.mime_type)
@@ -124,18 +119,35 @@ def render_result(
     return parts
 
 
-def structured(result: ActionResult) -> dict[str, Any] | None:
+def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str]) -> str:
+    limit = settings.observation.snapshot_budget * CHARACTERS_A_TOKEN * 3 // 2
+
+    def bounded(text: str) -> str:
+        return cut(hide(text, secrets), limit) if len(text) > limit else text
+
+    return "\n".join(_pieces(result, bounded))
+
+
+def structured(
+    result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
+) -> dict[str, Any] | None:
     """The result as data, where that tells all of it: a client may give its model nothing else.
 
-    What happened beside the page stands under `notes`.
+    What happened beside the page stands under `notes`. A list of actions has its `outcomes`, and all that the
+    text says of the page under `page`.
     """
+    if result.outcomes and not result.attachments:
+        page = result.model_copy(update={"error": None, "extracted_content": None})
+        outcomes = [one.model_dump(exclude_defaults=True) for one in result.outcomes]
+        data = {"outcomes": outcomes, "page": _text_of(page, settings or Settings(), secrets)}
+        return hide_in(data, secrets)
     if not result.data or result.error or result.attachments:
         return None
     if not (result.data_is_whole or _is_data(result)) or any(_page(result.observation, str, beside=True)):
         return None
     notes = list(_beside(result.observation))
     more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
-    return {**result.data, **more} if more else result.data
+    return hide_in({**result.data, **more} if more else result.data, secrets)
 
 
 def _is_data(result: ActionResult) -> bool:

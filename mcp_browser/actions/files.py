@@ -12,7 +12,7 @@ from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
-from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.actions.registry import ActionParams, Index, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
@@ -43,7 +43,7 @@ MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a head
 
 
 class DropFilesParams(ActionParams):
-    index: int
+    index: Index
     paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
 
 
@@ -84,7 +84,7 @@ class ReadFileParams(ActionParams):
     pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
-@files.action(reach="elements")
+@files.action(reach="elements", alone=True)
 async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
     """Drop files on an element, as from a folder's window."""
     element = await ctx.tab.element(params.index)

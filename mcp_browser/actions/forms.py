@@ -1,17 +1,17 @@
 """Filling in: text fields, lists, checkboxes, files, whole forms."""
 
-import contextlib
+from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Index, Registry
+from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.actions.uploads import files_to_give
 from mcp_browser.browser.element import SHOWN_TEXT, Element
-from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
+from mcp_browser.errors import InvalidArguments, NotFound, Refused
 from mcp_browser.text import counted, quoted
 
 forms = Registry(group="core")
@@ -28,7 +28,7 @@ Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1
 
 
 class InputTextParams(ActionParams):
-    index: int
+    index: Index
     text: Annotated[str, TYPED_IN]
     append: bool = Field(False, description="keep what is there")
     submit: bool = Field(False, description="press Enter after")
@@ -36,23 +36,23 @@ class InputTextParams(ActionParams):
 
 
 class SelectOptionParams(ActionParams):
-    index: int
+    index: Index
     options: Strings = Field(description="labels or values, only those to be chosen")
 
 
 class GetOptionsParams(ActionParams):
-    index: int
+    index: Index
 
 
 class SetCheckedParams(ActionParams):
-    index: int
+    index: Index
     checked: bool = True
 
 
 class FormField(ActionParams):
     """One field of fill_form."""
 
-    index: int
+    index: Index
     value: Annotated[str | bool | list[str], TYPED_IN]
 
 
@@ -61,7 +61,7 @@ class FillFormParams(ActionParams):
 
 
 class UploadFileParams(ActionParams):
-    index: int
+    index: Index
     paths: Strings = Field(repr=False, description="or data: URIs")
 
 
@@ -150,29 +150,28 @@ def _fill_form_code(code: Code, params: FillFormParams) -> None:
             code.call(code.element(argument), "fill", str(value))
 
 
-@forms.action(reach="elements", code=_fill_form_code)
+def _filled(outcomes: Sequence[Outcome]) -> str:
+    report = "\n".join(f"- {'failed: ' * (one.outcome != 'done')}{one.text}" for one in outcomes)
+    fields = counted(len(outcomes), "field")
+    if failed := sum(one.outcome != "done" for one in outcomes):
+        return f"{failed} of {fields} could not be filled; the others are.\n{report}"
+    return f"Filled {fields}.\n{report}"
+
+
+@forms.action(
+    reach="elements",
+    code=_fill_form_code,
+    expansion=Expansion(
+        into=lambda params: [{"fill_form": {"fields": [field.model_dump()]}} for field in params.fields],
+        summary=_filled,
+        lenient=True,
+    ),
+)
 async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     """Fill several fields: text, option labels, true/false, file paths."""
-    told: list[str] = []
-    failed = 0
-    await _check_fields(ctx, params.fields)
-    for field in params.fields:
-        if ctx.tab.held:
-            failed += 1
-            told.append(f"[{field.index}] was left: a dialog opened.")
-            continue
-        try:
-            element = await ctx.tab.element(field.index)
-            told.append(await _fill_field(ctx, element, field.value))
-        except ActionError as error:
-            failed += 1
-            told.append(f"[{field.index}] failed: {error}")
-    report = "\n".join(f"- {line}" for line in told)
-    if failed:
-        # Not raised: what the filled ones have changed is told, too.
-        error = f"{failed} of {counted(len(told), 'field')} could not be filled; the others are.\n{report}"
-        return ActionResult(error=error)
-    return ActionResult(extracted_content=f"Filled {counted(len(told), 'field')}.\n{report}")
+    (field,) = params.fields
+    element = await ctx.tab.element(field.index)
+    return ActionResult(extracted_content=await _fill_field(ctx, element, field.value))
 
 
 def _upload_code(code: Code, params: UploadFileParams) -> None:
@@ -184,21 +183,11 @@ def _upload_code(code: Code, params: UploadFileParams) -> None:
         code.choose_files(code.element(), params.paths)
 
 
-@forms.action(reach="elements", code=_upload_code)
+@forms.action(reach="elements", code=_upload_code, alone=True)
 async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
     """Give files to a file input."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
-
-
-async def _check_fields(ctx: ActionContext, fields: list[FormField]) -> None:
-    """Let a person be asked about all fields at once, before one is filled; those gone fail on their own."""
-    there: list[int] = []
-    for field in fields:
-        with contextlib.suppress(NotFound, StaleElement):
-            await ctx.tab.dom.describe(field.index)
-            there.append(field.index)
-    await ctx.tab.input.check_elements(*there)
 
 
 async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | list[str]) -> str:
@@ -208,6 +197,11 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
         case "select":
             return await _select(element, _as_list(value, element))
         case "file":
+            if not ctx.gives_files:
+                raise Refused(
+                    f"{element} takes files, which a list of actions gives to nothing.",
+                    hint="Call upload_file by itself.",
+                )
             return await _upload(ctx, element, _as_list(value, element))
         case "text":
             if not isinstance(value, str):

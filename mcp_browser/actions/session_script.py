@@ -18,7 +18,7 @@ from mcp_browser.actions.recording import (
     record_elements,
     typed_places,
 )
-from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
+from mcp_browser.actions.registry import ActionParams, Index, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
@@ -46,7 +46,7 @@ class ExportScriptParams(ActionParams):
 
 
 class GenerateLocatorParams(ActionParams):
-    index: int
+    index: Index
 
 
 class SessionScript(SessionPlugin):

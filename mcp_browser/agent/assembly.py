@@ -9,6 +9,7 @@ import anyio.to_thread
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.domains import Domains
 from mcp_browser.agent.model_retry import ModelClient
@@ -119,8 +120,10 @@ def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Regis
     Raises:
         InvalidArguments: the task names an action that there is not.
     """
+    registry = registry.without((DO_ACTIONS,))  # It gives a list at each step anyway
     if task.style == "gui":
-        registry = default_registry().only({"core", "mouse"}).without(settings.exclude_actions)
+        left_out = (DO_ACTIONS, *settings.exclude_actions)
+        registry = default_registry().only({"core", "mouse"}).without(left_out)
         if settings.read_only:
             registry = read_only(registry)
     if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:

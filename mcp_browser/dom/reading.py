@@ -26,7 +26,6 @@ from mcp_browser.dom.frames import (
     part_of,
     settled,
     shown_lines,
-    state_of,
 )
 from mcp_browser.dom.models import (
     DomChange,
@@ -162,14 +161,6 @@ class PageReader:
         """What is being read at this moment, in words; empty where it is the page that is busy."""
         elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
         return reading_of(elements) if elements else ""
-
-    async def settle(self, *, limit: float) -> SettleState:
-        """Wait until the page has done what the last input started, `limit` seconds at most.
-
-        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
-        """
-        main = await self._frames.main()
-        return state_of(await main.world.run("settle", limit * 1000))
 
     # -- readings of all frames
 

@@ -20,12 +20,13 @@ from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arg
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
+from mcp_browser.batch import Batch, PausedLists
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import ConsentNeeded, refused, with_consent
+from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.privacy.hiding import all_hidden, hide_in
+from mcp_browser.privacy.hiding import all_hidden
 from mcp_browser.rendering import (
     NO_SECRETS,
     ImagePart,
@@ -229,9 +230,9 @@ class Tools:
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _act_with_consent(self, call: Call) -> ActionResult:
-        async def act(granted: Collection[str] | None) -> ActionResult:
+        async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._controller.execute(
-                call.params.name, call.arguments, call.session, granted=granted
+                call.params.name, call.arguments, call.session, granted=granted, paused=paused
             )
 
         if not is_modern(call.request):
@@ -241,12 +242,14 @@ class Tools:
 
             return await with_consent(act, ask)
         if not takes_forms(call.request):
-            return await act(None)
-        granted = _granted(call)
+            return await act(None, None)
+        granted, paused = await _answered(call)
         try:
-            return await act(granted)
+            return await act(granted, paused)
         except ConsentNeeded as need:
-            state = json.dumps([*granted, *need.wanted.keys])
+            lists = await call.session.plugin(PausedLists)
+            name = lists.keep(need.paused) if isinstance(need.paused, Batch) else None
+            state = json.dumps([name, *granted, *need.wanted.keys])
             asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
 
@@ -277,17 +280,24 @@ def _noted(answer: bool | None) -> bool | None:
     return answer
 
 
-def _granted(call: Call) -> list[str]:
-    """What the person has said yes to, of a call that comes back with the answer. The state is sealed.
+async def _answered(call: Call) -> tuple[list[str], Batch | None]:
+    """What the person has said yes to, of a call that comes back with the answer, and the list that goes on.
+
+    The state is sealed.
 
     Raises:
-        Refused: they have not.
+        Refused: they have not, and nothing was done.
+        NotFound: the list has gone on already.
     """
     if call.params.request_state is None:
-        return []
+        return [], None
+    name, *granted = json.loads(call.params.request_state)
+    paused = (await call.session.plugin(PausedLists)).take(name) if name else None
     if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
-        raise refused()
-    return json.loads(call.params.request_state)
+        if paused is None:
+            raise refused()
+        paused.refused = True
+    return granted, paused
 
 
 @contextmanager
@@ -304,7 +314,8 @@ def progress(call: Call, session: BrowserSession) -> Generator[None]:
         while True:
             seconds = time.monotonic() - started
             waits = f" ({takeover.active})" if takeover.active is not None else ""
-            message = f"{call.params.name}: {seconds:.0f} s{waits}"
+            doing = f"{doing}, " if (doing := call.session.doing) else ""
+            message = f"{call.params.name}: {doing}{seconds:.0f} s{waits}"
             await call.request.session.report_progress(round(seconds, 3), message=message)
             await takeover.changed.wait(PROGRESS_SECONDS)
 
@@ -352,7 +363,7 @@ def call_result(
     """What an action has come to, as the result of a call."""
     return types.CallToolResult(
         content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
-        structured_content=hide_in(structured(result), secrets) if result.data else None,
+        structured_content=structured(result, settings=settings, secrets=secrets),
         is_error=result.error is not None,
     )
 
