@@ -1,12 +1,10 @@
 """A list of actions: what it was written for, what has become of it, and how it goes on."""
 
 import contextlib
-import itertools
 import json
 import math
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from secrets import token_urlsafe
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -17,7 +15,6 @@ from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
 from mcp_browser.dom.models import DomChanges
 from mcp_browser.dom.worlds import FrameGone
@@ -33,8 +30,6 @@ from mcp_browser.errors import (
 )
 from mcp_browser.policy import Policy, Target
 from mcp_browser.text import clean_text, cut_address, plain_lines, quoted
-
-MOST_PAUSED = 4  # How many lists of a session may wait for a person at a time
 
 
 class Premises:
@@ -129,10 +124,6 @@ class ListedAction:
     arguments: Mapping[str, Any]
     lenient: bool = False
 
-    def wrong(self, error: ActionError) -> ActionError:
-        """The error of a list that has not begun, since this action of it cannot be done."""
-        return _wrong(self.position, self.action.name, error)
-
 
 Do = Callable[[ListedAction], Awaitable[ActionResult]]
 
@@ -152,7 +143,6 @@ class Batch:
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     results: dict[int, ActionResult] = field(default_factory=dict[int, ActionResult])  # By their outcomes
     ended_by: ActionError | None = None
-    id: str = field(default_factory=token_urlsafe)
     _paused_at: tuple[int, int] | None = None
 
     @property
@@ -185,10 +175,9 @@ class Batch:
             try:
                 await _check_first(entry, session)
             except ActionError as error:
-                raise entry.wrong(error) from error
+                raise _wrong(entry.position, entry.action.name, error) from error
             if entry.action.effect == "navigation":
-                # The page will be another one.
-                break
+                break  # The page will be another one
 
     async def run(self, do: Do, session: BrowserSession) -> None:
         """Carry out what is left, until one fails or the page is not as it was shown.
@@ -230,13 +219,12 @@ class Batch:
         outcomes = (*self.outcomes, *left)
         text = self.whole.expansion.summary(outcomes)
         failed = any(one.outcome != "done" for one in outcomes)
-        results = self.results.values()
+        results = [*self.results.values()]
         read = [
             f"{self.outcomes[at].position}. {self.outcomes[at].action}:\n{_content(one)}"
             for at, one in self.results.items()
             if one.page_content is not None
         ]
-        last = self.results.get(len(outcomes) - 1)
         return ActionResult(
             error=text if failed else None,
             extracted_content=None if failed else text,
@@ -245,7 +233,7 @@ class Batch:
             attachments=tuple(file for one in results for file in one.attachments),
             code=tuple(line for one in results for line in one.code),
             outcomes=outcomes if self.strict else (),
-            observation=last.observation if last is not None else None,
+            observation=results[-1].observation if results and not failed else None,
         )
 
     @property
@@ -276,33 +264,6 @@ class Batch:
         # All that stand at one position and are lenient are tried.
         if not more and any(one.outcome == "failed" for one in self.outcomes):
             self.ended_by = error if isinstance(error, ActionError) else ActionError(text)
-
-
-class PausedLists(SessionPlugin):
-    """The lists of a session that wait for a person's answer; each goes on once."""
-
-    def __init__(self, session: BrowserSession) -> None:
-        del session
-        self._lists: dict[str, Batch] = {}
-
-    def keep(self, batch: Batch) -> str:
-        """Keep a list; by the returned name it goes on."""
-        self._lists[batch.id] = batch
-        while len(self._lists) > MOST_PAUSED:
-            del self._lists[next(iter(self._lists))]
-        return batch.id
-
-    def take(self, name: str) -> Batch:
-        """The list of that name, which is kept no longer.
-
-        Raises:
-            NotFound: it has gone on already, or others were paused since.
-        """
-        if (batch := self._lists.pop(name, None)) is None:
-            raise NotFound(
-                "This list of actions has gone on already, or was given up.", hint="Look with get_state."
-            )
-        return batch
 
 
 def entries_of(
@@ -375,35 +336,20 @@ async def foresee(
         Refused: the policy forbids one; it is named by its position.
     """
     wanted: list[Wanted] = []
-    for _, group in itertools.groupby(entries, key=lambda entry: entry.action.name):
-        same = [*group]
-        gate = PolicyGate(policy, same[0].action, session, granted)
-        targets: list[Target] = []
-        for entry in same:
-            try:
-                with _collecting(wanted):
-                    gate.begin(entry.arguments)
-                if entry.action.reach == "elements":
-                    targets += (own := await _targets(entry, session))
-                    with contextlib.suppress(ConsentNeeded):
-                        gate.check(own)
-            except Refused as error:
-                raise entry.wrong(error) from error
-        with _collecting(wanted):
-            gate.check(targets)
-        if same[0].action.effect == "navigation":
-            break
+    for entry in entries:
+        gate = PolicyGate(policy, entry.action, session, granted)
+        try:
+            gate.begin(entry.arguments)
+            gate.check(await _targets(entry, session) if entry.action.reach == "elements" else ())
+        except ConsentNeeded as need:
+            wanted.append(need.wanted)
+        except Refused as error:
+            raise _wrong(entry.position, entry.action.name, error) from error
+        if entry.action.effect == "navigation":
+            break  # The page will be another one
     if wanted:
         keys = frozenset[str]().union(*(one.keys for one in wanted))
         raise ConsentNeeded(Wanted("\n".join(dict.fromkeys(one.question for one in wanted)), keys))
-
-
-@contextlib.contextmanager
-def _collecting(wanted: list[Wanted]) -> Generator[None]:
-    try:
-        yield
-    except ConsentNeeded as need:
-        wanted.append(need.wanted)
 
 
 async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]:
@@ -442,9 +388,7 @@ def _wrong(position: int, name: str, error: ActionError) -> ActionError:
 def _text(result: ActionResult) -> str:
     """What an action says of itself, without what is of the page."""
     text = result.error or result.extracted_content
-    if text is None and result.data and result.page_content is None:
-        text = json.dumps(result.data, ensure_ascii=False)
-    return text or "Done."
+    return text or (json.dumps(result.data, ensure_ascii=False) if result.data else "Done.")
 
 
 def _content(result: ActionResult) -> str:

@@ -43,13 +43,10 @@ if TYPE_CHECKING:
     Index = int
     OptionalIndex = int | None
 else:
-    _Reference = int | Annotated[str, AfterValidator(ElementName.parse)]
-    Index = Annotated[_Reference, Field(union_mode="left_to_right")]
-    OptionalIndex = Annotated[
-        _Reference | None,
-        Field(union_mode="left_to_right"),
-        BeforeValidator(lambda given: given or None),
+    Index = Annotated[
+        int | Annotated[str, AfterValidator(ElementName.parse)], Field(union_mode="left_to_right")
     ]
+    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
 """The index of an element, which need not be given where it is optional; or its name, instead of which the
 action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
 """

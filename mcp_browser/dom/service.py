@@ -98,23 +98,23 @@ class DomService(PageElements):
             FrameGone: the page goes to other addresses while it is searched.
         """
         asked = ("find", query.model_dump(), limit)
-        answers: list[tuple[World, dict[str, Any]]] = []
         if place is None:
             answers = [(frame.world, answer) async for frame, answer in self._frames.each(*asked, 0)]
         else:
             ref = self.resolve(place)
-            await self._ask(ref, "describe", ref.id)
-            rest = [(ref.world, ref.id)]
-            while rest:
-                world, within_id = rest.pop()
-                answers.append((world, answer := await world.run(*asked, within_id)))
-                owners = [owner for owner, *_ in answer.get("frames", ())]
-                inner = await self._children(world, owners)
-                rest += [(inner[owner].world, 0) for owner in owners if owner in inner]
+            answers = [(ref.world, await self._ask(ref, *asked, ref.id))]
+            for world, answer in answers:  # It grows by the frames within
+                owners = {owner for owner, *_ in answer.get("frames", ())}
+                inner = [
+                    one.world
+                    for owner, one in (await self._children(world, [*owners])).items()
+                    if owner in owners
+                ]
+                answers += [(one, await one.run(*asked, 0)) for one in inner]
         return tuple(
             self._references.shown(line, world, answer["doc"])
             for world, answer in answers
-            for line in answer.get("found", ())
+            for line in answer["found"]
         )
 
     async def has_text(self, text: str) -> bool | None:

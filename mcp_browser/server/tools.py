@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import secrets
 import time
 from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -20,12 +21,11 @@ from mcp_browser.actions.registry import RegisteredAction, Registry, explain_arg
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
-from mcp_browser.batch import Batch, PausedLists
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
-from mcp_browser.errors import ActionError, InvalidArguments
+from mcp_browser.errors import ActionError, InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import all_hidden
 from mcp_browser.rendering import (
     NO_SECRETS,
@@ -60,6 +60,7 @@ logger = logging.getLogger(__name__)
 
 SESSION = "session"  # The argument that names the browser session
 SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new session's handle
+MOST_PAUSED = 100  # How many lists of actions may wait for an answer
 PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
@@ -88,6 +89,7 @@ class Tools:
         self._controller = controller
         self._sessions = sessions
         self._observer = observer
+        self._paused: dict[str, Paused] = {}  # Lists of actions that wait for an answer
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
         self._paths = ServerPaths(controller.settings) if sessions.is_remote else None
@@ -243,15 +245,37 @@ class Tools:
             return await with_consent(act, ask)
         if not takes_forms(call.request):
             return await act(None, None)
-        granted, paused = await _answered(call)
+        granted, paused = self._answered(call)
         try:
             return await act(granted, paused)
         except ConsentNeeded as need:
-            lists = await call.session.plugin(PausedLists)
-            name = lists.keep(need.paused) if isinstance(need.paused, Batch) else None
+            name = secrets.token_urlsafe() if need.paused is not None else ""
+            if need.paused is not None:
+                self._paused[name] = need.paused
+                while len(self._paused) > MOST_PAUSED:
+                    del self._paused[next(iter(self._paused))]
             state = json.dumps([name, *granted, *need.wanted.keys])
             asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+
+    def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
+        """What a person has said yes to, of a call that comes back, and the list that goes on, once.
+
+        Raises:
+            Refused: they have not, and nothing was done. The state is sealed.
+            NotFound: the list has gone on already.
+        """
+        if call.params.request_state is None:
+            return [], None
+        name, *granted = json.loads(call.params.request_state)
+        paused = self._paused.pop(name, None)
+        if name and paused is None:
+            raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
+        if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
+            if paused is None:
+                raise refused()
+            paused.refused = True
+        return granted, paused
 
 
 async def _own_answer(own: ServerTool, call: Call) -> Answer:
@@ -278,26 +302,6 @@ def _noted(answer: bool | None) -> bool | None:
     if (caller := CALLER.get()) is not None:
         caller.consent = {True: "yes", False: "no", None: "nobody to ask"}[answer]
     return answer
-
-
-async def _answered(call: Call) -> tuple[list[str], Batch | None]:
-    """What the person has said yes to, of a call that comes back with the answer, and the list that goes on.
-
-    The state is sealed.
-
-    Raises:
-        Refused: they have not, and nothing was done.
-        NotFound: the list has gone on already.
-    """
-    if call.params.request_state is None:
-        return [], None
-    name, *granted = json.loads(call.params.request_state)
-    paused = (await call.session.plugin(PausedLists)).take(name) if name else None
-    if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
-        if paused is None:
-            raise refused()
-        paused.refused = True
-    return granted, paused
 
 
 @contextmanager
