@@ -45,15 +45,18 @@ function discover(at) {
     return;
   }
   flush();
-  openClickable(frame, frame.start);
+  const row = walk.row && walk.row.deep > at ? walk.row : null;
+  openClickable(frame, frame.start, row);
+  // What has been read of it is one line further on.
+  if (frame.close) for (const inner of [...walk.open.slice(at + 1), ...(row ? [row] : [])]) inner.start++;
 }
 
 const STROKES = "line,path,polyline";
 /** Whether what is drawn may have no height or no width: a straight line does, a box of that size is not drawn. @param {Element} element */
 const isDrawnFlat = (element) => element instanceof SVGElement && (matches(element, STROKES) || query(element, STROKES) !== null);
 
-/** @param {Open} frame @param {number} at where its line stands */
-function openClickable(frame, at) {
+/** @param {Open} frame @param {number} at where its line stands @param {Row | null} inner the row that is being read, where that stands in it */
+function openClickable(frame, at, inner = null) {
   const { element, tag } = frame;
   const far = farOf(element, isDrawnFlat(element), frame.within);
   if (far !== far) {
@@ -68,18 +71,19 @@ function openClickable(frame, at) {
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
   walk.lines.splice(at, 0, own);
-  const outer = walk.inside;
+  const putBack = name ? repeating(name, own) : null;
   const outerRow = walk.row;
-  if (walk.row) addToCell(reference(id));
-  walk.row = null;
+  if (!inner) {
+    if (walk.row) addToCell(reference(id));
+    walk.row = null;
+  }
   walk.depth++;
-  if (name) walk.inside = name;
   frame.close = () => {
     flush();
     walk.depth--;
-    walk.inside = outer;
-    walk.row = outerRow;
+    if (!inner) walk.row = outerRow;
     closeClickable(own, walk.lines.lastIndexOf(own));
+    if (putBack) putBack();
   };
 }
 
@@ -91,6 +95,8 @@ function closeClickable(own, at) {
   let length = 0;
   for (let i = at + 1; i < walk.lines.length; i++) {
     const inner = /** @type {Line} */ (walk.lines[i]);
+    const bearer = walk.echoes.get(inner);
+    if (bearer && bearer !== own) continue;
     if (inner.parts) controls += inner.parts.length;
     if (inner.kind === "interactive") controls++;
     else if (inner.kind !== "region") {
@@ -151,7 +157,7 @@ function closeClickable(own, at) {
   } else {
     for (let i = at + 1; i < walk.lines.length; i++) {
       const inner = /** @type {Line} */ (walk.lines[i]);
-      if (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image") {
+      if (!walk.echoes.has(inner) && (inner.kind === "text" || inner.kind === "heading" || inner.kind === "image")) {
         own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
         if (own.name === inner.name) {
           if (inner.kind === "heading") sayHeading(own, levelOf(inner));

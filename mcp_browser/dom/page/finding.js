@@ -37,7 +37,7 @@ function find(wanted, limit) {
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
-    const shown = plain(line.name);
+    const shown = saidBy(line);
     if (name && !shown.toLowerCase().includes(name)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
@@ -60,6 +60,8 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
+/** The same with what there was no room for. @param {Line} line */
+const saidBy = ({ name, node }) => `${plain(name)}${name.endsWith("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
@@ -123,7 +125,7 @@ function nearest(role, name) {
 }
 
 /** All that a line says. @param {Line} line @returns {string} */
-const wordsOf = (line) => [plain(line.name), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
+const wordsOf = (line) => [saidBy(line), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
 
 /** Scroll to a text. @param {string} text @param {number} occurrence 1 for the first */
 function scrollToText(text, occurrence) {

@@ -47,7 +47,8 @@ const BEHIND = "behind";
 
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
-  const first = walk.lines[start];
+  let first = walk.lines[start];
+  while (first && walk.echoes.has(first)) first = walk.lines[++start];
   if (!first) return;
   if (parent.entries) parent.entries.push(first, child);
   else parent.entries = [first, child];
@@ -57,7 +58,7 @@ function noteEntry(parent, start, child) {
 function noteGroup(frame) {
   const { entries } = frame;
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
-  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines[walk.lines.length - 1]) });
+  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
 /**
