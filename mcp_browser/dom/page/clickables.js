@@ -116,9 +116,9 @@ function closeClickable(own, at) {
       else walk.lines.push(inner);
     }
   };
-  if (takesDrops(element) && parentNode(element) !== body()) {
+  if (takesDrops(element) && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    if (controls > 0 || length > LONGEST_CLICKABLE) {
+    if (nameItems(element, at) || controls > 0 || length > LONGEST_CLICKABLE) {
       own.kind = "region";
       own.role = explicitRole(element) || "group";
       if (!own.name) own.states = withHint(element, "clickable", own.states);
@@ -182,9 +182,34 @@ function writtenBeside(element) {
 function listensForAll(element) {
   if (attribute(element, "onclick") !== null || Number(attribute(element, "tabindex") ?? -1) >= 0) return false;
   if (HAND.has(styleOf(element).cursor)) return false;
-  if (parentNode(element) === body()) return true;
+  return fillsPage(element);
+}
+
+/** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
+function fillsPage(element) {
   const box = rectOf(element);
-  return box.width * box.height > walk.width * walk.height * 0.6;
+  if (box.width * box.height > walk.width * walk.height * MOST_OF_PAGE) return true;
+  const page = parentNode(element) === body() ? body() : null;
+  return !!page && box.height >= rectOf(page).height * MOST_OF_PAGE;
+}
+
+const MOST_OF_PAGE = 0.6;
+
+/** Make elements of the children of what takes drops: they may be dragged one by one. @param {Element} element @param {number} at its line's place */
+function nameItems(element, at) {
+  /** The first line of each child. @type {Map<Element, Line>} */
+  const items = new Map();
+  for (const line of walk.lines.slice(at + 1)) {
+    let child = line.node;
+    while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
+    if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
+  }
+  if (items.size < 2) return false;
+  for (const [child, line] of items) {
+    if (line.kind !== "text" && line.kind !== "heading") continue;
+    Object.assign(line, { kind: "interactive", node: child, id: keep(child), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
+  }
+  return true;
 }
 
 /** @param {Element} element @param {Open} frame @param {string} role */

@@ -29,8 +29,8 @@ function find(wanted, limit) {
   const lines = read(null, cells);
   const seen = cells ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
-  /** @type {Found[]} */
-  const found = [];
+  /** Those that say all of it, those that begin with it, the others. @type {[Found[], Found[], Found[]]} */
+  const ranked = [[], [], []];
   let total = 0;
   /** @type {Line | null} */
   let row = null;
@@ -41,10 +41,12 @@ function find(wanted, limit) {
     if (name && !shown.toLowerCase().includes(name)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
-    if (found.length < limit && line.node) {
-      keep(line.node);
-      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && standsIn(line, row) ? row : null });
-    }
+    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+  }
+  const found = ranked.flat().slice(0, limit);
+  for (const one of found) {
+    keep(/** @type {Element} */ (one.line.node));
+    if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
   tellApart(found);
   const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
@@ -52,6 +54,9 @@ function find(wanted, limit) {
   searched = seen;
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
+
+/** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
+const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
 
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 

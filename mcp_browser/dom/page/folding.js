@@ -54,6 +54,17 @@ function noteEntry(parent, start, child) {
   else parent.entries = [first, child];
 }
 
+/** What is the same in another row is not the same. */
+const ROWS = set("li dd article");
+const ROW_ROLES = set("listitem row treeitem article");
+
+/** Note what a row says with each of its lines. @param {number} start */
+function noteRow(start) {
+  const lines = walk.lines.slice(start);
+  const text = lines.map((line) => (line.kind === "text" || line.kind === "heading" ? line.name : "")).join("\n").slice(0, LONGEST_NAME);
+  for (const line of lines) line.entry ||= text;
+}
+
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;

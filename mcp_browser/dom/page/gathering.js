@@ -140,7 +140,7 @@ function gatherAdded(frame, where) {
 function takeText(frame, holder, text) {
   if (frame.muted || walk.inside === ALL) return;
   const blank = isBlank(text);
-  if (blank && walk.run === "") return;
+  if ((blank && walk.run === "") || (frame.leaf && isLigature(holder, text))) return;
   if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) {
     const at = underHand();
     if (at >= 0) discover(at);

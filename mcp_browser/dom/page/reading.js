@@ -133,6 +133,7 @@ function walkThrough(start) {
       const parent = /** @type {Open} */ (walk.open[walk.open.length - 1]);
       if (walk.lines.length > frame.start) {
         noteGroup(frame);
+        if (ROWS.has(frame.tag) || ROW_ROLES.has(attribute(frame.element, "role") || "")) noteRow(frame.start);
         noteEntry(parent, frame.start, frame.element);
       }
       if (parent.list) {

@@ -82,7 +82,7 @@ function enterPlain(element, tag, frame) {
 function isDecoration(element) {
   if (query(element, CONTROLS) || isDrawnByEditor(element)) return false;
   const text = textContent(element);
-  if (!WORDS.test(text) || isLigature(element, text)) return true;
+  if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
   for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
     if (other === element || !isElement(other) || textContent(other) !== text) continue;
     const box = rectOf(/** @type {Element} */ (other));

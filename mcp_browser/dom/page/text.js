@@ -30,7 +30,7 @@ const ONE_WORD = /^\s*[a-z][a-z\d_]{2,}\s*$/;
 
 /** Whether a word is drawn as one sign, by the font of an icon: it is no wider than high. @param {Element} element @param {string} text */
 function isLigature(element, text) {
-  if (!ONE_WORD.test(text) || matches(element, LIGATURES)) return ONE_WORD.test(text);
+  if (!ONE_WORD.test(text)) return false;
   const range = /** @type {Range} */ (_createRange.call(document));
   range.selectNodeContents(element);
   const outer = flatParent(element);

@@ -132,7 +132,7 @@ const portNow = () => (walk.open.length ? /** @type {Open} */ (walk.open[walk.op
 /** @param {Kind} kind @param {Element} node @param {number} id @param {string} role @param {string} name @param {string[]} states @param {number} far @param {Port} port @returns {Line} */
 function newLine(kind, node, id, role, name, states, far, port = portNow()) {
   const marks = walk.inert ? INERT : kind === "interactive" && isOutOfMouse(node) ? UNCLICKABLE : NO_MARKS;
-  return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null };
+  return { kind, depth: walk.depth, id, role, name, states, marks, far, port, node, parts: null, cells: null, entry: "" };
 }
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
