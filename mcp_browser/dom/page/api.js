@@ -90,6 +90,8 @@ const methods = {
     const element = byId(id);
     if (!element) return { problem: "stale", lasting: true };
     const lines = read(element);
+    // A field that another draws shows nothing itself.
+    if (!lines.length) lines.push(describe(element));
     markCovered(lines);
     const folding = asFolded ? fold(lines, groupsRead, element, null) : null;
     for (const line of lines) line.far = 0;

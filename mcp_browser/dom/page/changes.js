@@ -390,12 +390,14 @@ function compare(before, after) {
       }
     }
   }
-  // Another element, told just the same: drawn anew.
+  // Another element, told just the same in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
+  const [oldDialogs, dialogs] = [dialogsAround(before), dialogsAround(after)];
   for (let i = 0; i < before.length; i++) {
     if (used[i]) continue;
-    const sign = signature(/** @type {Line} */ (before[i]));
+    const old = /** @type {Line} */ (before[i]);
+    const sign = `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`;
     const places = oldBySign.get(sign);
     if (places) places.push(i);
     else oldBySign.set(sign, [i]);
@@ -404,7 +406,8 @@ function compare(before, after) {
   const replacedFrom = new Map();
   for (let j = 0; j < after.length; j++) {
     if (origin[j] !== -1 || changedFrom.has(j)) continue;
-    const places = oldBySign.get(signature(/** @type {Line} */ (after[j])));
+    const line = /** @type {Line} */ (after[j]);
+    const places = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`);
     const i = places && places.shift();
     if (i !== undefined) {
       used[i] = 1;
@@ -431,6 +434,18 @@ function compare(before, after) {
     }
   }
   return changes;
+}
+
+/** The name of the dialog that each line stands in. @param {Line[]} lines */
+function dialogsAround(lines) {
+  /** @type {Line | null} */
+  let dialog = null;
+  return lines.map((line) => {
+    if (dialog && line.depth <= dialog.depth) dialog = null;
+    const around = dialog ? dialog.name : "";
+    if (line.role === "dialog" || line.role === "alertdialog") dialog = line;
+    return around;
+  });
 }
 
 /** More lines that went and stood side by side are told together. */

@@ -335,7 +335,7 @@ function describe(element) {
     }
   }
   labelsOfRoot = new WeakMap();
-  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? "clickable" : tag);
+  const shown = role || (isEditor(element, tag) ? "textbox" : hasHandler(element) ? (tag === "a" ? "link" : "clickable") : tag);
   const whole = element === rootElement() || element === body();
   let name = whole ? tidy(String(_title.call(document))) : nameOf(element, tag, shown);
   // A field's content is its value.

@@ -32,22 +32,24 @@ function find(wanted, limit, within) {
   const lines = read(top, cells);
   const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
-  /** @type {Found[]} */
-  const found = [];
+  /** Those that say all of it, those that begin with it, the others. @type {[Found[], Found[], Found[]]} */
+  const ranked = [[], [], []];
   let total = 0;
   /** @type {Line | null} */
   let row = null;
   for (const line of withParts(sought)) {
     if (line.cells) row = line;
     if (role && line.role !== role && !(role === "image" && line.role === "img")) continue;
-    const shown = plain(line.name);
+    const shown = saidBy(line);
     if (name && !shown.toLowerCase().includes(name)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")}` : "")) continue;
     total++;
-    if (found.length < limit && line.node) {
-      keep(line.node);
-      found.push({ line: line.cells ? withCells(line, (cell) => fits(cell, "")) : line, row: row && standsIn(line, row) ? row : null });
-    }
+    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line, row: row && standsIn(line, row) ? row : null });
+  }
+  const found = ranked.flat().slice(0, limit);
+  for (const one of found) {
+    keep(/** @type {Element} */ (one.line.node));
+    if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
   tellApart(found);
   if (within !== undefined) markCovered(found.map(({ line }) => line));
@@ -57,6 +59,9 @@ function find(wanted, limit, within) {
   return { doc: documentKey, found: wired, total, frames: framesIn(lines) };
 }
 
+/** @param {string} shown @param {string} sought @returns {0 | 1 | 2} */
+const rankOf = (shown, sought) => (shown === sought || !sought ? 0 : shown.startsWith(sought) ? 1 : 2);
+
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 
 /** @param {Line} line @param {Line} row */
@@ -64,6 +69,8 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
+/** The same with what there was no room for. @param {Line} line */
+const saidBy = ({ name, node }) => `${plain(name)}${name.endsWith("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
@@ -127,7 +134,7 @@ function nearest(role, name) {
 }
 
 /** All that a line says. @param {Line} line @returns {string} */
-const wordsOf = (line) => [plain(line.name), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
+const wordsOf = (line) => [saidBy(line), ...line.states, ...(line.parts || []).map(wordsOf)].join(" ");
 
 /** Scroll to a text. @param {string} text @param {number} occurrence 1 for the first */
 function scrollToText(text, occurrence) {

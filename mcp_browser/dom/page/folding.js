@@ -47,17 +47,29 @@ const BEHIND = "behind";
 
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
-  const first = walk.lines[start];
+  let first = walk.lines[start];
+  while (first && walk.echoes.has(first)) first = walk.lines[++start];
   if (!first) return;
   if (parent.entries) parent.entries.push(first, child);
   else parent.entries = [first, child];
+}
+
+/** What is the same in another row is not the same. */
+const ROWS = set("li dd article");
+const ROW_ROLES = set("listitem row treeitem article");
+
+/** Note what a row says with each of its lines. @param {number} start */
+function noteRow(start) {
+  const lines = walk.lines.slice(start);
+  const text = lines.map((line) => (line.kind === "text" || line.kind === "heading" ? line.name : "")).join("\n").slice(0, LONGEST_NAME);
+  for (const line of lines) line.entry ||= text;
 }
 
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
 function noteGroup(frame) {
   const { entries } = frame;
   if (!entries || entries.length < 2 * LEAST_ENTRIES || walk.lines.length - frame.start < LEAST_ENTRIES) return;
-  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines[walk.lines.length - 1]) });
+  walk.groups.push({ element: frame.element, entries, last: /** @type {Line} */ (walk.lines.findLast((line) => !walk.echoes.has(line))) });
 }
 
 /**

@@ -155,9 +155,8 @@ function enterRow(element, frame) {
   const outer = walk.row;
   const clickable = hasHandler(element) || hasOwnHand(element);
   /** @type {Row} */
-  const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element) };
+  const row = { cells: [], nodes: [], room: LONGEST_TEXT * 2, clickable, table: tableAround(element), start: walk.lines.length, deep: walk.open.length };
   walk.row = row;
-  const at = walk.lines.length;
   walk.depth++;
   const far = farOf(element, true);
   // On a long page the controls in a row far off are not measured one by one.
@@ -168,7 +167,7 @@ function enterRow(element, frame) {
     flush();
     walk.depth--;
     walk.row = outer;
-    closeRow(element, row, at, far, selected);
+    closeRow(element, row, row.start, far, selected);
     if (before) before(from);
   };
   return frame;
