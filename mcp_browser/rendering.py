@@ -257,7 +257,7 @@ def render_snapshot(snapshot: DomSnapshot) -> str:
     lines += gaps.get(len(snapshot.nodes), ())
     if not gaps and max(above, below) >= LEAST_SCREENS:
         lines.append(
-            _position(scroll, above, below, folded=any(node.kind == "fold" for node in snapshot.nodes))
+            _position(scroll, above, below, {node.role for node in snapshot.nodes if node.kind == "fold"})
         )
     if not lines:
         lines.append("(The page shows nothing.)")
@@ -280,6 +280,8 @@ def render_changes(changes: DomChanges) -> str:
                 lines += [f"~ {line}" for line in _changed(change.node, change.before)]
             case _:
                 pass
+    if changes.behind:
+        lines.append(f"= behind it: {counted(changes.behind, 'element')}")
     if changes.looks or any(change.op in _BESIDE for change in changes.changes):
         lines += _beside_lines(changes)
     if changes.omitted:
@@ -344,9 +346,11 @@ def _side(gap: Gap, end: int) -> str:
     return f" {where}" if where else ""
 
 
-def _position(scroll: Scroll, above: float, below: float, *, folded: bool) -> str:
+def _position(scroll: Scroll, above: float, below: float, folds: set[str]) -> str:
     at = f"scrolled {above:.1f} screens down, " if scroll.y else ""
-    told = "all is listed, long lists in short" if folded else "everything is listed"
+    if "behind" in folds:
+        return f"({at}{below:.1f} screens below the view)"
+    told = "all is listed, long lists in short" if folds else "everything is listed"
     return f"({at}{below:.1f} screens below the view; {told})"
 
 

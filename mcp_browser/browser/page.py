@@ -80,6 +80,7 @@ class TabPage:
             changes_budget=settings.observation.changes_budget,
             sent=self._on_sent,
             addresses=services.addresses,
+            learnt=services.learnt,
         )
         self._on_held = on_held
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()

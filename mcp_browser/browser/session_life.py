@@ -13,6 +13,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.clipboard import Clipboard
+from mcp_browser.browser.collectors import ROOM
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import Downloads
@@ -73,7 +74,7 @@ class ObservationBuilder:
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences that have not been told yet; they count as told now."""
-        current = self._tabs.current
+        current, room = self._tabs.current, ROOM
         notices, self._notices = list(self._notices), {}
         if self._left_out:
             notices.append(f"{self._left_out:,} more notices are left out.")
@@ -85,8 +86,9 @@ class ObservationBuilder:
                 notices.append(
                     f"In tab {tab.id}: {dialog}. To answer it, switch_tab there and use handle_dialog."
                 )
-            if tab.console.news and (complaint := tab.console.take()):
+            if complaint := tab.console.take(room):
                 notices.append(complaint if tab is current else f"Tab {tab.id}: {complaint}")
+                room -= len(complaint)
         notices += [notice for plugin in self._plugins.made for notice in plugin.notices()]
         if self._egress is not None:
             notices += self._egress.notices()

@@ -35,9 +35,9 @@ def copying_script(binding: str) -> str:
 
 @cache
 def page_script() -> str:
-    """The page script: an expression for a function from the channel to the script's interface."""
+    """The page script: a function of the channel and of what hooks had learnt, returning the interface."""
     parts = "\n".join(_source(f"page/{part}.js") for part in PARTS)
-    return f'(function install(channel) {{\n"use strict";\n{parts}\nreturn api;\n}})'
+    return f'(function install(channel, learnt) {{\n"use strict";\n{parts}\nreturn api;\n}})'
 
 
 @cache

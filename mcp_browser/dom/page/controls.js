@@ -148,7 +148,7 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
-  if (!walk.told.has(control) && ((!isSeen(control) && !canBeReached(control, controlTag)) || isLost(control, element))) {
+  if (!walk.told.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
     if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) {
       return frame;
     }

@@ -71,10 +71,12 @@ function enterElement(element, parent) {
     else if (style.visibility !== "visible") muted = true;
     else {
       const faded = Number(style.opacity) === 0;
-      if (!faint && faded) faint = faintness(element);
-      unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
-      if (!faint && !unseen) return null;
-      muted = faint !== "hover";
+      if (faded && (!faint || faint === "scroll")) faint = faintness(element);
+      if (faint !== "scroll") {
+        unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
+        if (!faint && !unseen) return null;
+        muted = faint !== "hover";
+      }
     }
   }
   if (muted && (unseen || (faint && (isReplaceable(element, tag) || surfaceOf(element, tag))))) muted = false;

@@ -164,6 +164,8 @@ function movesBox(effect) {
 }
 
 const PATIENCE = 1000;
+/** So long what shows once it is scrolled to may take to do so, milliseconds: an animation may have a delay. */
+const SHOWN_WITHIN = 2000;
 const WITHOUT_BOX = new Set(["upload", "read"]);
 /** Within so many milliseconds a script that moves an element does so once more: timers may be rarer than frames. */
 const SCRIPTED_STEP = 50;
@@ -180,19 +182,26 @@ const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
  */
 async function ready(id, purpose, force) {
   const start = now();
+  let scrolled = false;
   if (purpose !== "read") beforeInput();
   for (;;) {
-    const answer = await tryReady(id, purpose, force);
+    // What stays transparent after all is there to be clicked.
+    const late = scrolled && now() - start >= SHOWN_WITHIN;
+    const answer = await tryReady(id, purpose, force, late);
     const problem = /** @type {Problem} */ (answer).problem;
     // The mouse that comes now may start something before any button or key goes down.
-    if (!problem && purpose !== "read") ask("input");
-    if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE) return answer;
+    if (!problem && purpose !== "read") {
+      ask("input");
+      return { ...answer, learnt: learntAnew() };
+    }
+    if (!problem || /** @type {Problem} */ (answer).lasting || now() - start >= PATIENCE + (scrolled ? SHOWN_WITHIN : 0)) return answer;
+    scrolled ||= !!(/** @type {Problem} */ (answer).scrolled);
     await pause(50);
   }
 }
 
-/** @param {number} id @param {string} purpose @param {boolean} force @returns {Promise<object>} */
-async function tryReady(id, purpose, force) {
+/** @param {number} id @param {string} purpose @param {boolean} force @param {boolean} faint whether it may be transparent @returns {Promise<object>} */
+async function tryReady(id, purpose, force, faint) {
   const element = byId(id);
   if (!element) return { problem: "stale", lasting: true };
   const control = controlOf(element);
@@ -240,9 +249,11 @@ async function tryReady(id, purpose, force) {
     return layer ? { ...coveredBy(layer), ...facts } : { problem: "inert", ...facts };
   }
   const surface = surfaceOf(element, tag);
-  if (!surface && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+  if (!surface && !faint && !isSeen(bodyOf(element)) && styleOf(element).display !== "contents") {
+    const scrolled = waitsForScroll(bodyOf(element));
+    if (scrolled) bringIntoView(element);
     const how = hiddenBy(element, false);
-    if (how) return { problem: "hidden", how, ...facts };
+    if (how) return { problem: "hidden", how, scrolled, ...facts };
   }
   /** @type {Element} */
   let target = surface || element;
