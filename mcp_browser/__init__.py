@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from mcp_browser.actions.registry import TYPED_IN, ActionModel, ActionParams, Registry
     from mcp_browser.actions.result import ActionResult, Attachment
     from mcp_browser.agent.control import Progress, Watcher
-    from mcp_browser.agent.record.history import AgentHistory
+    from mcp_browser.agent.record.evidence import Evidence, Verdict
+    from mcp_browser.agent.record.history import AgentHistory, StepRecord
     from mcp_browser.agent.secrets.store import Secret
     from mcp_browser.agent.task import Budget, Task, TaskOutcome, TaskStatus
     from mcp_browser.api import Agent
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
     from mcp_browser.browser.tab import Tab
     from mcp_browser.controller import Controller
     from mcp_browser.errors import ActionError, McpBrowserError, ModelError, SettingsError
-    from mcp_browser.llm.messages import ChatModel
+    from mcp_browser.llm.messages import (
+        ChatModel,
+        ImageBlock,
+        Message,
+        ModelInfo,
+        OutputCall,
+        OutputForm,
+        Reply,
+        TextBlock,
+        Usage,
+    )
     from mcp_browser.llm.scripted import ScriptedModel
     from mcp_browser.rendering import render_result
     from mcp_browser.settings import Settings
@@ -40,18 +51,29 @@ __all__ = [
     "Budget",
     "ChatModel",
     "Controller",
+    "Evidence",
+    "ImageBlock",
     "McpBrowserError",
+    "Message",
     "ModelError",
+    "ModelInfo",
+    "OutputCall",
+    "OutputForm",
     "Progress",
     "Registry",
+    "Reply",
     "ScriptedModel",
     "Secret",
     "Settings",
     "SettingsError",
+    "StepRecord",
     "Tab",
     "Task",
     "TaskOutcome",
     "TaskStatus",
+    "TextBlock",
+    "Usage",
+    "Verdict",
     "Watcher",
     "__version__",
     "default_registry",
@@ -71,19 +93,30 @@ _HOMES = {
     "Budget": "agent.task",
     "ChatModel": "llm.messages",
     "Controller": "controller",
+    "Evidence": "agent.record.evidence",
+    "ImageBlock": "llm.messages",
     "McpBrowserError": "errors",
+    "Message": "llm.messages",
     "ModelError": "errors",
+    "ModelInfo": "llm.messages",
+    "OutputCall": "llm.messages",
+    "OutputForm": "llm.messages",
     "Progress": "agent.control",
     "Registry": "actions.registry",
+    "Reply": "llm.messages",
     "ScriptedModel": "llm.scripted",
     "Secret": "agent.secrets.store",
     "Settings": "settings",
     "SettingsError": "errors",
+    "StepRecord": "agent.record.history",
     "TYPED_IN": "actions.registry",
     "Tab": "browser.tab",
     "Task": "agent.task",
     "TaskOutcome": "agent.task",
     "TaskStatus": "agent.task",
+    "TextBlock": "llm.messages",
+    "Usage": "llm.messages",
+    "Verdict": "agent.record.evidence",
     "Watcher": "agent.control",
     "__version__": "version",
     "default_registry": "actions.catalog",

@@ -256,6 +256,7 @@ async def _set_checked(element: Element, *, checked: bool) -> str:
 async def _upload(ctx: ActionContext, element: Element, paths: list[str]) -> str:
     files = await files_to_give(ctx, paths)
     await element.set_files(files)
+    ctx.session.uploads += (file.name for file in files)
     return f"Gave {', '.join(file.name for file in files)} to {element}."
 
 

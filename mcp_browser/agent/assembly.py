@@ -1,6 +1,5 @@
 """Makes a run from its task and the settings: its models, its style, its actions."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,30 +61,41 @@ def agent_run(
     )
 
 
-async def with_settings_models(model: ChatModel, settings: AgentSettings) -> RunModels:
-    """The model of a run with the fallback and the judge of the settings. Raises as `chat_model` does."""
+async def with_settings_models(model: ChatModel, settings: AgentSettings, *, judge: Any = None) -> RunModels:
+    """The model of a run with the fallback and the judge of the settings, unless one is given.
+
+    Raises as `chat_model` does.
+    """
     others = [
         await chat_model(name, settings) if name else None
-        for name in (settings.fallback_model, settings.judge_model)
+        for name in (settings.fallback_model, judge or settings.judge_model)
     ]
     return RunModels(model, *others)
 
 
-async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
+async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
     """The model of that name: `provider:name`, `scripted:FILE`, or one at the settings' own address.
+
+    A `ChatModel` is taken as it is, and a model of pydantic-ai's is one, too.
 
     Raises:
         SettingsError: the script cannot be read, or the name or the address is wrong.
         ModelError: its package is missing, or it cannot be used.
     """
+    if not isinstance(name, str):
+        if hasattr(name, "ask") and hasattr(name, "info"):
+            return name
+        own_model = (await anyio.to_thread.run_sync(_import_providers)).own_model
+        return own_model(name, settings.model_output, settings.model_window, settings.model_temperature)
     if name.startswith(SCRIPTED):
         from mcp_browser.llm.scripted import load_script  # noqa: PLC0415 - only for tests and demonstrations
 
         return await anyio.to_thread.run_sync(load_script, Path(name.removeprefix(SCRIPTED)))
     # A thread: the import takes a second, and the browser's other callers should not wait.
-    provider_model = await anyio.to_thread.run_sync(_import_providers)
-    return await provider_model(
+    providers = await anyio.to_thread.run_sync(_import_providers)
+    return await providers.provider_model(
         name,
+        is_main=name == settings.model,
         base_url=settings.model_url,
         mode=settings.model_output,
         context_window=settings.model_window if name == settings.model else None,
@@ -93,14 +103,14 @@ async def chat_model(name: str, settings: AgentSettings) -> ChatModel:
     )
 
 
-def _import_providers() -> Callable[..., Awaitable[ChatModel]]:
+def _import_providers() -> Any:
     try:
-        from mcp_browser.llm.providers import provider_model  # noqa: PLC0415
+        from mcp_browser.llm import providers  # noqa: PLC0415
     except ImportError:
         raise NoModel(
             "Models need more packages.", hint="Install them: pip install 'mcp-browser-server[agent]'."
         ) from None
-    return provider_model
+    return providers
 
 
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:

@@ -34,6 +34,20 @@ class DialogInfo(Frozen):
         return f"{'An' if self.kind == 'alert' else 'A'} {self.kind} dialog is open: {said}"
 
 
+class DialogAnswer(Frozen):
+    """A dialog that was opened: `accepted` with `text`, or not; None while it is open."""
+
+    kind: str
+    message: str
+    accepted: bool | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        how = {None: "unanswered", True: "accepted", False: "dismissed"}[self.accepted]
+        text = f" with {quoted(self.text)}" if self.text else ""
+        return f"{self.kind} {quoted(self.message, LONGEST_MESSAGE)} {how}{text}"
+
+
 class Observation(Frozen):
     """What the session looks like now.
 

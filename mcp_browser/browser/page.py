@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.concurrency import begin
-from mcp_browser.browser.observation import DialogInfo
+from mcp_browser.browser.observation import LONGEST_MESSAGE, DialogAnswer, DialogInfo
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import send
@@ -85,6 +85,7 @@ class TabPage:
         self._on_held = on_held
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._dialog: Dialog | None = None
+        self.dialogs: list[DialogAnswer] = []  # All that have opened
         self._cdp: CDPSession | None = None
         self._workers: Workers | None = None
         self._choosing: asyncio.Future[FileChooser] | None = None
@@ -131,7 +132,7 @@ class TabPage:
             cdp.on("Page.frameScheduledNavigation", follow(self.activity.navigation_scheduled))
             cdp.on("Page.frameClearedScheduledNavigation", follow(self.activity.navigation_unscheduled))
             cdp.on("Page.windowOpen", follow(lambda _event, _frame: self.activity.window_opening()))
-            cdp.on("Page.javascriptDialogClosed", follow(lambda _event, _frame: self.dialog_closed()))
+            cdp.on("Page.javascriptDialogClosed", follow(lambda event, _frame: self._on_dialog_closed(event)))
             self._cdp = cdp
             await self.refresh_title()
             self._workers = Workers(cdp)
@@ -163,7 +164,14 @@ class TabPage:
     def dialog_opened(self, dialog: Dialog) -> None:
         """A dialog has opened; it stays so until it is answered, or its page goes."""
         self._dialog = dialog
+        self.dialogs.append(DialogAnswer(kind=dialog.type, message=dialog.message[:LONGEST_MESSAGE]))
         self._begin_hold()
+
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
+        if self.dialogs:
+            answer = {"accepted": bool(event.get("result")), "text": str(event.get("userInput") or "")}
+            self.dialogs[-1] = self.dialogs[-1].model_copy(update=answer)
+        self.dialog_closed()
 
     def dialog_closed(self) -> None:
         """No dialog is open any more."""

@@ -1,0 +1,126 @@
+"""The evidence of a run as text for a judge: what was sent and what failed is whole, pages are shortened."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mcp_browser.actions.agent import DONE
+from mcp_browser.agent.claims.seen import parts
+from mcp_browser.agent.record.evidence import Passage
+from mcp_browser.agent.record.history import ActionRecord, AgentHistory
+from mcp_browser.text import cut, one_line
+
+LONGEST_CALL = 400
+LEAST_PASSAGE = 200
+_ORIGINS = {
+    "page": "from the page",
+    "agent": "written or computed by the agent itself, no page says it",
+    "person": "from a person",
+    "file": "from a file",
+}
+_FRAME = ("<page ", "</page>")
+
+
+@dataclass(slots=True)
+class _Text:
+    """A passage on its way into the account, under a heading."""
+
+    heading: str
+    text: str
+
+
+def account(history: AgentHistory, *, wanted: str, room: int) -> str:
+    """The evidence, at most about `room` characters unless what is never left out is longer.
+
+    Of long texts the lines stay that have most to do with `wanted`, the task and the claim.
+    """
+    pieces = [*_pieces(history)]
+    texts = [piece for piece in pieces if isinstance(piece, _Text)]
+    left = room - sum(len(piece) + 1 for piece in pieces if isinstance(piece, str))
+    # The shortest first: what they do not need is for the others.
+    for count, text in zip(
+        range(len(texts), 0, -1), sorted(texts, key=lambda one: len(one.text)), strict=True
+    ):
+        share = max(LEAST_PASSAGE, (left // count) - len(text.heading))
+        text.text = excerpt(text.text, wanted, share)
+        left -= len(text.text) + len(text.heading)
+    return "\n".join(
+        piece if isinstance(piece, str) else f"{piece.heading}\n{piece.text}" for piece in pieces
+    )
+
+
+def excerpt(text: str, wanted: str, room: int) -> str:
+    """The lines of a text that have most to do with what is wanted, in their order, within `room`."""
+    if len(text) <= room:
+        return text
+    lines = [cut(line, room) for line in text.splitlines()]
+    words = set(parts(wanted))
+    found = [words.intersection(parts(line)) for line in lines]
+    often = Counter(word for line in found for word in line)
+    # A word counts the more, the fewer lines have it; frames stay, and else what comes first.
+    rank = [
+        (not line.startswith(_FRAME), -sum(1 / often[word] for word in found[number]), number)
+        for number, line in enumerate(lines)
+    ]
+    kept: set[int] = set()
+    for *_, number in sorted(rank):
+        room -= len(lines[number]) + 2
+        if room < 0:
+            break
+        kept.add(number)
+    made: list[str] = []
+    for number, line in enumerate(lines):
+        if number in kept:
+            made.append(line)
+        elif not made or made[-1] != "…":
+            made.append("…")
+    return "\n".join(made)
+
+
+def action_line(action: ActionRecord) -> str:
+    """What an action did: its call, its elements, its tab."""
+    on = f" on {', '.join(map(str, action.elements))}" if action.elements else ""
+    tab = f" [tab {action.tab}]" if action.tab is not None else ""
+    return f"- {one_line(str(action.call), LONGEST_CALL)}{on}{tab}"
+
+
+def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
+    shown: list[str] = []
+    for step in history.steps:
+        yield f"Step {step.number}, at {one_line(step.url)}"
+        if step.page is not None:
+            before, shown = shown, step.page.text.splitlines()
+            lines = [line for line in shown if line not in before or line.startswith(_FRAME)]
+            as_before = " besides what the page of the step before shows" if len(lines) < len(shown) else ""
+            page = step.page.model_copy(update={"text": "\n".join(lines)})
+            yield _passage(f"The page then{as_before}", page)
+        for action in step.actions:
+            if action.call.name != DONE:
+                yield from _of_action(action)
+
+
+def _of_action(action: ActionRecord) -> Iterator[str | _Text]:
+    yield action_line(action)
+    evidence = action.evidence
+    if action.error:
+        yield f"  failed: {one_line(action.error, LONGEST_CALL)}"
+    elif action.result:
+        origin = evidence.result_from if evidence is not None else "page"
+        yield _Text(f"  result ({_ORIGINS[origin]}, where it is not our own sentence):", action.result)
+    if evidence is None:
+        return
+    for passage in evidence.passages:
+        yield _passage("  text", passage)
+    if action.changed is False:
+        yield "  nothing changed on the page"
+    yield from (f"  {line}" for line in evidence.lines())
+
+
+def _passage(what: str, passage: Passage) -> _Text:
+    return _Text(f"{what} ({_ORIGINS[passage.origin]}):", passage.text)
+
+
+def listed(heading: str, lines: Iterable[str] | Sequence[str]) -> str:
+    """Lines under a heading; "" where there are none."""
+    items = [f"- {line}" for line in lines]
+    return "\n".join((heading, *items, "")) if items else ""
