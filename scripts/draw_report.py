@@ -51,6 +51,16 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 TASK = "Reserve a table by the window for Ada on Sunday, without tea, and tell what it says."
 
+POINTS = [
+    {"asked": "A table by the window for Ada", "evidence": "The form was sent with it", "met": True},
+    {
+        "asked": "On Sunday, without tea",
+        "evidence": "The page answers to Sunday, tea is unchecked",
+        "met": True,
+    },
+    {"asked": "What it says", "evidence": "The answer is what the page shows", "met": True},
+]
+
 Speaker = Callable[[Sequence[Message]], dict[str, Any]]
 
 
@@ -87,6 +97,7 @@ async def _draw(folder: Path) -> bytes:
                 controller=Controller(default_registry(), settings),
                 session=session,
                 model_client=ModelClient(model=model),
+                judge_client=ModelClient(model=ScriptedModel([{"points": POINTS}])),
                 style=StructuredStyle(),
                 settings=AgentSettings(),
                 folder=TaskFolder(folder),
