@@ -49,6 +49,16 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 TASK = "Reserve a table by the window for Ada on Sunday, without tea, and tell what it says."
 
+POINTS = [
+    {"asked": "A table by the window for Ada", "evidence": "The form was sent with it", "met": True},
+    {
+        "asked": "On Sunday, without tea",
+        "evidence": "The page answers to Sunday, tea is unchecked",
+        "met": True,
+    },
+    {"asked": "What it says", "evidence": "The answer is what the page shows", "met": True},
+]
+
 Speaker = Callable[[Sequence[Message]], dict[str, Any]]
 
 
@@ -82,7 +92,8 @@ async def _draw(folder: Path) -> bytes:
             model = ScriptedModel(_script(), name="scripted")
             history = AgentHistory(id="example", task=task, model=model.info.name)
             folders = {"session": session, "folder": TaskFolder(folder)}
-            agent = agent_run(history, RunModels(model), default_registry(), settings, **folders)
+            models = RunModels(model, judge=ScriptedModel([{"points": POINTS}]))
+            agent = agent_run(history, models, default_registry(), settings, **folders)
             await _run(agent)
         width, height = REPORT_SIZE
         await session.current_tab.page.set_viewport_size({"width": width, "height": height})

@@ -87,13 +87,14 @@ def action_line(action: ActionRecord) -> str:
 def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
     shown: list[str] = []
     for step in history.steps:
+        if step.page is None and all(action.call.name == DONE for action in step.actions):
+            continue
         yield f"Step {step.number}, at {one_line(step.url)}"
         if step.page is not None:
             before, shown = shown, step.page.text.splitlines()
             lines = [line for line in shown if line not in before or line.startswith(_FRAME)]
-            as_before = " besides what the page of the step before shows" if len(lines) < len(shown) else ""
-            page = step.page.model_copy(update={"text": "\n".join(lines)})
-            yield _passage(f"The page then{as_before}", page)
+            what = "What is new on the page" if len(lines) < len(shown) else "The page"
+            yield _passage(what, step.page.model_copy(update={"text": "\n".join(lines)}))
         for action in step.actions:
             if action.call.name != DONE:
                 yield from _of_action(action)
@@ -105,8 +106,9 @@ def _of_action(action: ActionRecord) -> Iterator[str | _Text]:
     if action.error:
         yield f"  failed: {one_line(action.error, LONGEST_CALL)}"
     elif action.result:
-        origin = evidence.result_from if evidence is not None else "page"
-        yield _Text(f"  result ({_ORIGINS[origin]}, where it is not our own sentence):", action.result)
+        by_agent = evidence is not None and evidence.result_from == "agent"
+        origin = f" ({_ORIGINS['agent']})" if by_agent else ""
+        yield _Text(f"  result{origin}:", action.result)
     if evidence is None:
         return
     for passage in evidence.passages:
