@@ -164,13 +164,13 @@ class PageReader:
         elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
         return reading_of(elements) if elements else ""
 
-    async def settle(self, *, limit: float) -> SettleState:
-        """Wait until the page has done what the last input started, `limit` seconds at most.
+    async def settle(self, *, limit: float, index: int = 0) -> SettleState:
+        """Wait until the page, or an element's frame, has done what the last input started.
 
         Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
         """
-        main = await self._frames.main()
-        return state_of(await main.world.run("settle", limit * 1000))
+        world = self.resolve(index).world if index else (await self._frames.main()).world
+        return state_of(await world.run("settle", limit * 1000))
 
     # -- readings of all frames
 
