@@ -253,6 +253,8 @@ async def _select(element: Element, options: list[str]) -> str:
     chosen = await ListField(element).select(options)
     seen = ", ".join(quoted(option.label) for option in chosen if option.is_seen)
     told = [f"Selected {seen} in {element}."] if seen else []
+    if any(option.is_pending for option in chosen):
+        told.append("Its list is still open: it may have to be confirmed there.")
     told += [
         f"Clicked option {quoted(option.label)} of {element}, which shows {quoted(option.shown, SHOWN_TEXT)}."
         for option in chosen

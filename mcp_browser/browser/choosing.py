@@ -14,6 +14,7 @@ from mcp_browser.text import quoted
 LISTING_SECONDS = 1.5  # How long a page at rest may take to show a list, or what was chosen of it
 FILTERING_SECONDS = 1.0  # The same for what a text leaves of a list
 SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
+SMALLEST_PART = 1e-4  # Of a list's length, of which it is not halved any more
 OPEN_LISTS = frozenset(
     {"listbox", "menu", "menubar", "tree"}
 )  # Roles of lists that are there without a click
@@ -34,10 +35,14 @@ class Choice(Frozen):
 
 
 class Chosen(Frozen):
-    """An option that was clicked, whether that can be seen, and what the field shows then."""
+    """An option that was clicked, whether that can be seen, and what the field shows then.
+
+    `is_pending` says that only the list shows it, which is still open.
+    """
 
     label: str
     is_seen: bool = True
+    is_pending: bool = False
     shown: str = ""
 
 
@@ -104,7 +109,20 @@ class ListField:
         await element.input.check_elements(element.index, also=[("option", one.label) for one in chosen])
         element.input.did()
         await self._tab.act(element.call("selectOptions", [options.index(option) for option in chosen]))
+        if not self._tab.held and not await self._keeps(chosen):
+            raise NotActionable(
+                f"The page did not keep {', '.join(quoted(one.label) for one in chosen)} in {element}.",
+                hint="Another control may stand for it: look with get_state.",
+            )
         return [Chosen(label=option.label) for option in chosen]
+
+    async def _keeps(self, chosen: Sequence[Choice]) -> bool:
+        """Whether the options are the selected ones, as far as they can still be asked."""
+        try:
+            now = {option.label: option.selected for option in await self.options()}
+        except StaleElement:
+            return True
+        return all(now.get(option.label, True) for option in chosen)
 
     async def _choose(self, wanted: str) -> Chosen:
         options = await self.options()
@@ -167,7 +185,7 @@ class ListField:
 
     async def _takes_text(self) -> bool:
         ready = await self._element.ready("read")
-        return ready.kind == "text" and "readonly" not in ready.node.states
+        return ready.kind in ("text", "rich") and "readonly" not in ready.node.states
 
     async def _filter(self, field: Element, wanted: str) -> list[Choice]:
         self._typed = (field, str((await field.call("value"))["value"]))
@@ -189,10 +207,9 @@ class ListField:
 
     async def _scroll(self, wanted: str, found: dict[str, Choice]) -> Choice | None:
         """Scroll the list from its start until it has the option; what else it has is added to `found`."""
-        start = True
+        low, high, at = 0.0, 1.0, 0.0  # Of a list in order, between which parts of its length it is
         with anyio.move_on_after(SCROLLING_SECONDS):
-            while await self._element.call("scrollOptions", start):
-                start = False
+            while await self._element.call("scrollOptions", at):
                 await self._tab.ask(
                     self._tab.dom.settle(limit=OPENING_SECONDS / 10, index=self._element.index)
                 )
@@ -200,6 +217,13 @@ class ListField:
                 found |= {one.label: one for one in options}
                 if option := _find(options, wanted):
                     return option
+                labels = [_in_order(one.label) for one in options]
+                is_sorted = len(labels) > 1 and labels == sorted(labels) and high - low > SMALLEST_PART
+                if not is_sorted or labels[0] <= _in_order(wanted) <= labels[-1]:
+                    at = -1.0
+                    continue
+                low, high = (at, high) if _in_order(wanted) > labels[-1] else (low, at)
+                at = (low + high) / 2
         return None
 
     async def _take(self, option: Choice, wanted: str) -> Chosen:
@@ -251,6 +275,11 @@ class ListField:
 
     def _usable(self, option: Choice | None, wanted: str, options: Sequence[Choice]) -> Choice:
         element = self._element
+        if option is None and not options and not self._opened:
+            raise NotFound(
+                f'{element} does not say that it has a list, so "{wanted}" was not looked for.',
+                hint="Click it, look with get_state, then click the option.",
+            )
         if option is None and not options:
             hint = "Click it, look with get_state, then click the option."
             raise NotFound(f'{element} shows no options, so "{wanted}" cannot be chosen.', hint=hint)
@@ -263,6 +292,11 @@ class ListField:
 
 def _tidy(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def _in_order(label: str) -> list[tuple[str, int]]:
+    """A label as people sort it: by its words, and by its numbers as numbers."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", f" {_tidy(label)}")]
 
 
 def _find(options: Iterable[Choice], wanted: str) -> Choice | None:

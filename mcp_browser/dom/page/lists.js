@@ -114,7 +114,8 @@ function fieldShows(element) {
 /** How a field can be opened: as a "list" by its semantics, as a "value" that it shows, or not (""). @param {Element} element */
 function opening(element) {
   const field = controlOf(element);
-  if (valueKind(field) === "text" || matches(field, OPENS)) return "list";
+  const kind = valueKind(field);
+  if (kind === "text" || kind === "rich" || matches(field, OPENS)) return "list";
   return isPlain(field) ? "value" : "";
 }
 
@@ -218,7 +219,7 @@ function allOptions(element) {
 /** The field within what was opened that has the keyboard, to search in. @param {Element} element */
 function searchFieldOf(element) {
   const active = deepActive();
-  if (!active || active === controlOf(element) || valueKind(active) !== "text" || attribute(active, "readonly") !== null) return [];
+  if (!active || active === controlOf(element) || holds(active, element) || valueKind(active) !== "text" || attribute(active, "readonly") !== null) return [];
   return [{ id: keep(active) }];
 }
 
@@ -228,16 +229,17 @@ function hasLess() {
   return opened !== null && [...opened.seen].some((text) => !isConnected(text) || !isDrawn(text));
 }
 
-/** Scroll the list that was found last on by a view, or to its start; whether it moved. @param {Element} element @param {boolean} start */
-function scrollOptions(element, start) {
+/** Scroll the list that was found last to a part of its length, or on by a view (-1); whether it moved. @param {Element} element @param {number} part */
+function scrollOptions(element, part) {
   const control = controlOf(element);
   let node = /** @type {Node | null} */ ((opened?.field === control && opened.entries.find(isConnected)) || shownWithin(control, OPTIONS)[0] || null);
   for (; node && isElement(node) && node !== body() && node !== rootElement(); node = flatParent(node)) {
     const box = /** @type {Element} */ (node);
-    if (_scrollHeight.call(box) - _clientHeight.call(box) < 4 || styleOf(box).overflowY === "visible") continue;
+    const hidden = _scrollHeight.call(box) - _clientHeight.call(box);
+    if (hidden < 4 || styleOf(box).overflowY === "visible") continue;
     const before = box.scrollTop;
-    box.scrollTop = start ? 0 : before + _clientHeight.call(box) * 0.9;
-    return box.scrollTop !== before || start;
+    box.scrollTop = part < 0 ? before + _clientHeight.call(box) * 0.9 : hidden * part;
+    return box.scrollTop !== before || part === 0;
   }
   return false;
 }

@@ -29,11 +29,11 @@ function valueKind(element) {
 
 /** The kinds of what takes a value from a text. */
 const FILLED = set("text picker rich keys slider");
-const SLIDERS = "[role=slider],[role=spinbutton],[role=scrollbar],[role=separator][aria-valuenow]";
+const SLIDERS = set("slider spinbutton scrollbar separator");
 const MOST_UP_TO_TRACK = 4;
 
 /** Whether keys or a mouse move an element along a scale. @param {Element} element */
-const isSlider = (element) => matches(element, SLIDERS) && attribute(element, "aria-valuenow") !== null;
+const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null;
 
 /** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
 function slider(element) {
@@ -274,11 +274,12 @@ async function tryReady(id, purpose, force) {
   /** @type {Element} */
   let target = surface || element;
   let box = boxOf(target);
-  if ((box.width < 1 || box.height < 1) && !pointsOnLine(element).length) {
+  if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
+    // What is hidden from the eye has a dot where nobody clicks.
     const label = labelsOf(control).find((candidate) => isSeen(candidate));
-    if (!label) return { problem: "no-size", ...facts };
-    target = label;
-    box = boxOf(label);
+    if (!label && (box.width < 1 || box.height < 1)) return { problem: "no-size", ...facts };
+    target = label || element;
+    box = boxOf(target);
   }
   const scripted = isStirred();
   if (scripted || isMoving(target)) {
