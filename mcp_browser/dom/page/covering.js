@@ -22,7 +22,8 @@ function reaches(element, hit) {
       return !!control && (control === element || holds(element, control));
     }
   }
-  return false;
+  // A field that is not drawn lies over what is drawn in its stead.
+  return localName(hit) === "input" && Number(styleOf(hit).opacity) === 0 && holds(/** @type {Node} */ (flatParent(hit)), element);
 }
 
 const MOST_COVER_TESTS = 200;
