@@ -1,4 +1,4 @@
-"""`python -m benchmarks.operations` carries out the operations; their table goes into docs/comparison.md."""
+"""`python -m benchmarks.operations` carries out the operations; writes a table in docs/comparison.md."""
 
 from benchmarks.operations.run import main
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
@@ -54,10 +55,10 @@ class Bench:
             prove(page, operation.proof)
             done = holds(page, operation.check)
             if before or not done:
-                console.print(f"  proof: {'true before' if before else 'not done'}", markup=False)
+                console.print(f"{operation}: proof {'true before' if before else 'not done'}", markup=False)
             return done and not before
         except (PlaywrightError, AssertionError) as error:
-            console.print(f"  proof: {str(error)[:300]}", markup=False)
+            console.print(f"{operation}: proof: {str(error)[:200]}", markup=False)
             return False
         finally:
             page.close()
@@ -134,13 +135,12 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
         bench = Bench({True: known, False: own}, browser)
         operators = {name: start(name) for name in names}
         for operation in wanted:
-            console.print(str(operation), style="bold", markup=False)
             try:
                 if not bench.can_be_done(operation):
                     continue
                 address = bench.address(operation)
             except RuntimeError as error:
-                console.print(f"  no page: {str(error)[:300]}", markup=False)
+                console.print(f"{operation}: no page: {str(error)[:300]}", markup=False)
                 continue
             for name in names:
                 try:
@@ -153,7 +153,7 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                     operators[name] = start(name)
                 outcomes.append(outcome)
                 console.print(
-                    f"  {name}: try {outcome.tried or '-'}, {outcome.calls} calls, {outcome.characters:,}, "
+                    f"{operation}, {name}: try {outcome.tried or '-'}, {outcome.calls} calls, {outcome.characters:,}, "
                     f"{outcome.seconds:.1f} s {outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
                     markup=False,
                 )
@@ -167,17 +167,29 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
     return outcomes
 
 
+def measure_all(
+    wanted: Sequence[Operation], names: list[str], record: Path | None, workers: int
+) -> list[Outcome]:
+    """`measure` in several threads, each with browsers and servers of its own; a page is one's alone."""
+    pages = list(dict.fromkeys(one.page for one in wanted))
+    shares = [[one for one in wanted if pages.index(one.page) % workers == turn] for turn in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        parts = pool.map(lambda share: measure(share, names, record), shares)
+        return [outcome for part in parts for outcome in part]
+
+
 def main() -> None:
     """Carry out the operations; put the table into docs/comparison.md where all were."""
     arguments = argparse.ArgumentParser(description="Carry out operations on widgets of many libraries.")
     arguments.add_argument("--only", default="", help="operations whose line has one of these words")
     arguments.add_argument("--servers", default=",".join(OPERATORS), help="which, separated by commas")
+    arguments.add_argument("--workers", type=int, default=2, help="how many pages at a time")
     arguments.add_argument("--record", type=Path, help="file for a line of JSON about each")
     arguments.add_argument("--no-write", action="store_true", help="leave docs/comparison.md as it is")
     asked = arguments.parse_args()
     words = [word for word in asked.only.split(",") if word]
     wanted = [one for one in operations() if not words or any(word in str(one) for word in words)]
-    outcomes = measure(wanted, asked.servers.split(","), asked.record)
+    outcomes = measure_all(wanted, asked.servers.split(","), asked.record, asked.workers)
     section = report.section(outcomes, wanted)
     Console().print(section, markup=False, highlight=False, soft_wrap=True)
     if not words and not asked.no_write:

@@ -89,7 +89,10 @@ class ListField:
     async def close(self) -> None:
         """Close the list if it is open: by a click on its field, or by Escape."""
         with contextlib.suppress(ActionError):
-            for by_click in (False,) if await self._takes_text() else (True, False):
+            # A click may meet what was chosen, and what takes that back; Escape, where the list does not take
+            # it, what is around it.
+            by_keys_first = (False,) if await self._takes_text() else (False, True)
+            for by_click in by_keys_first if await self._expanded() == "true" else by_keys_first[::-1]:
                 is_open = await self._expanded() == "true" or (self._opened and await self.options())
                 if self._tab.held or not is_open:
                     return

@@ -37,6 +37,7 @@ const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(el
 
 /** Where a slider stands, and on what: its track from its own middle, CSS pixels. @param {Element} element */
 function slider(element) {
+  ask("nodes");
   const [now, min, max] = ["now", "min", "max"].map((name) => parseFloat(attribute(element, `aria-value${name}`) || ""));
   const vertical = attribute(element, "aria-orientation") === "vertical";
   const own = rectOf(element);
