@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 
 import anyio.to_thread
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -25,7 +23,6 @@ from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
-from mcp_browser.dom.named import ElementName
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
@@ -44,19 +41,6 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-if TYPE_CHECKING:
-    Index = int
-    OptionalIndex = int | None
-else:
-    Index = Annotated[
-        int | Annotated[str, AfterValidator(ElementName.parse)], Field(union_mode="left_to_right")
-    ]
-    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
-"""The index of an element, which need not be given where it is optional; or its name, instead of which the
-action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
-"""
 
 
 class ActionModel(BaseModel):
