@@ -153,8 +153,8 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                     operators[name] = start(name)
                 outcomes.append(outcome)
                 console.print(
-                    f"{operation}, {name}: try {outcome.tried or '-'}, {outcome.calls} calls, {outcome.characters:,}, "
-                    f"{outcome.seconds:.1f} s {outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
+                    f"{operation}, {name}: try {outcome.tried or '-'}, {outcome.calls} calls, "
+                    f"{outcome.characters:,}, {outcome.seconds:.1f} s {outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
                     markup=False,
                 )
                 if record is not None:
