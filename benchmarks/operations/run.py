@@ -154,7 +154,8 @@ def measure(wanted: Sequence[Operation], names: list[str], record: Path | None) 
                 outcomes.append(outcome)
                 console.print(
                     f"{operation}, {name}: try {outcome.tried or '-'}, {outcome.calls} calls, "
-                    f"{outcome.characters:,}, {outcome.seconds:.1f} s {outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
+                    f"{outcome.characters:,}, {outcome.seconds:.1f} s "
+                    f"{outcome.false and f'FALSE {outcome.false}'} {outcome.why}",
                     markup=False,
                 )
                 if record is not None:
@@ -174,8 +175,8 @@ def measure_all(
     pages = list(dict.fromkeys(one.page for one in wanted))
     shares = [[one for one in wanted if pages.index(one.page) % workers == turn] for turn in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
-        parts = pool.map(lambda share: measure(share, names, record), shares)
-        return [outcome for part in parts for outcome in part]
+        parts = [pool.submit(measure, share, names, record) for share in shares]
+        return [outcome for part in parts for outcome in part.result()]
 
 
 def main() -> None:

@@ -103,8 +103,7 @@ class ObservationBuilder:
         if isinstance(part, DomSnapshot):
             part = part.model_copy(update={"status": tab.status})
         read, tab.dom.title = tab.dom.title, None
-        if read is not None:
-            tab.title = read
+        tab.title = tab.title if read is None else read
         if asked := [
             other
             for other in self._tabs.all.values()
