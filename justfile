@@ -130,6 +130,10 @@ view *arguments:
 wholeness *arguments:
     python -m benchmarks.wholeness {{ arguments }}
 
+# Carry out operations on widgets of many libraries, with playwright-mcp beside it; writes its section of docs/comparison.md.
+operations *arguments:
+    python -m benchmarks.operations {{ arguments }}
+
 # Many clients over HTTP: `load`, `soak`, `chaos`, `replicas`; each writes its section of docs/reliability.md.
 remote *arguments:
     python -m benchmarks.remote {{ arguments }}

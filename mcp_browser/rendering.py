@@ -216,7 +216,7 @@ def _page(observation: Observation | None, bounded: Bounded, *, beside: bool) ->
         case DomSnapshot() as snapshot, _:
             title, status = snapshot.title, snapshot.status
             lines.append(bounded(render_snapshot(snapshot)))
-        case None, DomChanges() as changes if changes.changes or changes.omitted or changes.looks:
+        case None, DomChanges() as changes if changes != DomChanges(new_page=changes.new_page):
             lines.append(bounded(render_changes(changes)))
         case None, DomChanges() if not beside:
             yield NO_CHANGE

@@ -12,7 +12,7 @@ from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.extraction import read_pdf
 from mcp_browser.actions.forms import Strings
-from mcp_browser.actions.registry import ActionParams, Index, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import full_size_picture, made_picture
 from mcp_browser.actions.uploads import files_to_give
@@ -21,6 +21,7 @@ from mcp_browser.browser.files.artifacts import IN_CLEAR, Artifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
+from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut_address

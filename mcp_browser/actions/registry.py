@@ -10,15 +10,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic import create_model as new_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
-from mcp_browser.dom.named import ElementName
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
@@ -37,19 +35,6 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-if TYPE_CHECKING:
-    Index = int
-    OptionalIndex = int | None
-else:
-    Index = Annotated[
-        int | Annotated[str, AfterValidator(ElementName.parse)], Field(union_mode="left_to_right")
-    ]
-    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
-"""The index of an element, which need not be given where it is optional; or its name, instead of which the
-action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
-"""
 
 
 class ActionModel(BaseModel):
@@ -328,7 +313,7 @@ class Registry:
             for action in self
             if action.offered_on(page)
         }
-        return new_model("ActionModel", __base__=ActionModel, **fields)
+        return create_model("ActionModel", __base__=ActionModel, **fields)
 
 
 _ARGS = re.compile(r"^Args:\n((?:[ \t]+.*(?:\n|\Z)|\s*\n)+)", re.MULTILINE)
@@ -445,7 +430,7 @@ def _model_from_signature(
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (hint, default)
     model = "".join(part.title() for part in name.split("_")) + "Params"
-    return new_model(model, __base__=ActionParams, **fields)
+    return create_model(model, __base__=ActionParams, **fields)
 
 
 def _described_arguments(function: Callable[..., Any]) -> dict[str, str]:

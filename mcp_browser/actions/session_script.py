@@ -18,11 +18,12 @@ from mcp_browser.actions.recording import (
     record_elements,
     typed_places,
 )
-from mcp_browser.actions.registry import ActionParams, Index, RegisteredAction, Registry
+from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide

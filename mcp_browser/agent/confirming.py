@@ -53,17 +53,18 @@ class Confirmer:
             return Unconfirmed(certain)
         try:
             with anyio.fail_after(self.seconds):
-                if self.judge_client is None:
-                    self._note(Verdict(facts=self._facts(answer, data, await self._settled(picture=False))))
-                    return Unconfirmed(NOBODY, final=True)
-                if (limit := self.limit()) is not None:
+                if self.judge_client is not None and (limit := self.limit()) is not None:
                     return Unconfirmed(f"it could not be judged: {limit}")
-                verdict = await self._judged(self.judge_client, answer, data)
+                verdict = await self._verdict(answer, data)
         except TimeoutError:
             return Unconfirmed(f"it could not be checked: that took longer than {self.seconds:g} s.")
         except (ActionError, ModelError) as error:
             return Unconfirmed(f"it could not be checked: {self.secrets.hide(str(error))}")
-        return None if verdict.confirmed else Unconfirmed(self.secrets.hide(verdict.reason))
+        verdict = Verdict.model_validate(self.secrets.hide_in(verdict.model_dump()))
+        self.history.steps[-1] = self.history.steps[-1].model_copy(update={"verdict": verdict})
+        if self.judge_client is None:
+            return Unconfirmed(NOBODY, final=True)
+        return None if verdict.confirmed else Unconfirmed(verdict.reason)
 
     def _certain(self, data: Any) -> str | None:
         """What ends a claim before anybody judges; data that does not fit its schema never comes here."""
@@ -74,31 +75,24 @@ class Confirmer:
             return f"the start page never opened, and no other page was seen: {self.state.start_problem}"
         return None
 
-    async def _judged(self, client: ModelClient, answer: str, data: Any) -> Verdict:
-        sees = client.model.info.sees and self.history.task.vision is not False
+    async def _verdict(self, answer: str, data: Any) -> Verdict:
+        """What the judge says; where there is none, the facts alone."""
+        client, history, people = self.judge_client, self.history, self.state.told
+        sees = client is not None and client.model.info.sees and history.task.vision is not False
         page = await self._settled(picture=sees)
-        against = self._facts(answer, data, page)
-        claim = Claim(history=self.history, people=self.state.told, answer=answer, data=data, facts=against)
+        told: dict[str, Any] = {"people": people, "answer": answer, "data": data}
+        against = facts(history, page=page.passage, pictured=self.state.pictured, **told)
+        if client is None:
+            return Verdict(facts=against)
+        claim = Claim(history=history, facts=against, **told)
         window = client.model.info.context_window or self.window
         try:
-            verdict = await judge(client, claim, page, window=window)
+            return await judge(client, claim, page, window=window)
         except ModelError:
             if not page.images:
                 raise
             # Many a model takes no pictures and is not known for it; its server's words for that differ.
-            verdict = await judge(client, claim, replace(page, images=()), window=window)
-        self._note(verdict)
-        return verdict
-
-    def _facts(self, answer: str, data: Any, page: Look) -> tuple[str, ...]:
-        people, pictured = self.state.told, self.state.pictured
-        return facts(
-            self.history, people=people, answer=answer, data=data, page=page.passage, pictured=pictured
-        )
-
-    def _note(self, verdict: Verdict) -> None:
-        verdict = Verdict.model_validate(self.secrets.hide_in(verdict.model_dump()))
-        self.history.steps[-1] = self.history.steps[-1].model_copy(update={"verdict": verdict})
+            return await judge(client, claim, replace(page, images=()), window=window)
 
     async def _settled(self, *, picture: bool) -> Look:
         """The page, once two looks in a row show the same and no request is under way."""
@@ -107,7 +101,7 @@ class Confirmer:
         while True:
             await anyio.sleep(SETTLE_POLL)
             before, look = look, await self.executor.look(picture=picture)
-            waits = look.text != before.text or (self.executor.watch and self.executor.watch.is_open)
+            waits = look.text != before.text or (self.executor.watch and self.executor.watch.is_open())
             if not waits or time.monotonic() >= ends:
                 break
         if (late := self.executor.late_evidence()) is not None:

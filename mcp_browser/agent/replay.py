@@ -161,6 +161,7 @@ class Replay(TaskRun):
         notes: list[str] = []
         actions: list[ActionRecord] = []
         look: Look | None = None
+        self._note_late_evidence()
         try:
             look = await self.executor.look(picture=False, shot=self._wants_shot)
             await self._report_step(step, look.url)

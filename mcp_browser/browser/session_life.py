@@ -56,6 +56,7 @@ class ObservationBuilder:
         self._left_out = 0
         self._told_dialogs: dict[int, DialogInfo] = {}
         self._told_tabs: tuple[int, ...] = ()
+        self._told_infos: list[tuple[int, str, bool]] = []
 
     def notice(self, text: str) -> None:
         """Tell a sentence with the next result; there is an end to what pages give reason for."""
@@ -120,6 +121,10 @@ class ObservationBuilder:
             )
             for other in (self._tabs.all.values() if several else ())
         ]
+        shown = [(info.id, info.url, info.current) for info in infos]
+        if not isinstance(part, DomSnapshot) and shown == self._told_infos:
+            infos = []
+        self._told_infos = shown
         return Observation(
             url=tab.url,
             title=tab.title,

@@ -15,7 +15,7 @@
   const DROPS = new Set(["drop", "dragover", "dragenter"]);
   const NATIVE = new Set(["button", "input", "select", "textarea", "summary", "option", "body", "html", "iframe"]);
   const INPUTS = ["pointerdown", "mousedown", "keydown", "input", "wheel", "drop", "pointerup", "click", "change"];
-  const KEYS = ["keydown", "keypress", "beforeinput", "input"];
+  const KEYS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
   /** Longer timers are not waited for, milliseconds: those that follow from input, and those of a new page. */
   const LONGEST_AFTER_INPUT = 1000;
   const LONGEST_OF_PAGE = 250;

@@ -481,7 +481,7 @@ class PageReader:
         nearest: DomNode | None = None
         best = 0
         with contextlib.suppress(FrameGone):
-            async for frame, answer in self._frames.each("nearest", ref.role, ref.name):
+            async for frame, answer in self._frames.each("nearest", ref.role, ref.name, ref.id, ref.document):
                 if answer["node"] is not None and answer["score"] > best:
                     best = answer["score"]
                     nearest = self._references.shown(answer["node"], frame.world, answer["doc"])

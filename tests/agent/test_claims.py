@@ -18,23 +18,25 @@ from tests.support.site import Reply, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
-SHOP = """<title>Shop</title><form action=/order method=post enctype={kind}>
+SHOP = """<title>Shop</title><form action=/evidence/order method=post enctype={kind}>
 <label>Name <input name=who></label>
 <label>Word <input name=password type=password></label><label>CV <input type=file name=cv></label>
 <button>Order</button></form>
 <button onclick="if (confirm('Delete all?')) out.textContent = 'gone'">Delete</button>
 <button onclick="console.error('stock service is down')">Stock</button>
-<button onclick="fetch('/save', {{method: 'PUT', body: '{{&quot;tea&quot;: 3}}'}})">Save</button>
-<a href=/bill download>Bill</a><p id=out></p>"""
+<button onclick="fetch('/evidence/save', {{method: 'PUT', body: '{{&quot;tea&quot;: 3}}'}})">Save</button>
+<a href=/evidence/bill download>Bill</a><p id=out></p>"""
 NOWHERE = "http://127.0.0.1:9/"
 
 
 def serve(site: Site, status: int = 200, kind: str = "application/x-www-form-urlencoded") -> str:
     """A shop whose orders are answered with a status."""
-    site.route("/order", lambda _request: Reply(b"<h1>Thank you</h1>", status=status))
-    site.route("/save", lambda _request: Reply(b"{}", status=503))
-    site.route("/bill", lambda _request: Reply(b"12.50", headers={"Content-Disposition": "attachment"}))
-    return site.page(SHOP.format(kind=kind), path="/shop")
+    site.route("/evidence/order", lambda _request: Reply(b"<h1>Thank you</h1>", status=status))
+    site.route("/evidence/save", lambda _request: Reply(b"{}", status=503))
+    site.route(
+        "/evidence/bill", lambda _request: Reply(b"12.50", headers={"Content-Disposition": "attachment"})
+    )
+    return site.page(SHOP.format(kind=kind), path="/evidence/shop")
 
 
 async def judged(
@@ -92,9 +94,9 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
     for line in (
         'dialog: confirm "Delete all?" dismissed',
         'console error: "stock service is down"',
-        f'sent: PUT {site.url}/save with "{{\\"tea\\": 3}}" → 503',
+        f'sent: PUT {site.url}/evidence/save with "{{\\"tea\\": 3}}" → 503',
         'download: "bill.html" saved (5 bytes)',
-        f"PUT {site.url}/save was answered: 503.",
+        f"PUT {site.url}/evidence/save was answered: 503.",
         'Dialog: confirm "Delete all?" dismissed.',
     ):
         assert line in prompt, prompt

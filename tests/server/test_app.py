@@ -22,10 +22,10 @@ both_eras = pytest.mark.parametrize("era", ["auto", "legacy"])
 Era = Literal["auto", "legacy"]
 
 
-def test_the_default_tools_take_less_than_12000_characters() -> None:
+def test_the_default_tools_take_less_than_13000_characters() -> None:
     tools = types.ListToolsResult(tools=list_tools(default_registry().only(["core"])))
     wire = tools.model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
-    assert len(json.dumps(wire, separators=(",", ":"))) < 12_000
+    assert len(json.dumps(wire, separators=(",", ":"))) < 13_000
 
 
 def test_the_instructions_take_less_than_2000_characters() -> None:

@@ -465,3 +465,8 @@ async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Han
     assert second in replaced
     assert first not in replaced
     assert view.index("Save") not in replaced
+    with pytest.raises(StaleElement) as caught:
+        await hand.click(first)
+    assert "nearest match" not in str(caught.value)
+    with pytest.raises(StaleElement, match="nearest match"):
+        await hand.click(second or 0)

@@ -1,12 +1,13 @@
 """The evidence of a run as text for a judge: what was sent and what failed is whole, pages are shortened."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from mcp_browser.actions.agent import DONE
 from mcp_browser.agent.claims.seen import parts
-from mcp_browser.agent.record.evidence import Passage
+from mcp_browser.agent.record.evidence import Evidence, Passage
 from mcp_browser.agent.record.history import ActionRecord, AgentHistory
 from mcp_browser.text import cut, one_line
 
@@ -68,20 +69,8 @@ def excerpt(text: str, wanted: str, room: int) -> str:
         if room < 0:
             break
         kept.add(number)
-    made: list[str] = []
-    for number, line in enumerate(lines):
-        if number in kept:
-            made.append(line)
-        elif not made or made[-1] != "…":
-            made.append("…")
-    return "\n".join(made)
-
-
-def action_line(action: ActionRecord) -> str:
-    """What an action did: its call, its elements, its tab."""
-    on = f" on {', '.join(map(str, action.elements))}" if action.elements else ""
-    tab = f" [tab {action.tab}]" if action.tab is not None else ""
-    return f"- {one_line(str(action.call), LONGEST_CALL)}{on}{tab}"
+    shown = (line if number in kept else "…" for number, line in enumerate(lines))
+    return "\n".join(line for line, _ in groupby(shown))
 
 
 def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
@@ -101,18 +90,15 @@ def _pieces(history: AgentHistory) -> Iterator[str | _Text]:
 
 
 def _of_action(action: ActionRecord) -> Iterator[str | _Text]:
-    yield action_line(action)
-    evidence = action.evidence
+    on = f" on {', '.join(map(str, action.elements))}" if action.elements else ""
+    yield f"- {one_line(str(action.call), LONGEST_CALL)}{on}{f' [tab {action.tab}]' if action.tab else ''}"
+    evidence = action.evidence or Evidence()
     if action.error:
         yield f"  failed: {one_line(action.error, LONGEST_CALL)}"
     elif action.result:
-        by_agent = evidence is not None and evidence.result_from == "agent"
-        origin = f" ({_ORIGINS['agent']})" if by_agent else ""
+        origin = f" ({_ORIGINS['agent']})" if evidence.result_from == "agent" else ""
         yield _Text(f"  result{origin}:", action.result)
-    if evidence is None:
-        return
-    for passage in evidence.passages:
-        yield _passage("  text", passage)
+    yield from (_passage("  text", passage) for passage in evidence.passages)
     if action.changed is False:
         yield "  nothing changed on the page"
     yield from (f"  {line}" for line in evidence.lines())
@@ -122,7 +108,7 @@ def _passage(what: str, passage: Passage) -> _Text:
     return _Text(f"{what} ({_ORIGINS[passage.origin]}):", passage.text)
 
 
-def listed(heading: str, lines: Iterable[str] | Sequence[str]) -> str:
+def listed(heading: str, lines: Iterable[str]) -> str:
     """Lines under a heading; "" where there are none."""
     items = [f"- {line}" for line in lines]
     return "\n".join((heading, *items, "")) if items else ""

@@ -1,7 +1,7 @@
 """What speaks against a claim: facts for the judge, from the run's own record, none of them a verdict."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_browser.actions.agent import CALL_USER, DONE
@@ -27,7 +27,9 @@ def facts(  # noqa: PLR0913 - what there is to hold it against
     whose words are in no record.
     """
     acted = [one for one in history.actions() if one.call.name not in (DONE, CALL_USER)]
-    found = [*_failed(acted), *_sources(history, people, page).facts(answer, data, pictured=pictured)]
+    note = " (pictures are not in the record)" if pictured else ""
+    values = (*values_in(data), *values_told(answer))
+    found = [*_failed(acted), *_unfounded(history, people, page, values, note)]
     found += [f"The last page marks {quoted(one)} as invalid." for one in _INVALID.findall(page.text)]
     if not any(one.evidence is not None and not one.error for one in acted):
         found.append("No action was carried out on any page.")
@@ -52,27 +54,14 @@ def _failed(acted: Sequence[ActionRecord]) -> Iterator[str]:
     yield from (f"Dialog: {one}." for one in dialogs.values() if not one.accepted)
 
 
-class _Sources:
-    """What the pages said by themselves, what the agent introduced, and what people asked."""
+def _unfounded(
+    history: AgentHistory, people: Sequence[str], page: Passage, values: Iterable[str], note: str
+) -> Iterator[str]:
+    """Values that no page showed by itself: those of the claim, and those that were sent.
 
-    def __init__(self, pages: Seen, agent: Seen, people: Seen, forms: Sequence[tuple[str, str, str]]) -> None:
-        self._pages, self._agent, self._people, self._forms = pages, agent, people, forms
-
-    def facts(self, answer: str, data: Any, *, pictured: bool) -> Iterator[str]:
-        note = " (pictures are not in the record)" if pictured else ""
-        for value in dict.fromkeys((*values_in(data), *values_told(answer))):
-            if self._people.has(value) or self._pages.has(value):
-                continue
-            where = "only in what the agent itself introduced" if self._agent.has(value) else "nowhere"
-            yield f"The claim's {quoted(value)} appears {where}{note}."
-        for url, name, value in self._forms:
-            if self._agent.has(value) and not self._people.has(value) and not self._pages.has(value):
-                yield f"Sent to {one_line(url)}: {quoted(name)} as {quoted(value)}, which nobody asked for."
-
-
-def _sources(history: AgentHistory, said: Sequence[str], page: Passage) -> _Sources:
-    """Go through the run in order: what a page shows only after the agent wrote it is the agent's."""
-    pages, agent, forms = Seen(), Seen(), list[tuple[str, str, str]]()
+    The run is gone through in order: what a page shows only after the agent wrote it is the agent's.
+    """
+    pages, agent, sent = Seen(), Seen(), list[tuple[str, str, str]]()
 
     def read(*passages: Passage) -> None:
         for passage in passages:
@@ -85,19 +74,23 @@ def _sources(history: AgentHistory, said: Sequence[str], page: Passage) -> _Sour
         for action in step.actions:
             if action.call.name in (DONE, CALL_USER):
                 continue
+            evidence = action.evidence or Evidence()
             agent.words |= Seen(values_in(action.call.arguments)).words
-            if (evidence := action.evidence) is None:
-                read(Passage(text=action.result))
-                continue
             read(Passage(text=action.result, origin=evidence.result_from), *evidence.passages)
-            console = [Passage(text=text) for text in (*evidence.console, *map(str, evidence.dialogs))]
-            read(*console, *(Passage(text=f"{sent.url} {sent.outcome}") for sent in evidence.sent))
-            forms += [
-                (sent.url, name, value)
-                for sent in evidence.sent
-                for name, value in sent.fields
-                if value.strip()
-            ]
+            beside = (
+                *evidence.console,
+                *evidence.dialogs,
+                *(f"{one.url} {one.outcome}" for one in evidence.sent),
+            )
+            read(*(Passage(text=str(text)) for text in beside))
+            sent += [(one.url, name, value) for one in evidence.sent for name, value in one.fields]
     read(page)
-    people = (*said, history.task.text, history.task.context or "", history.task.start_url or "")
-    return _Sources(pages, agent, Seen(people), forms)
+    task = history.task
+    asked = Seen((*people, task.text, task.context or "", task.start_url or ""))
+    for value in dict.fromkeys(values):
+        if not asked.has(value) and not pages.has(value):
+            where = "only in what the agent itself introduced" if agent.has(value) else "nowhere"
+            yield f"The claim's {quoted(value)} appears {where}{note}."
+    for url, name, value in sent:
+        if value.strip() and agent.has(value) and not asked.has(value) and not pages.has(value):
+            yield f"Sent to {one_line(url)}: {quoted(name)} as {quoted(value)}, which nobody asked for."

@@ -37,11 +37,10 @@ class ActionWatch:
         self._session = session
         self._log = log
         # What happened since the evidence before was read, while the model thought, belongs to this action.
-        self._since, self._last = time.time(), log.exchanges()[-1].id if log.exchanges() else 0
-        self._first = (before._last if before is not None and before._log is log else self._last) + 1
-        self._waiting = (
-            [one for one in before.exchanges() if not _answered(one)] if before is not None else []
-        )
+        self._last = log.exchanges()[-1].id if log.exchanges() else 0
+        self._read = time.time()
+        self._since, self._first = (before or self)._read, (before or self)._last + 1
+        self._waiting = [one for one in before.exchanges() if not _answered(one)] if before else []
         self._dialogs = {id: len(tab.dialogs) - (tab.dialog is not None) for id, tab in session.tabs.items()}
         files = session.downloads
         self._files = next((at for at, file in enumerate(files) if not file.done), len(files))
@@ -52,15 +51,14 @@ class ActionWatch:
         new = [one for one in self._log.exchanges() if one.id >= self._first]
         return [*self._waiting, *(one for one in new if one not in self._waiting)]
 
-    @property
     def is_open(self) -> bool:
-        """Whether a request that it would keep has no answer yet."""
+        """Return whether a request that it would keep has no answer yet."""
         return any(not _answered(one) for one in self.exchanges() if _is_kept(one))
 
     def evidence(self, hide: Callable[[Any], Any], **more: Any) -> Evidence:
         """What there is by now, without secrets; `more` are the other fields."""
         session, redactor = self._session, self._session.redactor()
-        self._last = max((self._last, *(one.id for one in self._log.exchanges()[-1:])))
+        self._read, self._last = time.time(), max((self._last, *(one.id for one in self.exchanges())))
         tabs = session.tabs.values()
         errors = [
             redactor.text(entry.text)
@@ -68,13 +66,12 @@ class ActionWatch:
             for entry in tab.console.entries()
             if entry.level == "error" and entry.time >= self._since
         ]
+        came = session.downloads[self._files :]
+        files = (FileRecord(name=one.name, size=one.size, error=one.error) for one in came)
         record = Evidence(
             sent=tuple(self._sent()),
             dialogs=tuple(one for tab in tabs for one in tab.dialogs[self._dialogs.get(tab.id, 0) :]),
-            downloads=tuple(
-                FileRecord(name=file.name, size=file.size, error=file.error)
-                for file in session.downloads[self._files :]
-            ),
+            downloads=tuple(files),
             uploads=tuple(session.uploads[self._uploads :]),
             console=tuple(cut(" ".join(text.split()), LONGEST_FIELD) for text in errors[-MOST_MESSAGES:]),
         )
@@ -83,9 +80,10 @@ class ActionWatch:
     def _sent(self) -> Iterator[Sent]:
         made = [self._as_sent(one) for one in self.exchanges() if _is_kept(one)]
         made += [sent for one in self._log.exchanges() if (sent := self._by_socket(one)) is not None]
-        looks = [one for one in made if not one.weighs]
-        dropped = [*looks[:-_LOOKS_KEPT], *[one for one in made if one.weighs][:-_KEPT]]
-        yield from (one for one in made if one not in dropped)
+        # The same once more says nothing: so a page that repeats itself pushes nothing else out.
+        made = [*dict.fromkeys(made)]
+        looks, others = [one for one in made if not one.weighs], [one for one in made if one.weighs]
+        yield from (one for one in made if one in looks[-_LOOKS_KEPT:] or one in others[-_KEPT:])
 
     def _as_sent(self, exchange: Exchange) -> Sent:
         told = tell(exchange, None, self._session.redactor())

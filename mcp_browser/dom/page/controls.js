@@ -7,8 +7,23 @@ const CONTROLS = "a[href],button,input,select,textarea,summary,[role=button],[ro
 
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
-  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || calledBy(element) : "";
+  const hint = HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || labelBeside(element) || calledBy(element) : "";
   return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
+}
+
+const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
+const MOST_UP_TO_LABEL = 3;
+
+/** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
+function labelBeside(field) {
+  let node = parentNode(field);
+  for (let up = 0; up < MOST_UP_TO_LABEL && isElement(node); up++, node = parentNode(/** @type {Node} */ (node))) {
+    const labels = queryAll(/** @type {Element} */ (node), "label");
+    const [label] = labels;
+    if (queryAll(/** @type {Element} */ (node), TYPED_INTO).length > 1) return "";
+    if (label) return labels.length === 1 && !(/** @type {HTMLLabelElement} */ (label).control) ? tidy(textContent(label)) : "";
+  }
+  return "";
 }
 
 /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */

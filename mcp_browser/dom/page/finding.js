@@ -108,8 +108,24 @@ function withCells(row, sought) {
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }
 
-/** The line of the page that is most like one that is gone. @param {string} role @param {string} name */
-function nearest(role, name) {
+const ROW_AROUND = "li,dd,article,tr,[role=row],[role=listitem],[role=treeitem]";
+const DIALOG_AROUND = "dialog,[role=dialog],[role=alertdialog]";
+const TITLES = "h1,h2,h3,h4,[role=heading]";
+
+/** What the row and the dialog say that an element stands in. @param {Element} element */
+function rowAndDialog(element) {
+  const [row, dialog] = [ROW_AROUND, DIALOG_AROUND].map((around) => closest(element, around));
+  const title = dialog ? attribute(dialog, "aria-label") || tidy(textContent(query(dialog, TITLES) || dialog)) : "";
+  return `${row ? tidy(textContent(row)) : ""}\n${title}`;
+}
+
+/**
+ * The line of the page that is most like one that is gone; in another row or dialog it is another one.
+ * @param {string} role @param {string} name @param {number} id @param {string} of the document that it was in
+ */
+function nearest(role, name, id, of) {
+  const gone = of === documentKey ? references.get(id)?.deref() : undefined;
+  const place = gone ? rowAndDialog(gone) : "\n";
   const lines = read(null);
   /** @type {Line | null} */
   let best = null;
@@ -122,7 +138,7 @@ function nearest(role, name) {
     if (own === sought && (sought !== "" || line.role === role)) score = line.role === role ? 5 : 3;
     else if (line.role === role && sought && own && (own.startsWith(sought) || sought.startsWith(own))) score = 2;
     else if (line.role === role && sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own))) score = 1;
-    if (score > bestScore) {
+    if (score > bestScore && line.node && (place === "\n" || rowAndDialog(line.node) === place)) {
       bestScore = score;
       best = line;
     }

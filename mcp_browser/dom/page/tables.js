@@ -220,7 +220,8 @@ function enterCell(element, tag, role, frame) {
     const far = farOf(element, false);
     if (far === far) {
       const shownAs = role === "cell" && row.table.grid ? "gridcell" : role;
-      const name = nameOf(element, tag, "cell");
+      // What it refers to is most often its header.
+      const name = (traits(element) & LABELLED && tidy(contentOf(element, element, 0, false))) || nameOf(element, tag, "cell");
       const states = statesOf(element, tag, shownAs, name).filter((state) => state === "disabled" || TELLING.test(state));
       const sort = attribute(element, "aria-sort");
       if (sort && sort !== "none") states.push(`sort=${sort}`);
