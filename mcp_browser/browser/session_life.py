@@ -192,6 +192,7 @@ class SessionLife:
         self._on_close = on_close
         self.acted_at = 0.0
         """When the latest action began that does more than to read, seconds since 1970."""
+        self.uploads: list[str] = []  # Names of the files that were given to pages
         self._state = State.NEW
         self.closed = False  # Whether it has been closed for good
         self._lease = contextlib.AsyncExitStack()

@@ -226,8 +226,14 @@ class Missed:
 class Frames:
     """The frames of one page."""
 
-    def __init__(self, page: Page, channel: str, sent: SentSecrets | None = None) -> None:
-        self._worlds = Worlds(page, channel, sent)
+    def __init__(
+        self,
+        page: Page,
+        channel: str,
+        sent: SentSecrets | None = None,
+        learnt: dict[str, str] | None = None,
+    ) -> None:
+        self._worlds = Worlds(page, channel, sent, learnt)
         self._main: FrameState | None = None
 
     async def main(self) -> FrameState:

@@ -191,8 +191,8 @@ class DomChanges(Frozen):
     other_looks: int = 0
 
 
-AnswerReading = Literal["pieces", "whole", "elsewhere"]
-"""How a page reads an answer: as its pieces come, once all of it is there, or in a shared worker."""
+AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
+"""How a page reads an answer: as its pieces come, once all is there, in a shared worker, or not at all."""
 
 
 class SettleState(Frozen):
@@ -239,14 +239,14 @@ class ReadyElement(Frozen):
 
     `x` and `y` are the point to act at, `width` and `height` the element's size, in CSS pixels of the page's
     view. `kind` tells how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
-    (`picker`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached` is False where
-    keys reach it and no mouse does.
+    (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
+    is False where keys reach it and no mouse does.
     """
 
     node: DomNode
     tag: str
     type: str = ""
-    kind: Literal["text", "rich", "keys", "picker", "select", "check", "file", "none"] = "none"
+    kind: Literal["text", "rich", "keys", "picker", "slider", "select", "check", "file", "none"] = "none"
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0

@@ -26,7 +26,6 @@ from mcp_browser.dom.frames import (
     part_of,
     settled,
     shown_lines,
-    state_of,
 )
 from mcp_browser.dom.models import (
     DomChange,
@@ -65,20 +64,20 @@ class PageReader:
         changes_budget: int,
         sent: Tell | None = None,
         addresses: SessionAddresses | None = None,
+        learnt: dict[str, str] | None = None,
     ) -> None:
-        """Serve a page.
+        """Serve a page of Playwright's.
 
         Args:
-            page: Playwright's page.
             channel: the random name that the hook in the page's own world was given; "" for none.
             budget: longest snapshot, in tokens.
             changes_budget: longest account of changes, in tokens.
             sent: called with what a form wrote of a secret field into an address, as it stands there.
-            addresses: redacts those in lines.
+            addresses, learnt: those of the session.
         """
         self._page = page
         self._budget = budget
-        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None)
+        self._frames = Frames(page, channel, SentSecrets(page, sent) if sent else None, learnt)
         self._references = References(addresses or SessionAddresses())
         self._changes_budget = changes_budget
         self._seen = self._seen_next = SeenParts()
@@ -112,8 +111,8 @@ class PageReader:
         if region is not None:
             ref = self.resolve(region)
             answer = await self._ask(ref, "part", ref.id, budget * CHARACTERS_A_TOKEN * part, folded)
-            frame = FrameState(world=ref.world, read=known(answer))
-            return self._as_snapshot(Reading(frame, answer), budget, part)
+            reading = Reading(FrameState(world=ref.world, read=known(answer)), answer)
+            return self._as_snapshot(reading, budget, part)
         self._confirm()
         reading = await self._observe(whole=True, room=budget * part, folded=folded)
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
@@ -162,14 +161,6 @@ class PageReader:
         """What is being read at this moment, in words; empty where it is the page that is busy."""
         elements = sum(frame.world.elements for frame, _ in self._frames.known() if frame.world.reading)
         return reading_of(elements) if elements else ""
-
-    async def settle(self, *, limit: float) -> SettleState:
-        """Wait until the page has done what the last input started, `limit` seconds at most.
-
-        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
-        """
-        main = await self._frames.main()
-        return state_of(await main.world.run("settle", limit * 1000))
 
     # -- readings of all frames
 

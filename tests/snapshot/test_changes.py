@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
-from mcp_browser.rendering.snapshot import render_changes
+from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import Hand, words_of
 from tests.snapshot.replay import applied, bare
 from tests.support.in_page import in_page
@@ -447,7 +447,8 @@ async def test_a_huge_change_stays_within_its_budget_and_says_what_is_left_out(h
 
 async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Hand) -> None:
     view = await hand.show(
-        f"<p>{'Words. ' * 90}</p><ul id=u></ul><div id=d role=dialog aria-label=Edit><button>Save</button></div>"
+        f"<p>{'Words. ' * 90}</p><ul id=u></ul>"
+        "<div id=d role=dialog aria-label=Edit><button>Save</button></div>"
         "<script>const draw = names => { u.innerHTML = names.map(name => "
         "`<li>${name} <button onclick='next()'>delete</button></li>`).join('') }; draw(['Ann', 'Bob']);"
         "const next = () => { draw(['Bob']); d.outerHTML = "

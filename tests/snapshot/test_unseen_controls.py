@@ -218,9 +218,10 @@ async def test_what_shows_once_it_is_scrolled_to_is_told_and_clicked_when_it_sho
 
 async def test_fields_without_names_are_known_by_what_stands_with_them(hand: Hand) -> None:
     view = await hand.show(
-        f"{LOG}<div><label>Town</label><input></div><input type=radio name=way value=bus><input type=radio name=way"
-        " value=train><div style='position: relative; width: 60px'><span onclick=0>Blue</span><input type=color"
-        " aria-label=Shade style='opacity: 0; position: absolute; inset: 0'></div>"
+        f"{LOG}<div><label>Town</label><input></div><input type=radio name=way value=bus>"
+        "<input type=radio name=way value=train>"
+        "<div style='position: relative; width: 60px'><span onclick=0>Blue</span>"
+        "<input type=color aria-label=Shade style='opacity: 0; position: absolute; inset: 0'></div>"
     )
     assert [node.states[0] for node in view.of_role("textbox")] == ['hint="Town"']
     assert [node.states[0] for node in view.of_role("radio")] == ['hint="bus"', 'hint="train"']

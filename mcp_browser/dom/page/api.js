@@ -9,7 +9,7 @@ const methods = {
   settle,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);
-    return { state, ...observe(wish) };
+    return { state, ...observe(wish), learnt: learntAnew() };
   },
   /** How the answers of which addresses are read. */
   answersRead() {

@@ -66,7 +66,7 @@ function markCovered(lines) {
     const y = (top + bottom) / 2;
     let hit = at((left + right) / 2, y);
     free.push(line);
-    if (!hit || reaches(element, hit) || holds(hit, element)) continue;
+    if (!hit || reaches(element, hit) || holds(hit, element) || isOwnPart(hit, element)) continue;
     const second = at(left + (right - left) / 8, top + (bottom - top) / 4);
     if (reaches(element, second) || (second && holds(second, element))) continue;
     const third = at(right - (right - left) / 8, bottom - (bottom - top) / 4);

@@ -4,8 +4,11 @@
  * @typedef {{text?: string | null, pattern?: string | null, role?: string | null, name?: string | null}} Query
  * @param {Query} wanted
  * @param {number} limit
+ * @param {number} [within] the element to search, 0 for the page: it is then said of what is found whether it is covered
  */
-function find(wanted, limit) {
+function find(wanted, limit, within) {
+  const top = within ? byId(within) : null;
+  if (within && !top) return { problem: "stale", lasting: true };
   /** @type {RegExp | null} */
   let pattern = null;
   if (wanted.pattern) {
@@ -26,8 +29,8 @@ function find(wanted, limit) {
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
   // Only cells, and what is in an editor's text, are not told as elements otherwise.
   const cells = CELLS.has(role) || role === "row";
-  const lines = read(null, cells);
-  const seen = cells ? null : { lines, groups: groupsRead };
+  const lines = read(top, cells);
+  const seen = cells || top ? null : { lines, groups: groupsRead };
   const sought = role && editorRead && seen ? read(null, true) : lines;
   /** Those that say all of it, those that begin with it, the others. @type {[Found[], Found[], Found[]]} */
   const ranked = [[], [], []];
@@ -49,6 +52,7 @@ function find(wanted, limit) {
     if (one.line.cells) one.line = withCells(one.line, (cell) => fits(cell, ""));
   }
   tellApart(found);
+  if (within !== undefined) markCovered(found.map(({ line }) => line));
   const wired = found.map(({ line }) => wire({ ...line, depth: 0 }, false));
   if (sought !== lines || !seen) release(sought);
   searched = seen;

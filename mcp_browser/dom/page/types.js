@@ -10,6 +10,8 @@
 
 /** The name of the events by which the hook in the page's own world is asked; "" where there is no hook. @type {string} */
 var channel;
+/** What the hook had learnt in documents of this origin; "" for nothing. @type {string} */
+var learnt;
 
 /**
  * @typedef {object} Port what lines are seen through: the view, or the part of it that something takes which scrolls
