@@ -111,14 +111,8 @@ class ObservationBuilder:
         ]:
             await asyncio.gather(*(other.refresh_title() for other in asked))
         infos = [
-            TabInfo(
-                id=other.id,
-                url=other.url,
-                title=other.title,
-                current=other is tab,
-                lent=self._tabs.is_lent(other),
-            )
-            for other in (self._tabs.all.values() if several else ())
+            TabInfo(id=one.id, url=one.url, title=one.title, current=one is tab, lent=self._tabs.is_lent(one))
+            for one in (self._tabs.all.values() if several else ())
         ]
         shown = [(info.id, info.url, info.current) for info in infos]
         if not isinstance(part, DomSnapshot) and shown == self._told_infos:

@@ -178,9 +178,7 @@ function untold(lines, changes, folding) {
   return found;
 }
 
-/** Whether something filled the view when the page was read last. */
 let wasVeiled = false;
-
 /** @param {Wish} wish */
 function observe(wish) {
   // Held still where a dialog came between.
@@ -198,7 +196,6 @@ function observe(wish) {
   const old = before ? idsOf(before) : null;
   const folding = wish.folded ? fold(lines, groupsRead, null, old, veil) : null;
   const veiled = !!folding && folding.behind > 0;
-  // Of what has a line its mark says it.
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
   wasVeiled = veiled;
   release(lines);
@@ -434,18 +431,6 @@ function compare(before, after) {
     }
   }
   return changes;
-}
-
-/** The name of the dialog that each line stands in. @param {Line[]} lines */
-function dialogsAround(lines) {
-  /** @type {Line | null} */
-  let dialog = null;
-  return lines.map((line) => {
-    if (dialog && line.depth <= dialog.depth) dialog = null;
-    const around = dialog ? dialog.name : "";
-    if (line.role === "dialog" || line.role === "alertdialog") dialog = line;
-    return around;
-  });
 }
 
 /** More lines that went and stood side by side are told together. */

@@ -73,10 +73,8 @@ function openClickable(frame, at, inner = null) {
   walk.lines.splice(at, 0, own);
   const putBack = name ? repeating(name, own) : null;
   const outerRow = walk.row;
-  if (!inner) {
-    if (walk.row) addToCell(reference(id));
-    walk.row = null;
-  }
+  if (!inner && walk.row) addToCell(reference(id));
+  if (!inner) walk.row = null;
   walk.depth++;
   frame.close = () => {
     flush();
@@ -188,12 +186,10 @@ function listensForAll(element) {
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
 function fillsPage(element) {
   const box = rectOf(element);
-  if (box.width * box.height > walk.width * walk.height * MOST_OF_PAGE) return true;
+  if (box.width * box.height > walk.width * walk.height * 0.6) return true;
   const page = parentNode(element) === body() ? body() : null;
-  return !!page && box.height >= rectOf(page).height * MOST_OF_PAGE;
+  return !!page && box.height >= rectOf(page).height * 0.6;
 }
-
-const MOST_OF_PAGE = 0.6;
 
 /** Make elements of the children of what takes drops: they may be dragged one by one. @param {Element} element @param {number} at its line's place */
 function nameItems(element, at) {

@@ -12,18 +12,13 @@ function withHint(element, role, states) {
 }
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
-const MOST_UP_TO_LABEL = 3;
 
 /** What a label says that is tied to no field and stands with this one alone. @param {Element} field */
 function labelBeside(field) {
-  let node = parentNode(field);
-  for (let up = 0; up < MOST_UP_TO_LABEL && isElement(node); up++, node = parentNode(/** @type {Node} */ (node))) {
-    const labels = queryAll(/** @type {Element} */ (node), "label");
-    const [label] = labels;
-    if (queryAll(/** @type {Element} */ (node), TYPED_INTO).length > 1) return "";
-    if (label) return labels.length === 1 && !(/** @type {HTMLLabelElement} */ (label).control) ? tidy(textContent(label)) : "";
-  }
-  return "";
+  const around = closest(field, ":has(label)");
+  const labels = around ? queryAll(around, "label") : [];
+  const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
+  return around && label && labels.length === 1 && !label.control && queryAll(around, TYPED_INTO).length < 2 ? tidy(textContent(label)) : "";
 }
 
 /** @param {Element} element @param {string} role @param {string} name @param {string[]} states @param {number} far @param {boolean} focused */
@@ -118,9 +113,8 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   return inner;
 }
 
-/** What stands in a control is told as a state up to so many characters, else as a text in it. */
+/** What stands in a control is told as a state up to so many characters, else as a text in it; and a letter that stands for a sign. */
 const LONGEST_SAID_IN = 60;
-/** A letter that stands for a sign. */
 const SIGN = /^[xX]$/;
 
 /** Whether the text in a control says more than its name, and is to be read; a short one is told as a state. @param {Line} own @param {Open} frame @param {string} name */

@@ -91,9 +91,6 @@ function markCovered(lines) {
 
 /** What fills the view: the elements around what it covers, and the outermost of those that it does not cover. @typedef {{around: Set<Element>, above: Set<Element>}} Veil */
 
-/** How much of the view is filled by what is over all of it. */
-const WHOLE_VIEW = 0.95;
-
 /** @param {Line[]} covered @param {Set<Element>} hits what lies over them @param {Line[]} free @returns {Veil | null} */
 function veilOver(covered, hits, free) {
   /** @type {Set<Element>} */
@@ -108,9 +105,8 @@ function veilOver(covered, hits, free) {
     if (branch.length) above.add(branch[branch.length - 1]);
     const fills = branch.some((part) => {
       const box = rectOf(part);
-      return Math.min(box.right, innerWidth) - Math.max(box.left, 0) >= innerWidth * WHOLE_VIEW && Math.min(box.bottom, innerHeight) - Math.max(box.top, 0) >= innerHeight * WHOLE_VIEW;
+      return Math.min(box.right, innerWidth) - Math.max(box.left, 0) >= innerWidth * 0.95 && Math.min(box.bottom, innerHeight) - Math.max(box.top, 0) >= innerHeight * 0.95;
     });
-    // What scrolls with the page covers only what is in the view now.
     whole ||= branch.some((part) => matches(part, ":modal") || (fills && styleOf(part).position === "fixed"));
   }
   if (!whole) return null;
@@ -131,7 +127,6 @@ function isBehind({ node, kind, far }, { around, above }) {
   const branch = branchOf(node, around);
   if (branch.some((part) => above.has(part))) return false;
   if (far !== 0 || kind === "interactive" || !branch.length) return true;
-  // A text may stand above it by itself.
   const box = rectOf(node);
   const hit = at((box.left + box.right) / 2, (box.top + box.bottom) / 2);
   return !hit || !holds(node, hit);

@@ -35,6 +35,7 @@ function frameFor(element, parent) {
     block: false,
     muted: false,
     pointed: false,
+    row: false,
     hand: undefined,
     faint: parent ? parent.faint : "",
     suspect: false,
@@ -71,7 +72,7 @@ function enterElement(element, parent) {
     else if (style.visibility !== "visible") muted = true;
     else {
       const faded = Number(style.opacity) === 0;
-      if (faded && (!faint || faint === "scroll")) faint = faintness(element);
+      if (faded && (!faint || faint === "scroll")) faint = faintness(element, style);
       if (faint !== "scroll") {
         unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
         if (!faint && !unseen) return null;
@@ -117,6 +118,7 @@ function enterElement(element, parent) {
   frame.faint = faint;
   frame.muted = muted || faint === "hover" || (tag === "details" && !(/** @type {HTMLDetailsElement} */ (element).open));
   frame.pointed = pointing(element);
+  frame.row = ROWS.has(tag) || (marked && ROW_ROLES.has(explicit));
   frame.suspect = (parent !== null && parent.suspect) || (surveyed && walk.shadows === 0 && suspicious(element));
   if (inline) {
     if (walk.run !== "") walk.edges.push(element);

@@ -70,7 +70,7 @@ const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
 /** The same with what there was no room for. @param {Line} line */
-const saidBy = ({ name, node }) => `${plain(name)}${name.endsWith("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
+const saidBy = ({ name, node }) => `${plain(name)}${name.includes("…") && node ? ` ${tidy(contentOf(node, node, 0, false))}` : ""}`;
 const CELL_ESCAPES = /\\([|[])/g;
 const LONGEST_ROW = 60;
 
@@ -108,21 +108,15 @@ function withCells(row, sought) {
   return parts.length > from ? { ...row, name: texts.join(" | "), parts } : row;
 }
 
-const ROW_AROUND = "li,dd,article,tr,[role=row],[role=listitem],[role=treeitem]";
-const DIALOG_AROUND = "dialog,[role=dialog],[role=alertdialog]";
-const TITLES = "h1,h2,h3,h4,[role=heading]";
-
 /** What the row and the dialog say that an element stands in. @param {Element} element */
 function rowAndDialog(element) {
-  const [row, dialog] = [ROW_AROUND, DIALOG_AROUND].map((around) => closest(element, around));
-  const title = dialog ? attribute(dialog, "aria-label") || tidy(textContent(query(dialog, TITLES) || dialog)) : "";
-  return `${row ? tidy(textContent(row)) : ""}\n${title}`;
+  const row = closest(element, "li,dd,article,tr,[role=row],[role=listitem],[role=treeitem]");
+  const dialog = closest(element, "dialog,[role=dialog],[role=alertdialog]");
+  const title = dialog && (attribute(dialog, "aria-label") || tidy(textContent(query(dialog, "h1,h2,h3,h4,[role=heading]") || dialog)));
+  return `${row ? tidy(textContent(row)) : ""}\n${title || ""}`;
 }
 
-/**
- * The line of the page that is most like one that is gone; in another row or dialog it is another one.
- * @param {string} role @param {string} name @param {number} id @param {string} of the document that it was in
- */
+/** The line of the page that is most like one that is gone, not in another row or dialog. @param {string} role @param {string} name @param {number} id @param {string} of the document that it was in */
 function nearest(role, name, id, of) {
   const gone = of === documentKey ? references.get(id)?.deref() : undefined;
   const place = gone ? rowAndDialog(gone) : "\n";

@@ -1,7 +1,6 @@
 /**
  * Long lists, tables and menus told in short: the first entries, those in view and those with something to tell,
- * and a line in place of each run of the others; and what lies behind something that fills the view told by its number.
- * Folding is a way to show lines; what is compared are all of them.
+ * and a line for each run of the others; what lies behind something told by its number. What is compared are all lines.
  */
 
 /**
@@ -15,8 +14,7 @@
  * @property {number} lines how many are left out
  * @property {Line} line what is told instead; without a name it is told by another fold
  *
- * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, what is told
- *   instead, and how many elements of them lie behind something
+ * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, what is told instead, how many elements lie behind something
  */
 
 /** Fewer entries are always told one by one. */
@@ -42,9 +40,6 @@ const NOUNS = new Map([
   ["button", "buttons"],
 ]);
 
-/** The role of the line that counts what lies behind something. */
-const BEHIND = "behind";
-
 /** Note the lines of a child. @param {Open} parent @param {number} start @param {Element} child */
 function noteEntry(parent, start, child) {
   let first = walk.lines[start];
@@ -63,6 +58,17 @@ function noteRow(start) {
   const lines = walk.lines.slice(start);
   const text = lines.map((line) => (line.kind === "text" || line.kind === "heading" ? line.name : "")).join("\n").slice(0, LONGEST_NAME);
   for (const line of lines) line.entry ||= text;
+}
+
+/** The name of the dialog that each line stands in. @param {Line[]} lines */
+function dialogsAround(lines) {
+  /** @type {Line | null} */
+  let dialog = null;
+  return lines.map((line) => {
+    if (dialog && line.depth <= dialog.depth) dialog = null;
+    if (line.role === "dialog" || line.role === "alertdialog") dialog = line;
+    return dialog && dialog !== line ? dialog.name : "";
+  });
 }
 
 /** Note an element that has been read and has many children with lines. @param {Open} frame */
@@ -134,11 +140,7 @@ function fold(lines, groups, opened, old, veil = null) {
   return { folds, hidden, behind };
 }
 
-/**
- * Leave out what lies behind something that fills the view; not where nothing else is left.
- * @param {Line[]} lines @param {Veil} veil @param {Uint8Array} hidden @param {Fold[]} folds
- * @returns {number} how many elements are left out
- */
+/** Leave out what lies behind something that fills the view, not where nothing else is left; how many elements. @param {Line[]} lines @param {Veil} veil @param {Uint8Array} hidden @param {Fold[]} folds */
 function leaveBehind(lines, veil, hidden, folds) {
   const behind = lines.map((line) => isBehind(line, veil));
   const last = behind.lastIndexOf(false);
@@ -147,7 +149,7 @@ function leaveBehind(lines, veil, hidden, folds) {
   const id = keep(/** @type {Element} */ (body()));
   const add = (/** @type {number} */ at, /** @type {number} */ end, /** @type {string} */ name) => {
     hidden.fill(1, at, end);
-    folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id, role: BEHIND, name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
+    folds.push({ at, lines: end - at, line: { kind: "fold", depth: 0, id, role: "behind", name, states: [String(end - at)], marks: NO_MARKS, far: 0, port: NO_PORT, node: null, parts: null, cells: null } });
   };
   for (let at = 0; at <= last; at++) {
     if (!behind[at]) continue;

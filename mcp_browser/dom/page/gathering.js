@@ -34,33 +34,22 @@ function flush() {
 /** Without the line breaks around it. @param {string} text */
 const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|(?: ?⏎)+$/g, "") : text);
 
-/**
- * Leave out text that only repeats a name.
- * @param {string} name @param {Line | Element} bearer what shows it
- * @returns {() => void} puts back what was before; what a line did not show after all is told then
- */
+/** Leave out text that only repeats a name, until what this gives is called: what no line has shown is told then. @param {string} name @param {Line | Element} bearer what shows it */
 function repeating(name, bearer) {
   const outer = { inside: walk.inside, bearer: walk.bearer };
   Object.assign(walk, { inside: name.length > LONGEST_NAME ? cut(name, LONGEST_NAME).slice(0, -1) : name, bearer });
   return () => {
     Object.assign(walk, outer);
-    if (walk.echoes.size && !isNode(bearer)) settleEchoes(bearer);
+    if (!walk.echoes.size || bearer instanceof Element) return;
+    const at = walk.lines.lastIndexOf(bearer);
+    for (let i = walk.lines.length - 1; i > at; i--) {
+      const line = /** @type {Line} */ (walk.lines[i]);
+      if (walk.echoes.get(line) === bearer) settleEcho(line, i, at >= 0);
+    }
   };
 }
 
-/** @param {Line | Element} bearer @returns {bearer is Element} */
-const isNode = (bearer) => bearer instanceof Element;
-
-/** Leave out for good what a line shows, or tell it where that line went. @param {Line} bearer */
-function settleEchoes(bearer) {
-  const at = walk.lines.lastIndexOf(bearer);
-  for (let i = walk.lines.length - 1; i > at; i--) {
-    const line = /** @type {Line} */ (walk.lines[i]);
-    if (walk.echoes.get(line) === bearer) settleEcho(line, i, at >= 0);
-  }
-}
-
-/** @param {Line} line @param {number} at its place @param {boolean} shown whether another line shows it */
+/** Leave out for good what another line shows, or tell it. @param {Line} line @param {number} at its place @param {boolean} shown */
 function settleEcho(line, at, shown) {
   walk.echoes.delete(line);
   if (!shown && walk.bearer && walk.inside !== null && walk.inside.includes(line.name)) walk.echoes.set(line, walk.bearer);

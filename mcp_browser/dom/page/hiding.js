@@ -10,7 +10,7 @@ const isSuspect = (frame) => (surveyed && walk.shadows === 0 ? frame.suspect : w
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
-  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element))) return true;
+  if (FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style))) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
@@ -100,22 +100,16 @@ function isMaskedAway(style) {
   return colors.length > 0 && colors.every((color) => (channels(color)?.[3] ?? 1) < LEAST_OPACITY);
 }
 
-/** Of what is seen so much at the lower end, where what comes into view may not be drawn yet. */
-const EDGE = 0.2;
-
-/**
- * Whether an element of no opacity may be drawn once it is scrolled to: it has its own place in the page, above or below
- * what is seen. What lies over others, as a closed menu, is not drawn by scrolling.
- * @param {Element} element
- */
-function isUnrevealed(element) {
-  const { position, pointerEvents, visibility } = styleOf(element);
+/** Whether an element of no opacity may be drawn once it is scrolled to: it has a place of its own above or below what is seen; not what lies over others, as a closed menu. @param {Element} element */
+function isUnrevealed(element, style = styleOf(element)) {
+  const { position, pointerEvents, visibility } = style;
   if (position === "absolute" || position === "fixed" || pointerEvents === "none" || visibility !== "visible") return false;
   const box = rectOf(element);
   const port = walk.start ? portNow() : viewport();
   if (box.width <= 1 || box.height <= 1 || box.right <= port.left || box.left >= port.right) return false;
   if (box.bottom <= port.top || box.top >= port.bottom) return true;
-  const edge = (port.bottom - port.top) * EDGE;
+  // At the lower end what comes into view may not be drawn yet.
+  const edge = (port.bottom - port.top) * 0.2;
   const scrolls = box.top >= port.bottom - edge ? (port.id ? byId(port.id) : scroller()) : null;
   return !!scrolls && _scrollHeight.call(scrolls) - _clientHeight.call(scrolls) - _scrollTop.call(scrolls) >= edge;
 }
@@ -219,7 +213,7 @@ function isInvisible(element) {
 const HIDDEN_FIELDS = "input[type=range],input[type=checkbox],input[type=radio],input[type=file],input[role=combobox][readonly],input[role=combobox][inputmode=none],select";
 
 /** What there is to act on in an element of no opacity. @param {Element} element @returns {"" | "fields" | "hover" | "scroll"} */
-const faintness = (element) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : isUnrevealed(element) ? "scroll" : "");
+const faintness = (element, style = styleOf(element)) => (isShownByHover(element) ? "hover" : isWrapperOfField(element) ? "fields" : isUnrevealed(element, style) ? "scroll" : "");
 
 /** Whether an element that is not drawn has been put around one form control only, rather than being a part of the page that is hidden. @param {Element} element */
 function isWrapperOfField(element) {

@@ -356,6 +356,7 @@ function contentOf(element, asking, deep, hidden) {
   const owns = (traits(element) & OWNS) !== 0;
   if (!root && !owns && childElementCount(element) === 0 && tag !== "slot") {
     const text = textContent(element);
+    if (deep > 0 && isLigature(element, text)) return "";
     const read = text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text;
     return valuing ? read : around(element, read);
   }
@@ -368,7 +369,6 @@ function contentOf(element, asking, deep, hidden) {
   }
   const add = (/** @type {Element} */ inner) => {
     if (!hidden && !isSeen(inner) && isHidden(inner)) return;
-    if (childElementCount(inner) === 0 && isLigature(inner, textContent(inner))) return;
     // The native list that a component draws anew says the same once more.
     if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select")) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;

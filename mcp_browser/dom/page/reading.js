@@ -55,7 +55,7 @@ function read(top, thorough = false) {
       const bearers = walk.lines.map((line) => walk.echoes.get(line));
       for (let i = bearers.length - 1; i >= 0; i--) {
         const bearer = bearers[i];
-        if (bearer && isNode(bearer)) settleEcho(/** @type {Line} */ (walk.lines[i]), i, told.has(bearer));
+        if (bearer instanceof Element) settleEcho(/** @type {Line} */ (walk.lines[i]), i, told.has(bearer));
       }
     }
   } finally {
@@ -133,7 +133,7 @@ function walkThrough(start) {
       const parent = /** @type {Open} */ (walk.open[walk.open.length - 1]);
       if (walk.lines.length > frame.start) {
         noteGroup(frame);
-        if (ROWS.has(frame.tag) || ROW_ROLES.has(attribute(frame.element, "role") || "")) noteRow(frame.start);
+        if (frame.row) noteRow(frame.start);
         noteEntry(parent, frame.start, frame.element);
       }
       if (parent.list) {

@@ -119,7 +119,7 @@ function enterHeading(element, tag, frame) {
     return entered;
   }
   const label = walk.inside === null && !walk.row ? attribute(element, "aria-label") : null;
-  if (label && !query(element, CONTROLS) && withoutSpace(label).includes(withoutSpace(textContent(element)))) {
+  if (label && !query(element, CONTROLS) && label.replace(/\s+/g, "").includes(textContent(element).replace(/\s+/g, ""))) {
     const far = farOf(element, false);
     if (far === far) walk.lines.push(newLine("heading", element, idOf(element), "heading", cut(tidy(label), LONGEST_TEXT), [`level=${level}`], far));
     return null;
@@ -138,9 +138,6 @@ function enterHeading(element, tag, frame) {
   };
   return frame;
 }
-
-/** @param {string} text */
-const withoutSpace = (text) => text.replace(/\s+/g, "").toLowerCase();
 
 /** @param {Line} heading */
 const levelOf = (heading) => Number((heading.states[0] || "").slice(6)) || 2;

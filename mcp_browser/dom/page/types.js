@@ -58,6 +58,7 @@ var learnt;
  * @property {boolean} block
  * @property {boolean} muted its own text cannot be seen
  * @property {boolean} pointed whether it may have a cursor of its own
+ * @property {boolean} row whether what stands in it belongs together
  * @property {boolean | undefined} hand whether the cursor is that of something to act on
  * @property {"" | "fields" | "hover" | "scroll"} faint whether it lies in what is not drawn: form controls there are used all
  *   the same, and what is drawn while the mouse is over it or once it is scrolled to
