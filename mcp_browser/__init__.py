@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Usage,
     )
     from mcp_browser.llm.scripted import ScriptedModel
-    from mcp_browser.rendering.result import render_result
+    from mcp_browser.rendering import render_result
     from mcp_browser.settings import Settings
     from mcp_browser.version import __version__
 
@@ -97,7 +97,7 @@ _NAMES = {
     "errors": "ActionError McpBrowserError ModelError SettingsError",
     "llm.messages": "ChatModel ImageBlock Message ModelInfo OutputCall OutputForm Reply TextBlock Usage",
     "llm.scripted": "ScriptedModel",
-    "rendering.result": "render_result",
+    "rendering": "render_result",
     "settings": "Settings",
     "version": "__version__",
 }

@@ -8,24 +8,21 @@ from typing import Any, Self
 from pydantic import BaseModel
 
 from mcp_browser.actions.registry import Registry
-from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.assembly import (
-    actions_for,
+    agent_run,
     chat_model,
     check_budget,
     check_not_ended,
     check_start,
-    style_for,
+    with_settings_models,
 )
 from mcp_browser.agent.control import Control, NobodyWatches, Watcher
 from mcp_browser.agent.decision import ActionCall
-from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder, new_task_id
 from mcp_browser.agent.secrets.store import Secret, Secrets, load_secrets
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.controller import Controller
 from mcp_browser.errors import NoModel
 from mcp_browser.llm.messages import ChatModel
 from mcp_browser.server.tool_groups import load_actions
@@ -130,33 +127,21 @@ class Agent:
         history, settings = self.history, self._settings
         check_not_ended(history.status)
         model = await self.chat_model()
-        fallback, judge = settings.agent.fallback_model, self._judge or settings.agent.judge_model
         check_start(history.task, settings)
         check_budget(history.task.budget, model.info)
-        registry = self._registry or load_actions(settings.tools)
         history.model = model.info.name
         if tell is not None:
             self.control.instruct(tell)
         async with contextlib.AsyncExitStack() as stack:
             session = self._session or await stack.enter_async_context(BrowserSession(settings))
-            run = AgentRun(
-                history=history,
-                controller=Controller(actions_for(history.task, registry, settings.tools), settings),
+            run = agent_run(
+                history,
+                await with_settings_models(model, settings.agent, judge=self._judge),
+                self._registry or load_actions(settings.tools),
+                settings,
                 session=session,
-                model_client=ModelClient(
-                    model=model,
-                    fallback=await chat_model(fallback, settings.agent) if fallback else None,
-                    seconds=settings.agent.model_timeout,
-                ),
-                judge_client=ModelClient(
-                    model=await chat_model(judge, settings.agent), seconds=settings.agent.model_timeout
-                )
-                if judge is not None
-                else None,
                 initial=self._initial,
                 on_step=self._on_step,
-                style=style_for(history.task, model.info, settings.agent),
-                settings=settings.agent,
                 secrets=self._secrets(),
                 folder=TaskFolder(self._folder) if self._folder is not None else None,
                 watcher=self.watcher,

@@ -5,7 +5,7 @@ import json
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.browser.addresses import check_url
@@ -15,7 +15,7 @@ from mcp_browser.hosts import origin_of
 from mcp_browser.policy import Policy, Rule, Target, plain
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.privacy.redaction import Redactor
-from mcp_browser.text import clean_text, cut, cut_address
+from mcp_browser.text import clean_text, cut, cut_address, quoted
 
 T = TypeVar("T")
 
@@ -40,8 +40,19 @@ class Wanted:
     keys: frozenset[str]
 
 
+class Paused(Protocol):
+    """A list of actions that waits for an answer; it goes on, or is ended where that is a no."""
+
+    refused: bool
+
+
 class ConsentNeeded(McpBrowserError):
-    """Nothing has been done yet: once a person says yes, the action is carried out anew, with the keys."""
+    """Once a person says yes, the action is carried out anew, with the keys; nothing of it has been done.
+
+    A list of actions of which some were done is `paused`, and then goes on instead.
+    """
+
+    paused: Paused | None = None
 
     def __init__(self, wanted: Wanted) -> None:
         super().__init__(wanted.question)
@@ -51,28 +62,32 @@ class ConsentNeeded(McpBrowserError):
 Ask = Callable[[str], Awaitable[bool | None]]
 """Asks a person: their yes or no, or None where nobody can be asked."""
 
-Act = Callable[[Collection[str] | None], Awaitable[T]]
-"""Carries out an action, given the keys of what a person has said yes to."""
+Act = Callable[[Collection[str] | None, Paused | None], Awaitable[T]]
+"""Carries out an action, given the keys of what a person has said yes to, or lets a paused one go on."""
 
 
 async def with_consent(act: Act[T], ask: Ask) -> T:
-    """Carry out an action, asking the person for what it needs a yes to; each time nothing has been done yet.
+    """Carry out an action, asking the person for what it needs a yes to, before that is done.
 
     Raises:
         Refused: the person has said no, or nobody can be asked.
     """
     granted: set[str] = set()
+    paused: Paused | None = None
     for _ in range(MOST_ROUNDS):
         try:
-            return await act(granted)
+            return await act(granted, paused)
         except ConsentNeeded as need:
+            paused = need.paused
             answer = await ask(need.wanted.question)
             if answer is None:
                 break
-            if not answer:
+            if not answer and paused is None:
                 raise refused() from None
-            granted |= need.wanted.keys
-    return await act(None)
+            if paused is not None:
+                paused.refused = not answer
+            granted |= need.wanted.keys if answer else set()
+    return await act(None, paused)
 
 
 async def nobody(_question: str) -> None:
@@ -213,10 +228,5 @@ def _because(rule: Rule) -> str:
 
 def _quoted(name: str) -> str:
     """A page's text in a sentence of ours: one line, bounded, in quotes, without what cannot be seen."""
-    seen = "".join(
-        " " if character.isspace() else character
-        for character in clean_text(name)
-        if character.isspace() or unicodedata.category(character) not in ("Cf", "Co", "Cn")
-    )
-    text = " ".join(seen.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + "…"}"'
+    seen = (c for c in name if c.isspace() or unicodedata.category(c) not in ("Cf", "Co", "Cn"))
+    return quoted("".join(seen), LONGEST_NAME)

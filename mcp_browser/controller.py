@@ -1,15 +1,32 @@
 """Carries out actions: the front of the pipeline."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, cast
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.registry import ActionModel, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.session_script import EXPORT_SCRIPT
+from mcp_browser.actions.several import DO_ACTIONS
+from mcp_browser.batch import Batch, Premises, entries_of, only
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.pipeline import GUARDS, STEPS, Execution, Look, Prepare, Rules, carried_out, looked, pipeline
+from mcp_browser.consent import Paused
+from mcp_browser.errors import ActionError
+from mcp_browser.pipeline import (
+    GUARDS,
+    LIST_STEPS,
+    PART_STEPS,
+    STEPS,
+    Execution,
+    Look,
+    Prepare,
+    Rules,
+    carried_out,
+    listed,
+    looked,
+    pipeline,
+)
 from mcp_browser.settings import Settings
 
 
@@ -33,18 +50,26 @@ class Controller:
         """The settings that hold: its own, or those of the session in which it has acted last."""
         return self.rules.settings
 
-    async def act(self, action: ActionModel | Mapping[str, Any], session: BrowserSession) -> ActionResult:
+    async def act(
+        self,
+        action: ActionModel | Mapping[str, Any] | Sequence[ActionModel | Mapping[str, Any]],
+        session: BrowserSession,
+    ) -> ActionResult:
         """Carry out the action that an action model names, or a mapping such as `{"go_back": {}}`.
 
-        What could not be carried out is a result, too: its `error` says why and what to try.
+        Several are carried out as `do_actions` does, which has to be in the registry. What could not be
+        carried out is a result, too: its `error` says why and what to try.
         """
         try:
-            name, arguments = action.chosen() if isinstance(action, ActionModel) else _only(action)
+            if isinstance(action, Sequence):
+                several = [{name: arguments} for name, arguments in map(only, action)]
+                return await self.execute(DO_ACTIONS, {"actions": several}, session)
+            name, arguments = only(action)
             return await self.execute(name, arguments, session)
         except ActionError as error:
             return ActionResult(error="\n".join((str(error), *error.notices)))
 
-    async def execute(
+    async def execute(  # noqa: PLR0913 - what goes with an action, by keyword
         self,
         name: str,
         arguments: Mapping[str, Any],
@@ -52,12 +77,15 @@ class Controller:
         *,
         prepare: Prepare | None = None,
         granted: Collection[str] | None = None,
+        premises: Premises | None = None,
+        paused: Paused | None = None,
     ) -> ActionResult:
         """Carry out one action in a session, one at a time, and report what changed on the page.
 
         The call ends within `limits.call_timeout` and the time that its caller asked it to wait. What
         `prepare` gives replaces `arguments`; nothing else works in the session between it and the action.
-        `granted` are the keys of what a person has said yes to; None where nobody can be asked.
+        `granted` are the keys of what a person has said yes to; None where nobody can be asked. `premises`
+        are those under which the action was chosen. A `paused` list of actions goes on.
 
         Raises:
             ConsentNeeded: a person has to be asked first; only where `granted` are given.
@@ -67,7 +95,13 @@ class Controller:
         action = self.registry[name]
         if self._follows_sessions and self.rules.settings is not session.settings:
             self._follow(session.settings)
-        return await self._carry_out(Execution(action, arguments, session, self.rules, prepare, granted))
+        call = Execution(action, arguments, session, self.rules, prepare, granted, premises=premises)
+        if action.expansion is not None:
+            alone = self.settings.tools.do_actions_all
+            entries = entries_of(action, action.validate(arguments), self.registry, alone=alone)
+            call.batch = paused if isinstance(paused, Batch) else Batch(whole=action, entries=entries)
+            return await self._carry_out_list(call)
+        return await self._carry_out(call)
 
     async def look(
         self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
@@ -90,14 +124,5 @@ class Controller:
         self.rules = Rules(settings, exports=EXPORT_SCRIPT in self.registry)
         self._carry_out = pipeline(STEPS, carried_out, self.rules)
         self._look = pipeline(GUARDS, looked, self.rules)
-
-
-def _only(action: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The name and the arguments in a mapping that names one action."""
-    match [*action.items()]:
-        case [(str(name), {**arguments})]:
-            return name, cast("Mapping[str, Any]", arguments)
-        case _:
-            raise InvalidArguments(
-                "An action is one name with its arguments.", hint='Such as {"click_element": {"index": 3}}.'
-            )
+        part = pipeline(PART_STEPS, carried_out, self.rules)
+        self._carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self.rules)

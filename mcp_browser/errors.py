@@ -21,6 +21,7 @@ McpBrowserError
     ├── Refused              the policy forbids it, or a person has not said yes
     ├── TakenOver            a person has the browser, and has not handed it back in time
     ├── DialogOpen           a JavaScript dialog waits for `handle_dialog`
+    ├── PremiseGone          the page is not as a list of actions was written for
     ├── ScriptFailed         a script of the caller's threw, or is no JavaScript
     ├── LimitReached         there is no room for another session, tab or call
     ├── UnknownSession       there is no such session, or it has ended
@@ -145,6 +146,10 @@ class TakenOver(ActionError):
 
 class DialogOpen(ActionError):
     """A JavaScript dialog is open and holds the page."""
+
+
+class PremiseGone(ActionError):
+    """An action of a list is not carried out: the page is not as it was shown before the list."""
 
 
 class ScriptFailed(ActionError):

@@ -1,6 +1,7 @@
 """The steps of a call, in the order in which it passes them; `STEPS` lists them."""
 
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,18 +12,20 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
 from mcp_browser.actions.context import ActionContext
+from mcp_browser.actions.naming import with_indexes
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import Screenshot, describe_view, take_screenshot
 from mcp_browser.actions.session_script import SessionScript, lines_of
 from mcp_browser.audit import audit_log_of, redacted
+from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.server_paths import ServerPaths
 from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.settling import ActionScope
 from mcp_browser.consent import PolicyGate
 from mcp_browser.dom.worlds import FrameGone
-from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, UnknownAction
+from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 from mcp_browser.policy import load_policy
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut_address
@@ -30,7 +33,8 @@ from mcp_browser.text import cut_address
 logger = logging.getLogger(__name__)
 
 Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
-Prepare = Callable[[], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments and gives them
+Prepare = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments
+REPORT_SECONDS = 10.0  # How much later than its last action a list may end
 
 
 class Rules:
@@ -58,6 +62,8 @@ class Execution:
 
     What `prepare` gives replaces `arguments` for the action itself. `granted` are the keys of what a person
     has said yes to, None where nobody can be asked. `look` is carried out in the place of the action.
+    `premises` are those that it was chosen under. It is carried out as a `batch`, or is part of the one that
+    it is `within`, where it may be the last one.
     """
 
     action: RegisteredAction
@@ -67,6 +73,10 @@ class Execution:
     prepare: Prepare | None = None
     granted: Collection[str] | None = None
     look: Look | None = None
+    premises: Premises | None = None
+    batch: Batch | None = None
+    within: Batch | None = None
+    is_last: bool = False
     params: BaseModel = field(init=False)
     scope: ActionScope = field(init=False)  # What the session was like when the action began
     has_begun: bool = False  # Whether there is a scope: the session is locked
@@ -129,7 +139,12 @@ async def timed(call: Execution, next: Next) -> ActionResult:
     action, session = call.action, call.session
     call.params = action.validate(call.arguments)
     limit = call.rules.settings.limits.call_timeout
-    limit += action.own_time(call.params) if action.own_time else 0
+    limit += action.time_of(call.params) if call.batch is None else call.batch.own_time
+    if call.batch is not None:
+        call.batch.deadline = time.monotonic() + limit
+        limit += REPORT_SECONDS
+    elif call.within is not None:
+        limit = max(0.0, min(limit, call.within.deadline - time.monotonic()))
     with anyio.move_on_after(limit) as clock, session.takeover.stops(clock):
         return await next(call)
     waited = ": it spent them waiting for another call to end" if not call.has_begun else ""
@@ -163,12 +178,36 @@ async def locked(call: Execution, next: Next) -> ActionResult:
     raise AssertionError
 
 
+async def entered(call: Execution, next: Next) -> ActionResult:
+    """Act within a list, for which the session is held."""
+    async with call.session.action(call.action.effect, within=True) as call.scope:
+        call.has_begun = True
+        return await next(call)
+
+
+async def expected(call: Execution, next: Next) -> ActionResult:
+    """Refuse what was chosen for the page as it was shown, where that is another one now."""
+    if call.premises is not None:
+        await call.premises.check(call.action, call.arguments)
+    return await next(call)
+
+
+async def named(call: Execution, next: Next) -> ActionResult:
+    """Find the elements that are named, as soon as they are there."""
+    if call.batch is None or call.prepare is not None:
+        limit = max(call.rules.settings.limits.action_timeout, call.action.time_of(call.params))
+        given = await with_indexes(call.session, call.arguments, call.params, limit=limit)
+        if given is not call.arguments:
+            call.arguments, call.params = given, call.action.validate(given)
+    return await next(call)
+
+
 async def prepared(call: Execution, next: Next) -> ActionResult:
     """Take the arguments that hold for the page as it is now: secrets filled in, addresses restored."""
     action, restored = call.action, call.session.restored
     if call.prepare is None and action.effect != "navigation":
         return await next(call)
-    given = await call.prepare() if call.prepare is not None else call.arguments
+    given = await call.prepare(call.arguments) if call.prepare is not None else call.arguments
     if action.effect == "navigation" and isinstance(given.get("url"), str):
         given = {**given, "url": restored(given["url"])}
         call.arguments = {**call.arguments, "url": restored(call.arguments["url"])}
@@ -181,11 +220,7 @@ async def guarded(call: Execution, next: Next) -> ActionResult:
     action, tab = call.action, call.session.current_tab
     if tab.held and tab.dialog is not None and not action.during_dialog:
         raise DialogOpen(f"{tab.dialog}.", hint="Answer it with handle_dialog first.")
-    if (action.domains or action.page_filter is not None) and not action.offered_on(tab.page):
-        raise UnknownAction(
-            f"{action.name} is not offered on {cut_address(tab.url)}.",
-            hint=f"It is for {', '.join(action.domains) or 'pages that pass its filter'}.",
-        )
+    action.check_page(tab.page)
     return await next(call)
 
 
@@ -215,9 +250,9 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
 async def pictured(call: Execution, next: Next) -> ActionResult:
     """Add a picture of the view where the action or the settings want one."""
     result = await next(call)
-    pictured, setting = call.action.pictured, call.rules.settings.screenshots.screenshots
-    if callable(pictured):
-        pictured = pictured(call.params)
+    setting = call.rules.settings.screenshots.screenshots
+    parts = [(call.action, call.params)] if call.batch is None else call.batch.parts
+    pictured = any(action.is_pictured(params) for action, params in parts)
     if pictured or setting == "always":
         ctx = ActionContext(call.session, call.rules.settings)
         return await _with_picture(result, ctx, setting, pictured=pictured)
@@ -254,9 +289,22 @@ async def observed(call: Execution, next: Next) -> ActionResult:
     return result
 
 
+async def settled(call: Execution, next: Next) -> ActionResult:
+    """Within a list: wait for what the action started, save after the last one, which is observed."""
+    try:
+        result = await next(call)
+        if not call.is_last:
+            await call.session.settle(call.scope)
+    except (PlaywrightError, FrameGone) as error:
+        raise _as_action_error(error, doing=call.action.name) from error
+    return result
+
+
 async def carried_out(call: Execution) -> ActionResult:
     """The end: the action itself."""
-    ctx = ActionContext(call.session, call.rules.settings)
+    in_list = call.within is not None and call.within.strict
+    gives_files = not in_list or call.rules.settings.tools.do_actions_all
+    ctx = ActionContext(call.session, call.rules.settings, gives_files)
     return await call.scope.run(call.action.run(ctx, call.params))
 
 
@@ -272,9 +320,43 @@ async def looked(call: Execution) -> ActionResult:
     return result
 
 
-GUARDS: tuple[Step, ...] = (private, audited, timed, not_taken_over, locked, prepared, guarded, consented)
+async def listed(call: Execution, carry_out: Next) -> ActionResult:
+    """The end of a list: each of its actions, by the steps of its own."""
+    batch, session, rules = call.batch, call.session, call.rules
+    assert batch is not None
+    if call.prepare is not None:
+        batch.prepare(call.params)
+    if not batch.outcomes:
+        await batch.begin(session)
+        if rules.policy is not None:
+            await foresee(rules.policy, batch.entries, session, call.granted)
+
+    async def do(entry: ListedAction) -> ActionResult:
+        one = Execution(entry.action, entry.arguments, session, rules, granted=call.granted)
+        one.premises, one.within, one.is_last = batch.premises, batch, entry is batch.entries[-1]
+        try:
+            return await carry_out(one)
+        finally:
+            if one.has_begun:
+                call.scope = one.scope
+
+    await batch.run(do, session)
+    result = batch.result()
+    if result.observation is None and batch.has_shown_the_page:
+        result = result.model_copy(update={"observation": await session.full_observation()})
+    return result
+
+
+BEFORE: tuple[Step, ...] = (timed, not_taken_over, locked, expected, named, prepared)
+GUARDS: tuple[Step, ...] = (private, audited, *BEFORE, guarded, consented)
 STEPS: tuple[Step, ...] = (watched, *GUARDS, recorded_as_code, pictured, observed)
 """The steps of a call, the outermost first."""
+LIST_STEPS: tuple[Step, ...] = (private, *BEFORE, pictured, observed)
+PART_STEPS: tuple[Step, ...] = (
+    *(watched, private, audited, timed, entered, expected, named, prepared, guarded, consented),
+    *(recorded_as_code, settled),
+)
+"""The steps of a list as a whole, and those of each action in it."""
 
 
 def pipeline(steps: tuple[Step, ...], end: Next, rules: Rules) -> Next:
@@ -303,7 +385,7 @@ async def _with_picture(
             logger.warning("No screenshot could be taken", exc_info=True)
     if picture is not None:
         result = result.model_copy(update={"attachments": (*result.attachments, picture.attachment)})
-    if pictured and not ctx.tab.held:
+    if pictured and not ctx.tab.held and result.error is None:
         view = await describe_view(ctx.tab, picture.size if picture is not None else None)
         result = result.model_copy(update={"extracted_content": f"{result.extracted_content} {view}"})
     return result

@@ -25,7 +25,7 @@ from playwright.async_api import BrowserContext, Route
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.rendering.result import ImagePart, TextPart, render_result
+from mcp_browser.rendering import ImagePart, TextPart, render_result
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings
 from scripts import server_examples
 
@@ -115,6 +115,14 @@ EXAMPLES: dict[str, Example] = {
     "get_options": _call(index=15),
     "set_checked": _call(index=16, checked=False),
     "fill_form": _call(fields=[{"index": 14, "value": "Ada"}, {"index": 15, "value": "Saturday"}]),
+    "do_actions": _call(
+        actions=[
+            {"input_text": {"index": 14, "text": "Ada"}},
+            {"select_option": {"index": 15, "options": "Saturday"}},
+            {"set_checked": {"index": 'checkbox "With tea"', "checked": False}},
+            {"click_element": {"index": 'button "Reserve"'}},
+        ]
+    ),
     "upload_file": Example(
         arguments={"index": 19, "paths": ["/files/cover.txt"]},
         before=[_script("document.querySelector('footer').innerHTML = '<input type=file aria-label=Cover>'")],

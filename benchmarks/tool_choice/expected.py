@@ -94,6 +94,24 @@ def fields(example: Sequence[Mapping[str, Any]], *, by: str) -> Rule:
     return Rule(fits, list(example))
 
 
+def steps(*expected: Expected) -> Rule:
+    """Entries of a list of actions, in order; one that is not there yet is an entry that names it."""
+
+    def fits(given: Any) -> bool:
+        entries = cast("list[Any]", given) if isinstance(given, list) else []
+        return len(entries) == len(expected) and all(map(_is_step, expected, entries))
+
+    return Rule(fits, [{one.tool: one.example()} for one in expected])
+
+
+def _is_step(wanted: Expected, given: Any) -> bool:
+    match given:
+        case {**entry} if [*entry] == [wanted.tool] and isinstance(entry[wanted.tool], dict):
+            return wanted.fits(cast("dict[str, Any]", entry[wanted.tool]))
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """How a call was: the tool is right, and its arguments are, too. `why` says what was wrong."""

@@ -1,4 +1,4 @@
-"""Sixty short instructions, each with the page that is open, and the calls that are right for each server.
+"""Sixty-four short instructions, each with the page that is open, and the right calls of each server.
 
 An element is known by its number: `[12]` here, `e12` at playwright-mcp. Only what both servers offer by
 default is asked for.
@@ -7,7 +7,7 @@ default is asked for.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.tool_choice.expected import Expected, address, call, fields, number, one_of, text
+from benchmarks.tool_choice.expected import Expected, address, call, fields, number, one_of, steps, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +234,13 @@ def _tab(says: str, ours: Sequence[Expected], theirs: Expected, state: State = S
     return Instruction("tabs", says, state, tuple(ours), (theirs,))
 
 
+def _several(says: str, state: State, ours: Sequence[Expected], theirs: Sequence[Expected]) -> Instruction:
+    """Steps that are known beforehand; a server without lists takes the first of them."""
+    return Instruction(
+        "several steps", says, state, (call("do_actions", actions=steps(*ours)),), tuple(theirs)
+    )
+
+
 _WHOLE = call("browser_snapshot")
 
 INSTRUCTIONS: tuple[Instruction, ...] = (
@@ -309,6 +316,25 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     _check("Accept the terms.", FORM, 13),
     _check("No newsletter, please.", FORM, 9, checked=False),
     _check("Send it as a parcel.", FORM, 8, radio=True),
+    _several(
+        "Add Sencha and then Gyokuro, in one call.",
+        SHOP,
+        [call("click_element", index=10), call("click_element", index=12)],
+        [call("browser_click", target="e10")],
+    ),
+    _several(
+        "Open the menu Account and click Sign out in it, without looking in between.",
+        SHOP,
+        [call("click_element", index=15), call("click_element", index='menuitem "Sign out"')],
+        [call("browser_click", target="e15")],
+    ),
+    _several(
+        "All in one: accept the terms, then send the form.",
+        FORM,
+        [call("set_checked", index=13), call("click_element", index=12)],
+        [call("browser_click", target="e13")],
+    ),
+    _click("several steps", "Open the cart and tell me what the most expensive thing in it is.", SHOP, 5),
     _keys("Press Escape.", SHOP, "Escape"),
     _keys("Press Tab once.", FORM, "Tab"),
     _keys("Select everything with Ctrl+A.", ARTICLE, "Control+a", "Ctrl+a"),

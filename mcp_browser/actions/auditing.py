@@ -9,7 +9,7 @@ import anyio.to_thread
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.screenshots import PICTURES_SECONDS, full_size_picture, made_picture, whole_picture
 from mcp_browser.actions.uploads import files_to_give
@@ -17,6 +17,7 @@ from mcp_browser.browser.pictures import PictureDifference, compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.accessibility import AccessibilityAudit, Violation
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import counted, cut, one_line
 

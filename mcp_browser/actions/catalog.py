@@ -28,6 +28,7 @@ from mcp_browser.actions.scripting import scripting
 from mcp_browser.actions.scrolling import scrolling
 from mcp_browser.actions.session_recording import session_recording
 from mcp_browser.actions.session_script import session_script
+from mcp_browser.actions.several import several
 from mcp_browser.actions.storage import storage
 from mcp_browser.actions.structured import structured
 from mcp_browser.actions.tabs import tabs
@@ -114,6 +115,7 @@ FAMILIES = (
     navigation,
     elements,
     forms,
+    several,
     keyboard,
     scrolling,
     tabs,

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """The session that an action works in, its current tab, and the settings in force."""
+    """The session that an action works in, its current tab, and the settings in force.
+
+    `gives_files` is False in a list of actions that may give away none.
+    """
 
     session: "BrowserSession"
     settings: Settings
+    gives_files: bool = True
 
     @property
     def tab(self) -> "Tab":

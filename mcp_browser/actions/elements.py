@@ -7,12 +7,15 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.input import Button, Modifier
+from mcp_browser.dom.named import Index
 
 elements = Registry(group="core")
 
 
 class ClickElementParams(ActionParams):
-    index: int
+    index: Index = Field(
+        description='or role and name, as button "Save"; also button "Save" #2 in dialog "Filter", or in [12]'
+    )
     button: Button = "left"
     double: bool = Field(False, description="double click")
     modifiers: tuple[Modifier, ...] = Field((), description="keys held meanwhile")
@@ -20,12 +23,12 @@ class ClickElementParams(ActionParams):
 
 
 class HoverElementParams(ActionParams):
-    index: int
+    index: Index
 
 
 class DragElementParams(ActionParams):
-    index: int
-    target: int = Field(description="index to drop on")
+    index: Index
+    target: Index = Field(description="index to drop on")
     offset_x: float | None = Field(None, description="px from its left edge; by default its middle")
     offset_y: float | None = Field(None, description="px from its top edge")
 

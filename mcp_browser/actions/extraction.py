@@ -12,8 +12,9 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.markdown import to_markdown, without_scripts
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.text import counted
 

@@ -21,6 +21,7 @@ from mcp_browser.browser.files.artifacts import IN_CLEAR, Artifact
 from mcp_browser.browser.files.filenames import size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
+from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut_address
@@ -43,7 +44,7 @@ MARGIN_WITH_LINES = 0.8  # Inches above and below the pages of a PDF with a head
 
 
 class DropFilesParams(ActionParams):
-    index: int
+    index: Index
     paths: Strings = Field(repr=False, description="or data: or browser:// URIs")
 
 
@@ -84,7 +85,7 @@ class ReadFileParams(ActionParams):
     pages: str | None = Field(None, description="of a PDF, such as 1-3,5")
 
 
-@files.action(reach="elements")
+@files.action(reach="elements", alone=True)
 async def drop_files(ctx: ActionContext, params: DropFilesParams) -> ActionResult:
     """Drop files on an element, as from a folder's window."""
     element = await ctx.tab.element(params.index)

@@ -1,20 +1,25 @@
 """Filling in: text fields, lists, checkboxes, files, whole forms."""
 
 import contextlib
+from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
 from mcp_browser.actions.code import Code, NoEquivalent
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import TYPED_IN, ActionParams, Registry
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.registry import TYPED_IN, ActionParams, Expansion, Registry
+from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.actions.uploads import files_to_give
+from mcp_browser.browser.choosing import ListField
 from mcp_browser.browser.element import SHOWN_TEXT, Element
-from mcp_browser.errors import ActionError, InvalidArguments, NotFound, StaleElement
+from mcp_browser.dom.named import Index
+from mcp_browser.errors import InvalidArguments, NotFound, Refused, StaleElement
 from mcp_browser.text import counted, quoted
 
 forms = Registry(group="core")
+
+SUGGESTING_SECONDS = 3.0  # How long a field may take to show what its text suggests, before Enter
 
 _YES = frozenset({"true", "yes", "on", "1", "checked"})
 _NO = frozenset({"false", "no", "off", "0", "unchecked", ""})
@@ -28,7 +33,7 @@ Strings = Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1
 
 
 class InputTextParams(ActionParams):
-    index: int
+    index: Index
     text: Annotated[str, TYPED_IN]
     append: bool = Field(False, description="keep what is there")
     submit: bool = Field(False, description="press Enter after")
@@ -36,23 +41,23 @@ class InputTextParams(ActionParams):
 
 
 class SelectOptionParams(ActionParams):
-    index: int
+    index: Index
     options: Strings = Field(description="labels or values, only those to be chosen")
 
 
 class GetOptionsParams(ActionParams):
-    index: int
+    index: Index
 
 
 class SetCheckedParams(ActionParams):
-    index: int
+    index: Index
     checked: bool = True
 
 
 class FormField(ActionParams):
     """One field of fill_form."""
 
-    index: int
+    index: Index
     value: Annotated[str | bool | list[str], TYPED_IN]
 
 
@@ -61,7 +66,7 @@ class FillFormParams(ActionParams):
 
 
 class UploadFileParams(ActionParams):
-    index: int
+    index: Index
     paths: Strings = Field(repr=False, description="or data: URIs")
 
 
@@ -82,8 +87,12 @@ async def input_text(ctx: ActionContext, params: InputTextParams) -> ActionResul
     element = await ctx.tab.element(params.index)
     # First, so that a person is asked before anything is typed.
     await ctx.tab.input.check_elements(params.index, enter=params.submit)
+    since = ctx.tab.activity.watch()
     told = await _fill(element, params.text, append=params.append, slowly=params.slowly)
     if params.submit:
+        # What the text has opened may be what Enter chooses from.
+        with contextlib.suppress(StaleElement):
+            await ctx.tab.rest(since, params.index, limit=SUGGESTING_SECONDS)
         await ctx.tab.input.press("Enter")
         told += " Pressed Enter."
     return ActionResult(extracted_content=told)
@@ -109,7 +118,7 @@ async def select_option(ctx: ActionContext, params: SelectOptionParams) -> Actio
 async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionResult:
     """List the options of a select or an open list, where the page does not show them."""
     element = await ctx.tab.element(params.index)
-    options = await element.options()
+    options = await ListField(element).options()
     if not options:
         raise NotFound(
             f"{element} shows no options.", hint="Click it to open its list, or name one in select_option."
@@ -122,7 +131,7 @@ async def get_options(ctx: ActionContext, params: GetOptionsParams) -> ActionRes
     return ActionResult(
         extracted_content=f"{counted(len(options), 'option')} of {element}:",
         page_content="\n".join(lines),
-        data={"options": [option.model_dump(exclude={"index"}) for option in options]},
+        data={"options": [option.model_dump(exclude={"index", "chosen"}) for option in options]},
     )
 
 
@@ -150,29 +159,28 @@ def _fill_form_code(code: Code, params: FillFormParams) -> None:
             code.call(code.element(argument), "fill", str(value))
 
 
-@forms.action(reach="elements", code=_fill_form_code)
+def _filled(outcomes: Sequence[Outcome]) -> str:
+    report = "\n".join(f"- {'failed: ' * (one.outcome != 'done')}{one.text}" for one in outcomes)
+    fields = counted(len(outcomes), "field")
+    if failed := sum(one.outcome != "done" for one in outcomes):
+        return f"{failed} of {fields} could not be filled; the others are.\n{report}"
+    return f"Filled {fields}.\n{report}"
+
+
+@forms.action(
+    reach="elements",
+    code=_fill_form_code,
+    expansion=Expansion(
+        into=lambda params: [{"fill_form": {"fields": [field.model_dump()]}} for field in params.fields],
+        summary=_filled,
+        lenient=True,
+    ),
+)
 async def fill_form(ctx: ActionContext, params: FillFormParams) -> ActionResult:
     """Fill several fields: text, option labels, true/false, file paths."""
-    told: list[str] = []
-    failed = 0
-    await _check_fields(ctx, params.fields)
-    for field in params.fields:
-        if ctx.tab.held:
-            failed += 1
-            told.append(f"[{field.index}] was left: a dialog opened.")
-            continue
-        try:
-            element = await ctx.tab.element(field.index)
-            told.append(await _fill_field(ctx, element, field.value))
-        except ActionError as error:
-            failed += 1
-            told.append(f"[{field.index}] failed: {error}")
-    report = "\n".join(f"- {line}" for line in told)
-    if failed:
-        # Not raised: what the filled ones have changed is told, too.
-        error = f"{failed} of {counted(len(told), 'field')} could not be filled; the others are.\n{report}"
-        return ActionResult(error=error)
-    return ActionResult(extracted_content=f"Filled {counted(len(told), 'field')}.\n{report}")
+    (field,) = params.fields
+    element = await ctx.tab.element(field.index)
+    return ActionResult(extracted_content=await _fill_field(ctx, element, field.value))
 
 
 def _upload_code(code: Code, params: UploadFileParams) -> None:
@@ -184,21 +192,11 @@ def _upload_code(code: Code, params: UploadFileParams) -> None:
         code.choose_files(code.element(), params.paths)
 
 
-@forms.action(reach="elements", code=_upload_code)
+@forms.action(reach="elements", code=_upload_code, alone=True)
 async def upload_file(ctx: ActionContext, params: UploadFileParams) -> ActionResult:
     """Give files to a file input."""
     element = await ctx.tab.element(params.index)
     return ActionResult(extracted_content=await _upload(ctx, element, params.paths))
-
-
-async def _check_fields(ctx: ActionContext, fields: list[FormField]) -> None:
-    """Let a person be asked about all fields at once, before one is filled; those gone fail on their own."""
-    there: list[int] = []
-    for field in fields:
-        with contextlib.suppress(NotFound, StaleElement):
-            await ctx.tab.dom.describe(field.index)
-            there.append(field.index)
-    await ctx.tab.input.check_elements(*there)
 
 
 async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | list[str]) -> str:
@@ -208,6 +206,11 @@ async def _fill_field(ctx: ActionContext, element: Element, value: str | bool | 
         case "select":
             return await _select(element, _as_list(value, element))
         case "file":
+            if not ctx.gives_files:
+                raise Refused(
+                    f"{element} takes files, which a list of actions gives to nothing.",
+                    hint="Call upload_file by itself.",
+                )
             return await _upload(ctx, element, _as_list(value, element))
         case "text":
             if not isinstance(value, str):
@@ -223,7 +226,7 @@ async def _choose_or_type(element: Element, value: str) -> str:
         return await _select(element, [value])
     except NotFound:
         told = await _fill(element, value, append=False, slowly=False)
-        await element.close_list()
+        await ListField(element).close()
         return f"{told} Its list has no such option."
 
 
@@ -237,17 +240,30 @@ async def _fill(element: Element, text: str, *, append: bool, slowly: bool) -> s
             else f"Cleared {element}."
         )
     told = _typed(element, text, secret=field.secret)
+    if field.scale is not None:
+        told = f"Moved {element} to {quoted(text)}." if field.holds(text) else f"Moved {element}."
     return told if field.holds(text, within=append) else told + field.instead
 
 
 async def _select(element: Element, options: list[str]) -> str:
-    chosen = await element.select(options)
-    return f"Selected {', '.join(quoted(label) for label in chosen)} in {element}."
+    chosen = await ListField(element).select(options)
+    seen = ", ".join(quoted(option.label) for option in chosen if option.is_seen)
+    told = [f"Selected {seen} in {element}."] if seen else []
+    if any(option.is_pending for option in chosen):
+        told.append("Its list is still open: it may have to be confirmed there.")
+    told += [
+        f"Clicked option {quoted(option.label)} of {element}, which shows {quoted(option.shown, SHOWN_TEXT)}."
+        for option in chosen
+        if not option.is_seen
+    ]
+    return " ".join(told)
 
 
 async def _set_checked(element: Element, *, checked: bool) -> str:
     clicked = await element.set_checked(checked)
     state = "checked" if checked else "unchecked"
+    if clicked is None:
+        return f"Clicked {element} once. It says nothing of its state: whether it is {state} now is unknown."
     if element.is_gone:
         return f"Clicked {element} to have it {state}; it has left the page."
     return f"{element} is now {state}." if clicked else f"{element} was {state} already."

@@ -7,12 +7,13 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, model_validator
 
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.actions.screenshots import take_screenshot
 from mcp_browser.actions.waiting import is_selector_error
 from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.models import DomNode, ElementQuery, FoundElements
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import cut_address

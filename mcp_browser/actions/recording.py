@@ -14,6 +14,7 @@ from mcp_browser.actions.screenshots import view_size
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, locators
+from mcp_browser.dom.named import ElementName
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable
 
@@ -33,7 +34,7 @@ UNKNOWN = (ActionError, PlaywrightError, FrameGone)  # What cannot be asked has 
 def element_arguments(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """The arguments that mean elements, by their places: `index`, `target`, `at`, `fields.0.index`."""
     for name, value in arguments.items():
-        if (name in INDEX_ARGUMENTS and isinstance(value, int)) or (
+        if (name in INDEX_ARGUMENTS and isinstance(value, int | ElementName)) or (
             name in POINT_ARGUMENTS and isinstance(value, str)
         ):
             yield prefix + name, value

@@ -3,23 +3,24 @@
 import functools
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import anyio.to_thread
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mcp_browser.actions.code import WriteCode
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionResult, Outcome
 from mcp_browser.browser.observation import Effect
 from mcp_browser.errors import InvalidArguments, UnknownAction
 from mcp_browser.hosts import is_on
 from mcp_browser.policy import Reach
+from mcp_browser.text import cut_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -34,10 +35,6 @@ class ActionParams(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-OptionalIndex = Annotated[int | None, AfterValidator(lambda given: given or None)]
-"""The index of an element that need not be given. Indexes begin at 1; models that fill in all give 0."""
 
 
 class ActionModel(BaseModel):
@@ -79,13 +76,27 @@ def is_typed_in(field: FieldInfo) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expansion:
+    """How an action is carried out as a list of others.
+
+    `into(params)` gives them, each as `{"click_element": {"index": 12}}`; `summary` is the result's text.
+    The list ends where one fails, unless it is `lenient`. Its `outcomes` are data of the result only where it
+    is not: the caller has written the list.
+    """
+
+    into: Callable[[Any], Sequence[Mapping[str, Any]]]
+    summary: Callable[[Sequence[Outcome]], str]
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredAction:
     """An action as the registry keeps it.
 
     `run(ctx, params)` carries it out. With `during_dialog` the action works while a JavaScript dialog is
     open. With `pictured` its result has a picture of the view with the mouse's cursor, unless pictures are
     switched off. `own_time(params)` is how many seconds the action may wait by its caller's wish; a call's
-    deadline is that much later.
+    deadline is that much later. One that is `alone` is refused in a list that a caller has written.
     """
 
     name: str
@@ -103,6 +114,8 @@ class RegisteredAction:
     reach: Reach
     domains: tuple[str, ...]
     page_filter: "Callable[[Page], bool] | None"
+    alone: bool
+    expansion: Expansion | None
 
     @property
     def is_bound_to_pages(self) -> bool:
@@ -115,6 +128,26 @@ class RegisteredAction:
         if self.domains and not is_on(page.url, self.domains):
             return False
         return self.page_filter is None or self.page_filter(page)
+
+    def check_page(self, page: "Page | None") -> None:
+        """Let the action be used on this page.
+
+        Raises:
+            UnknownAction: it is for others.
+        """
+        if self.is_bound_to_pages and not self.offered_on(page):
+            raise UnknownAction(
+                f"{self.name} is not offered on {cut_address(page.url) if page is not None else 'no page'}.",
+                hint=f"It is for {', '.join(self.domains) or 'pages that pass its filter'}.",
+            )
+
+    def is_pictured(self, params: BaseModel) -> bool:
+        """Whether its result has a picture."""
+        return self.pictured(params) if callable(self.pictured) else self.pictured
+
+    def time_of(self, params: BaseModel) -> float:
+        """How many seconds it may wait by its caller's wish."""
+        return self.own_time(params) if self.own_time else 0
 
     def validate(self, arguments: Mapping[str, Any]) -> BaseModel:
         """The arguments as an instance of the parameter model.
@@ -174,6 +207,8 @@ class Registry:
         reach: Reach | None = None,
         domains: Iterable[str] = (),
         page_filter: "Callable[[Page], bool] | None" = None,
+        alone: bool = False,
+        expansion: Expansion | None = None,
     ) -> Callable[[Function], Function]:
         """Register a function as an action; its name is the action's name.
 
@@ -199,6 +234,9 @@ class Registry:
                 the effect `input`, else the `page`.
             domains: glob patterns of hosts, such as `*.example.com`, outside which the action is not offered.
             page_filter: the action is offered only where this is true of Playwright's page.
+            alone: a list of a caller's may not have it, unless the settings allow that, as with one that is
+                destructive: whoever approves of single calls wants to see it.
+            expansion: how it is carried out as a list of actions, of itself among them.
         """
 
         def register(function: Function) -> Function:
@@ -225,6 +263,8 @@ class Registry:
                 reach=reach or ("anything" if effect == "input" else "page"),
                 domains=(domains,) if isinstance(domains, str) else tuple(domains),
                 page_filter=page_filter,
+                alone=alone or destructive,
+                expansion=expansion,
             )
             self._add(action)
             return function

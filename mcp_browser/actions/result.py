@@ -43,6 +43,17 @@ class Attachment(BaseModel):
         )
 
 
+class Outcome(BaseModel):
+    """What became of one action of a list; `position` counts from 1, `text` is its result or why not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    position: int
+    action: str
+    outcome: Literal["done", "failed", "not started"]
+    text: str = ""
+
+
 class ActionResult(BaseModel):
     """The outcome of an action that was carried out; a failure is raised as an ActionError instead.
 
@@ -53,6 +64,7 @@ class ActionResult(BaseModel):
     `observation` is what the page looked like afterwards; the controller fills it in where the action did
     not. `error` says what failed of an action that was carried out in part; the result then counts as failed.
     `by_caller` says that the caller's own script has computed `page_content`.
+    `outcomes` are those of a list of actions.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,6 +81,7 @@ class ActionResult(BaseModel):
     data: dict[str, Any] | None = None
     data_is_whole: bool = False
     code: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     observation: Observation | None = None
 
     def reword(self, change: Callable[[str], str]) -> "ActionResult":
@@ -76,6 +89,7 @@ class ActionResult(BaseModel):
         texts = self.model_dump(include={"error", "extracted_content", "page_content", "data", "code"})
         update = {name: in_texts(value, change) for name, value in texts.items()}
         update["code"] = tuple(update["code"])
+        update["outcomes"] = tuple(one.model_copy(update={"text": change(one.text)}) for one in self.outcomes)
         if self.observation is not None:
             update["observation"] = _reworded(self.observation, change)
         return self.model_copy(update=update)

@@ -7,9 +7,10 @@ from pydantic import Field
 
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.context import ActionContext
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.evaluation import evaluate
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import DialogOpen
 
 scripting = Registry(group="scripting")

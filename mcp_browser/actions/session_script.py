@@ -23,6 +23,7 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementRecord
+from mcp_browser.dom.named import Index
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.addresses import redact_addresses
 from mcp_browser.privacy.hiding import hide
@@ -46,7 +47,7 @@ class ExportScriptParams(ActionParams):
 
 
 class GenerateLocatorParams(ActionParams):
-    index: int
+    index: Index
 
 
 class SessionScript(SessionPlugin):

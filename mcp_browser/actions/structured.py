@@ -8,9 +8,10 @@ from pydantic import Field
 
 from mcp_browser.actions.context import ActionContext, split_parts
 from mcp_browser.actions.markdown import to_markdown
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.files.artifacts import Artifact
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotFound
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import clean_text, counted

@@ -13,13 +13,14 @@ from pydantic import Field, model_validator
 from mcp_browser.actions.code import Code, Expression, NoEquivalent
 from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.recording import locator_of
-from mcp_browser.actions.registry import ActionParams, OptionalIndex, Registry
+from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.routes import UrlPattern
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.locators import ElementLocator
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide
 from mcp_browser.text import counted, cut, cut_address

@@ -13,6 +13,7 @@ from mcp_browser.actions.context import ActionContext
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.driver_errors import is_context_gone
+from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
 from mcp_browser.text import cut_address
@@ -38,14 +39,15 @@ class WaitForParams(ActionParams):
     text: str | None = Field(None, repr=False, description="is seen")
     text_gone: str | None = Field(None, description="is not seen any more")
     selector: str | None = Field(None, description="CSS, role=… or any Playwright selector")
+    index: OptionalIndex = Field(None, description="can be used")
     url: str | None = Field(None, description="glob or part of it")
     seconds: OptionalSeconds = Field(None, description="how long at most; alone, a pause")
     timeout: float = Field(10, description="where `seconds` is not given")
 
     @model_validator(mode="after")
     def _has_something_to_wait_for(self) -> "WaitForParams":
-        if not any((self.text, self.text_gone, self.selector, self.url, self.seconds)):
-            raise ValueError("give text, text_gone, selector, url or seconds")
+        if not any((self.text, self.text_gone, self.selector, self.index, self.url, self.seconds)):
+            raise ValueError("give text, text_gone, selector, index, url or seconds")
         for name in ("seconds", "timeout"):
             value = getattr(self, name)
             if value is not None and not 0 < value <= LONGEST_WAIT:
@@ -61,6 +63,8 @@ def _wait_for_code(code: Code, params: WaitForParams) -> None:
         code.call(code.find("text", params.text_gone), "wait_for", state="hidden", **limit)
     if params.selector:
         code.call(code.find("selector", params.selector), "wait_for", **limit)
+    if params.index is not None:
+        code.call(code.element(), "wait_for", **limit)
     if params.url:
         url = params.url if "*" in params.url else f"**{params.url}**"
         code.call(code.page, "wait_for_url", url, **limit)
@@ -81,6 +85,9 @@ async def wait_for(ctx: ActionContext, params: WaitForParams) -> ActionResult:
     if params.selector:
         selector = params.selector
         conditions[f"an element {selector}"] = lambda: _is_visible(ctx, selector)
+    if params.index is not None:
+        index = params.index
+        conditions[f"the element [{index}]"] = lambda: _is_usable(ctx, index)
     if params.url:
         url = params.url
         conditions[f"the URL {url}"] = lambda: _url_matches(ctx, url)
@@ -152,6 +159,10 @@ async def _is_visible(ctx: ActionContext, selector: str) -> bool:
                 raise InvalidArguments(f"{selector!r} is not a selector that Playwright knows.") from error
             # A frame that goes away or loads anew while it is asked has not matched.
     return False
+
+
+async def _is_usable(ctx: ActionContext, index: int) -> bool:
+    return "disabled" not in (await ctx.tab.ask(ctx.tab.dom.describe(index))).states
 
 
 def is_selector_error(error: Exception | str) -> bool:

@@ -1,5 +1,6 @@
-"""What a run is put together from, by its task and the settings: the model, the style, the actions."""
+"""Makes a run from its task and the settings: its models, its style, its actions."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,15 @@ import anyio.to_thread
 from mcp_browser.actions.agent import CALL_USER, DONE
 from mcp_browser.actions.catalog import default_registry, read_only
 from mcp_browser.actions.registry import Registry
+from mcp_browser.actions.several import DO_ACTIONS
+from mcp_browser.agent.agent import AgentRun
 from mcp_browser.agent.domains import Domains
+from mcp_browser.agent.model_retry import ModelClient
 from mcp_browser.agent.prompting.gui_style import GuiStyle
 from mcp_browser.agent.prompting.style import PlannerStyle, StructuredStyle
+from mcp_browser.agent.record.history import AgentHistory
 from mcp_browser.agent.task import Budget, Task, TaskStatus
+from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, InvalidArguments, NoModel, NotActionable
 from mcp_browser.llm.messages import ChatModel, ModelInfo
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
@@ -21,6 +27,51 @@ CAN_GO_ON = frozenset({TaskStatus.CANCELLED, TaskStatus.STOPPED})
 """Ends after which a run can go on all the same: it was not done, and nothing spoke against it."""
 
 ALWAYS = (DONE, CALL_USER)  # What every agent may do
+
+
+@dataclass(frozen=True, slots=True)
+class RunModels:
+    """The models of a run: `judge` checks its claims, by default `model` itself."""
+
+    model: ChatModel
+    fallback: ChatModel | None = None
+    judge: ChatModel | None = None
+
+
+def agent_run(
+    history: AgentHistory, models: RunModels, registry: Registry, settings: Settings, **parts: Any
+) -> AgentRun:
+    """Make a run of the task in `history`, which may use the actions of `registry`; `parts` are its others.
+
+    Raises:
+        InvalidArguments: the task names an action that there is not.
+    """
+    task, seconds, judge = history.task, settings.agent.model_timeout, models.judge
+    model = models.model.info
+    style: PlannerStyle = StructuredStyle(window=model.context_window)
+    if task.style == "gui":
+        style = GuiStyle(settings.agent.gui_scale, model=model.name)
+    return AgentRun(
+        history=history,
+        controller=Controller(actions_for(task, registry, settings.tools), settings),
+        model_client=ModelClient(model=models.model, fallback=models.fallback, seconds=seconds),
+        judge_client=ModelClient(model=judge, seconds=seconds) if judge is not None else None,
+        style=style,
+        settings=settings.agent,
+        **parts,
+    )
+
+
+async def with_settings_models(model: ChatModel, settings: AgentSettings, *, judge: Any = None) -> RunModels:
+    """The model of a run with the fallback and the judge of the settings, unless one is given.
+
+    Raises as `chat_model` does.
+    """
+    others = [
+        await chat_model(name, settings) if name else None
+        for name in (settings.fallback_model, judge or settings.judge_model)
+    ]
+    return RunModels(model, *others)
 
 
 async def chat_model(name: Any, settings: AgentSettings) -> ChatModel:
@@ -63,21 +114,16 @@ def _import_providers() -> Any:
     return providers
 
 
-def style_for(task: Task, model: ModelInfo, settings: AgentSettings) -> PlannerStyle:
-    """How the model is asked."""
-    if task.style == "gui":
-        return GuiStyle(settings.gui_scale, model=model.name)
-    return StructuredStyle(window=model.context_window)
-
-
 def actions_for(task: Task, registry: Registry, settings: ToolSettings) -> Registry:
     """The actions of `registry` that a task may use; a vision agent has its own.
 
     Raises:
         InvalidArguments: the task names an action that there is not.
     """
+    registry = registry.without((DO_ACTIONS,))  # It gives a list at each step anyway
     if task.style == "gui":
-        registry = default_registry().only({"core", "mouse"}).without(settings.exclude_actions)
+        left_out = (DO_ACTIONS, *settings.exclude_actions)
+        registry = default_registry().only({"core", "mouse"}).without(left_out)
         if settings.read_only:
             registry = read_only(registry)
     if unknown := [name for name in task.allowed_actions if name not in registry and name not in ALWAYS]:

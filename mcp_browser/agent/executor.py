@@ -16,6 +16,7 @@ from mcp_browser.actions.observing import get_state
 from mcp_browser.actions.recording import UNKNOWN, record_elements
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.session_script import EXPORT_SCRIPT
+from mcp_browser.actions.several import DO_ACTIONS
 from mcp_browser.actions.tabs import switch_tab
 from mcp_browser.agent import spans
 from mcp_browser.agent.claims.watch import ActionWatch
@@ -26,18 +27,18 @@ from mcp_browser.agent.record.history import ActionRecord
 from mcp_browser.agent.secrets.injection import fill_in, note_typed
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.secrets.typing_rule import CheckedTyping
+from mcp_browser.batch import Batch, ListedAction, Premises
 from mcp_browser.browser.network.log import NetworkLog
-from mcp_browser.browser.observation import DialogInfo, Observation
+from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import Ask, nobody, with_consent
+from mcp_browser.consent import Ask, Paused, nobody, with_consent
 from mcp_browser.controller import Controller
-from mcp_browser.dom.models import DomChanges, DomSnapshot
-from mcp_browser.errors import ActionError, TakenOver
+from mcp_browser.dom.models import DomChanges
+from mcp_browser.errors import ActionError, PremiseGone, TakenOver
 from mcp_browser.llm.messages import ImageBlock
-from mcp_browser.pipeline import Prepare
 from mcp_browser.privacy.addresses import redact_addresses
-from mcp_browser.rendering.result import ImagePart, TextPart, render_error, render_result
+from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
 from mcp_browser.text import cut, in_texts
 
 if TYPE_CHECKING:
@@ -178,20 +179,30 @@ class Executor:
         Each is added to `outcomes` as it is done, and so is the one that is broken off: what has been done is
         known there however this ends.
         """
-        for number, call in enumerate(calls):
-            rest = calls[number + 1 :]
-            outcome = await self._do(call, outcomes)
-            outcomes.append(outcome)
-            if outcome.result is None or call.name in (DONE, CALL_USER) or not rest:
-                break
-            why = _page_has_changed(outcome.result.observation, rest)
-            if why:
-                names = ", ".join(map(str, rest))
-                left_out = f"{why}, so these actions were not done: {self._secrets.hide(names)}."
-                outcomes[-1] = replace(outcome, memory=f"{outcome.memory}\n{left_out}")
-                break
+        last = next((at for at, call in enumerate(calls) if call.name in (DONE, CALL_USER)), len(calls))
+        registry = self.controller.registry
+        entries = [
+            ListedAction(at, registry[call.name], call.arguments) for at, call in enumerate(calls[: last + 1])
+        ]
+        premises = Premises(self.session, [call.arguments for call in calls], still=True)
+        batch = Batch(whole=self._own.registry[DO_ACTIONS], entries=entries, premises=premises)
 
-    async def _do(self, call: ActionCall, outcomes: list[ActionOutcome]) -> ActionOutcome:
+        async def do(entry: ListedAction) -> ActionResult:
+            outcome = await self._do(calls[entry.position], outcomes, premises if outcomes else None)
+            outcomes.append(outcome)
+            if outcome.result is None:
+                raise ActionError(outcome.memory)
+            return outcome.result
+
+        await batch.run(do, self.session)
+        if isinstance(batch.ended_by, PremiseGone) and outcomes:
+            rest = self._secrets.hide(", ".join(map(str, calls[len(outcomes) :])))
+            left_out = f"{batch.ended_by.message} So these actions were not done: {rest}."
+            outcomes[-1] = replace(outcomes[-1], memory=f"{outcomes[-1].memory}\n{left_out}")
+
+    async def _do(
+        self, call: ActionCall, outcomes: list[ActionOutcome], premises: Premises | None
+    ) -> ActionOutcome:
         session = self.session
         tab = session.tab_in_use
         tabs, files = set(session.tabs), len(session.downloads)
@@ -213,34 +224,39 @@ class Executor:
                 **outcome,
             )
 
-        async def prepare() -> dict[str, Any]:
+        async def prepare(arguments: Mapping[str, Any]) -> dict[str, Any]:
             nonlocal tab, tabs, files, elements, shown, watch
             if call.name not in (DONE, CALL_USER):
                 log = await session.plugin(NetworkLog)
                 self.watch = watch = ActionWatch(session, log, self.watch)
+            now = ActionCall(name=call.name, arguments=dict(arguments))
             tab, tabs, files = session.current_tab, set(session.tabs), len(session.downloads)
             # Before the action: it may take its element off the page.
-            elements = await record_elements(session, call.arguments, hide=self._secrets.hide_in)
+            elements = await record_elements(session, now.arguments, hide=self._secrets.hide_in)
             rule = CheckedTyping()
             kept = await note_typed(
                 session,
                 self.controller.registry[call.name],
-                call.arguments,
+                now.arguments,
                 elements=elements,
                 secrets=self._secrets,
                 rule=rule,
             )
             shown = ActionCall(name=call.name, arguments=in_texts(kept, redact_addresses))
-            self._check_address(call)
-            arguments = await self._filled(call, rule)
+            self._check_address(now)
+            filled = await self._filled(now, rule)
             session.services.typing_rule = rule or None
             session.hide(self._secrets.values)
-            return arguments
+            return filled
 
         try:
             with spans.of_action(call.name):
-                result = await self._execute(self.controller, call.name, call.arguments, prepare=prepare)
+                result = await self._execute(
+                    self.controller, call.name, call.arguments, prepare=prepare, premises=premises
+                )
             await self._stay_within(tabs)
+        except PremiseGone:
+            raise
         except ActionError as error:
             text = render_error(error, secrets=self._secrets.values)
             try:
@@ -292,11 +308,10 @@ class Executor:
         controller: Controller,
         name: str,
         arguments: Mapping[str, Any],
-        *,
-        prepare: Prepare | None = None,
+        **how: Any,
     ) -> ActionResult:
-        async def act(granted: Collection[str] | None) -> ActionResult:
-            return await self._patiently(controller, name, arguments, prepare=prepare, granted=granted)
+        async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
+            return await self._patiently(controller, name, arguments, granted=granted, paused=paused, **how)
 
         return await with_consent(act, self._confirm)
 
@@ -380,33 +395,3 @@ def _has_changed(observation: Observation | None) -> bool | None:
             return bool(changes.changes or changes.omitted or changes.new_page or changes.looks)
         case _:
             return True
-
-
-def _page_has_changed(observation: Observation | None, rest: Sequence[ActionCall]) -> str | None:
-    """Why the actions that were still to come no longer fit, or None where they do."""
-    match observation:
-        case None:
-            return None
-        case Observation(dialog=DialogInfo()):
-            return "A dialog has opened"
-        case Observation(snapshot=DomSnapshot()):
-            return "The page is another one now"
-        case Observation(changes=DomChanges() as changes):
-            return _elements_have_changed(changes, {call.arguments.get("index") for call in rest} - {None})
-        case _:
-            return None
-
-
-def _elements_have_changed(changes: DomChanges, wanted: set[Any]) -> str | None:
-    if changes.new_page or changes.omitted:
-        return "The page has changed"
-    for change in changes.changes:
-        if change.op == "added" and change.node.kind == "interactive":
-            return f"New elements have come up ({change.node})"
-        replaced = change.op == "replaced" and change.before is not None
-        old = change.before.index if replaced and change.before else change.node.index
-        gone = (old, *change.within) if change.op in ("removed", "replaced") else ()
-        for index in gone:
-            if index in wanted:
-                return f"[{index}] is gone"
-    return None

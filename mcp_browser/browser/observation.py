@@ -52,9 +52,9 @@ class Observation(Frozen):
     """What the session looks like now.
 
     At most one of `snapshot` and `changes` is set; neither while a dialog is open. `tabs` is filled when
-    there are several or when they have changed. `notices` are sentences about what happened beside the page:
-    a new tab, a download, a dialog, console errors, a browser that was started again, what was still going
-    on when waiting ended.
+    they have changed, and beside a snapshot when there are several. `notices` are sentences about what
+    happened beside the page: a new tab, a download, a dialog, console errors, a browser that was started
+    again, what was still going on when waiting ended.
     """
 
     url: str

@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 LOADING_SECONDS = 10.0  # How much longer a page may take to answer while its document is coming
 SENT = "sent in an address"  # By what results name what a form has written of a secret field into one
+GLANCE = 0.25  # How often it is looked whether what has begun has come to nothing, seconds
 CONTROL_SECONDS = 2.0  # Limit for what the browser itself answers, without the page
 
 _ATTACHED = "Target.attachedToTarget"
@@ -80,6 +81,7 @@ class TabPage:
             changes_budget=settings.observation.changes_budget,
             sent=self._on_sent,
             addresses=services.addresses,
+            learnt=services.learnt,
         )
         self._on_held = on_held
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -312,6 +314,17 @@ class TabPage:
         if not self.activity.loading:
             self._drawn = self.activity.document_number
         return answer
+
+    async def rest(self, since: int, index: int, *, limit: float) -> None:
+        """Wait until what began after a mark of `watch` has ended, and an element's frame shows it."""
+        deadline = time.monotonic() + limit
+        while not self.held and (left := deadline - time.monotonic()) > 0:
+            if self.activity.begun_since(since):
+                await self.activity.change(limit=min(left, GLANCE))
+                continue
+            await self.ask(self.dom.settle(limit=left, index=index))
+            if not self.activity.begun_since(since):
+                return
 
     def _patience(self) -> float:
         """How much longer than others the page may take, seconds."""

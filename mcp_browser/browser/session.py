@@ -48,6 +48,9 @@ class BrowserSession(SessionLife):
     watcher: CallWatcher | None = None
     """Who is told of each call."""
 
+    doing = ""
+    """Which action of a list is being carried out."""
+
     # -- what there is
 
     @property
@@ -210,14 +213,16 @@ class BrowserSession(SessionLife):
     # -- acting and observing
 
     @contextlib.asynccontextmanager
-    async def action(self, effect: Effect) -> AsyncGenerator[ActionScope]:
+    async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.
+
+        `within` another one, of which it is a part, the session is held already.
 
         Raises:
             BrowserUnavailable: the session cannot be opened.
             NotFound: the tab has changed since the last result, so that input would go to another page.
         """
-        async with self.lock:
+        async with contextlib.nullcontext() if within else self.lock:
             await self.ensure_open()
             tab = self.current_tab
             if effect == "input" and self._lost_tabs.moved is not None:
@@ -229,16 +234,16 @@ class BrowserSession(SessionLife):
                 self.acted_at = time.time()
             scope = ActionScope(effect, tab, tab.url, self._ended)
             tab.answered = False
+            around = (self._tabs.watch, self.services.gate, self.services.typing_rule)
             self._tabs.watch, self._tabs.refusals = scope, 0
             for one in self.tabs.values():
                 scope.marks[one.id] = one.activity.watch()
             try:
                 yield scope
             finally:
-                self.services.gate = self.services.typing_rule = None
-                self._tabs.watch = None
+                self._tabs.watch, self.services.gate, self.services.typing_rule = around
                 for one in self.tabs.values():
-                    one.activity.watched = False
+                    one.activity.watched = within
                 # Not at the start, which has better things to do.
                 remove_leftovers_once()
 
@@ -258,22 +263,29 @@ class BrowserSession(SessionLife):
             BrowserUnavailable: the page has crashed, or the browser has ended.
         """
         try:
-            if scope.effect == "read":
-                part = await self._settler.read_late_changes()
-            else:
-                part = await self._settler.settle_and_read(scope)
-            if self.services.context is None:
-                raise self._why_ended()
-            tab = self.current_tab
-            if tab.held and tab.crashed:
-                raise tab.why_held()
-            if tab.held and tab.closed:
-                part = await self._return_from(tab, scope)
-                tab = self.current_tab
-            await self.refuse_blocked(leave=scope.url)
-            return await self._observations.observation(tab, part)
+            part = await self._settled(scope, reads=True)
+            return await self._observations.observation(self.current_tab, part)
         finally:
             self._lost_tabs.moved = None
+
+    async def settle(self, scope: ActionScope) -> None:
+        """Wait for what the action has started, where another one follows. Raises as `observe` does."""
+        await self._settled(scope, reads=False)
+
+    async def _settled(self, scope: ActionScope, *, reads: bool) -> DomSnapshot | DomChanges | None:
+        if scope.effect != "read":
+            part = await self._settler.settle_and_read(scope, reads=reads)
+        else:
+            part = await self._settler.read_late_changes() if reads else None
+        if self.services.context is None:
+            raise self._why_ended()
+        tab = self.current_tab
+        if tab.held and tab.crashed:
+            raise tab.why_held()
+        if tab.held and tab.closed:
+            part = await self._return_from(tab, scope)
+        await self.refuse_blocked(leave=scope.url)
+        return part
 
     async def _return_from(self, closed: Tab, scope: ActionScope) -> DomSnapshot | DomChanges | None:
         """Go on in another tab where the action has closed its own, and tell that page as a whole."""
@@ -307,10 +319,6 @@ class BrowserSession(SessionLife):
             DeadlineExceeded: none began, or one goes on.
         """
         return await self.incoming.wait_for_end(limit=limit)
-
-    async def finish_downloads(self, *, limit: float) -> None:
-        """Wait for the downloads under way, `limit` seconds at most; what goes on is told."""
-        await self.incoming.wait(limit=limit)
 
     async def refuse_blocked(self, *, leave: str | None = None) -> None:
         """Show nothing of a page whose address is not allowed; where an action has led there, leave it.

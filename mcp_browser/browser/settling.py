@@ -104,11 +104,11 @@ class Settler:
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
 
-    async def settle_and_read(self, scope: ActionScope) -> PageReading | None:
+    async def settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
         """Wait until what the action has started has ended, then tell the page as the settings want it.
 
         Where nothing was started, this is one evaluation in the page. None while the tab is held, where the
-        settings want nothing, or where the page does not answer.
+        settings or the caller (`reads`) want nothing, or where the page does not answer.
         """
         limit = self._limits.settle_timeout
         if scope.effect == "navigation":
@@ -129,21 +129,19 @@ class Settler:
                 break
             if left <= 0:
                 on_its_way = tab.activity.navigating(since)
-                part = None if on_its_way else await self._read(tab, 0, again=read_from is tab)
+                part = None if on_its_way else await self._read(tab, 0, reads, again=read_from is tab)
                 self._tell_unfinished(tab, since, limit)
                 break
             opening = any(other.activity.windows_opening for other in self._tabs.all.values())
             if opening or tab.activity.begun_since(since):
-                if tab.activity.doubtful(since):
-                    await self._learn_readings(tab, min(left, GLANCE))
-                await tab.activity.change(limit=min(left, GLANCE))
+                await self._wait_for_activity(tab, since, min(left, GLANCE))
                 continue
             if news_is_late:
                 news_is_late = False
                 await tab.activity.change(limit=min(left, HELD_SECONDS))
                 continue
             document, frames = tab.activity.document_number, tab.activity.frames_number
-            part = await self._read(tab, left, again=read_from is tab, came=tab.activity.came > since)
+            part = await self._read(tab, left, reads, again=read_from is tab, came=tab.activity.came > since)
             read_from = tab if part is not None else None
             # A frame may keep the answer back until all of the next document is there.
             is_last = tab.activity.document_number == document and not tab.activity.begun_since(since)
@@ -214,9 +212,12 @@ class Settler:
         news = max(begun, tab.activity.changed_at)
         return tab.activity.begun_since(0) or time.monotonic() - news < UNSHOWN_SECONDS
 
-    async def _read(self, tab: Tab, limit: float, *, again: bool, came: bool = False) -> PageReading | None:
+    async def _read(
+        self, tab: Tab, limit: float, reads: bool, *, again: bool, came: bool = False
+    ) -> PageReading | None:
+        how = self._how if reads else "none"
         longest = min(limit + READING_GRACE, self._reading_limit)
-        if self._how == "changes":
+        if how == "changes":
             asked = itertools.chain([again], itertools.repeat(True))
             told = await self._or_nothing(
                 tab,
@@ -231,7 +232,7 @@ class Settler:
         if limit > 0:
             state = await self._or_nothing(tab, lambda: tab.dom.settle(limit=limit), limit=longest)
             self._tell_unanswered(tab, state)
-        if self._how == "none" or tab.held:
+        if how == "none" or tab.held:
             return None
         return await self._or_nothing(tab, tab.dom.snapshot)
 
@@ -253,6 +254,14 @@ class Settler:
             if not tab.held:
                 raise
             return None
+
+    async def _wait_for_activity(self, tab: Tab, since: int, limit: float) -> None:
+        """Wait until something begins or ends, save where what goes on turns out not to be waited for."""
+        if tab.activity.doubtful(since):
+            await self._learn_readings(tab, limit)
+            if not tab.activity.begun_since(since) and not tab.activity.windows_opening:
+                return
+        await tab.activity.change(limit=limit)
 
     async def _learn_readings(self, tab: Tab, limit: float) -> None:
         """Ask how the page reads its answers: what it reads piece by piece is not waited for."""

@@ -1,16 +1,19 @@
 """What a page as a whole is asked: searched, scrolled, written out as HTML, measured, audited."""
 
+import asyncio
 import time
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp_browser.dom.accessibility import AccessibilityAudit
+from mcp_browser.dom.deadlines import within
 from mcp_browser.dom.elements import PageElements
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     FrameState,
     Missed,
+    state_of,
 )
 from mcp_browser.dom.models import (
     AnswerReading,
@@ -20,6 +23,7 @@ from mcp_browser.dom.models import (
     FoundElements,
     FoundText,
     Scrolled,
+    SettleState,
 )
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
 from mcp_browser.dom.secrecy import find_covers
@@ -43,6 +47,23 @@ class DomService(PageElements):
         async for _, answer in self._frames.each("answersRead"):
             read |= dict(answer["answers"])
         return read
+
+    async def settle(self, *, limit: float, index: int = 0) -> SettleState:
+        """Wait until the page, or an element's frame, has done what the last input started.
+
+        Knows of frames drawn, mutations, transitions and short timers; not of requests and navigations.
+        """
+        if index:
+            return state_of(await self.resolve(index).world.run("settle", limit * 1000))
+        main = await self._frames.main()
+        inner = (frame for frame, _ in self._frames.known() if frame is not main and not frame.silent)
+        runs = [within(one.world.run("settle", limit * 1000), lambda: limit + self.deadline) for one in inner]
+        answer, *_ = await asyncio.gather(
+            main.world.run("settle", limit * 1000), *runs, return_exceptions=True
+        )
+        if isinstance(answer, BaseException):
+            raise answer
+        return state_of(answer)
 
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.
@@ -70,6 +91,33 @@ class DomService(PageElements):
                     node = node.model_copy(update={"states": (*node.states, f"in={place}")})
                 found.append(node)
         return FoundElements(nodes=tuple(found), total=total, missed=await self._described(missed))
+
+    async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> tuple[DomNode, ...]:
+        """The first elements that match a query, on the whole page or within the element of an index.
+
+        Raises:
+            StaleElement: that element is gone.
+            FrameGone: the page goes to other addresses while it is searched.
+        """
+        asked = ("find", query.model_dump(), limit)
+        if place is None:
+            answers = [(frame.world, answer) async for frame, answer in self._frames.each(*asked, 0)]
+        else:
+            ref = self.resolve(place)
+            answers = [(ref.world, await self._ask(ref, *asked, ref.id))]
+            for world, answer in answers:  # It grows by the frames within
+                owners = {owner for owner, *_ in answer.get("frames", ())}
+                inner = [
+                    one.world
+                    for owner, one in (await self._children(world, [*owners])).items()
+                    if owner in owners
+                ]
+                answers += [(one, await one.run(*asked, 0)) for one in inner]
+        return tuple(
+            self._references.shown(line, world, answer["doc"])
+            for world, answer in answers
+            for line in answer["found"]
+        )
 
     async def has_text(self, text: str) -> bool | None:
         """Whether a text can be read anywhere on the page; None where a frame gave no answer."""

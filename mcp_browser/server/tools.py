@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import secrets
 import time
 from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -21,11 +22,12 @@ from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
 from mcp_browser.browser.files.server_paths import ServerPaths
-from mcp_browser.consent import ConsentNeeded, refused, with_consent
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.consent import ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller
-from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.privacy.hiding import all_hidden, hide_in
-from mcp_browser.rendering.result import (
+from mcp_browser.errors import ActionError, InvalidArguments, NotFound
+from mcp_browser.privacy.hiding import all_hidden
+from mcp_browser.rendering import (
     NO_SECRETS,
     ImagePart,
     LinkPart,
@@ -47,7 +49,7 @@ from mcp_browser.server.elicitation import (
     shows_apps,
     takes_forms,
 )
-from mcp_browser.server.limits import fit
+from mcp_browser.server.limits import SHORT_TEXT, fit
 from mcp_browser.server.observer import CallObserver, Outcome
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import TaskHandle
@@ -58,6 +60,7 @@ logger = logging.getLogger(__name__)
 
 SESSION = "session"  # The argument that names the browser session
 SESSION_META = "mcp-browser/session"  # Where a result's `_meta` has a new session's handle
+MOST_PAUSED = 100  # How many lists of actions may wait for an answer
 PROGRESS_SECONDS = 5.0  # How often a call that takes long reports progress
 _INTERNAL = "Internal error in"
 _SESSION_SCHEMA = {
@@ -86,6 +89,7 @@ class Tools:
         self._controller = controller
         self._sessions = sessions
         self._observer = observer
+        self._paused: dict[str, Paused] = {}  # Lists of actions that wait for an answer
         self._audit = audit_log_of(controller.settings)
         self._own = {tool.name: tool for tool in own}
         self._paths = ServerPaths(controller.settings) if sessions.is_remote else None
@@ -170,7 +174,7 @@ class Tools:
                         call = replace(call, lease=lease)
                         if (caller := CALLER.get()) is not None:
                             caller.session = name_of(lease.session)
-                    answer = await (self._act(call) if own is None else _own_answer(own, call))
+                    answer = await (self._act(call, lease) if own is None else _own_answer(own, call))
                 except (NeedInput, MCPError):
                     raise
                 except ActionError as error:
@@ -183,7 +187,8 @@ class Tools:
                     # Within the lease, since a failure names the session, too.
                     if lease is not None and (lease.told or lease.is_new):
                         answer = _with_notes(lease, answer)
-                    answer = await fit(answer, None if lease is None else lease.session.artifacts)
+                    if own is not None or not _is_short(answer):
+                        answer = await fit(answer, None if lease is None else lease.session.artifacts)
         except NeedInput as need:
             return need.result
         if self._paths is not None and isinstance(answer, types.CallToolResult) and answer.is_error:
@@ -215,10 +220,11 @@ class Tools:
         properties = {**tool.input_schema["properties"], SESSION: _SESSION_SCHEMA}
         return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
 
-    async def _act(self, call: Call) -> types.CallToolResult:
+    async def _act(self, call: Call, lease: SessionLease | None) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        name, session = call.params.name, call.session
-        with progress(call):
+        assert lease is not None
+        name, session = call.params.name, lease.session
+        with progress(call, session):
             if self._controller.rules.policy is not None:
                 result = await self._act_with_consent(call)
             else:
@@ -226,9 +232,9 @@ class Tools:
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _act_with_consent(self, call: Call) -> ActionResult:
-        async def act(granted: Collection[str] | None) -> ActionResult:
+        async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
             return await self._controller.execute(
-                call.params.name, call.arguments, call.session, granted=granted
+                call.params.name, call.arguments, call.session, granted=granted, paused=paused
             )
 
         if not is_modern(call.request):
@@ -238,14 +244,38 @@ class Tools:
 
             return await with_consent(act, ask)
         if not takes_forms(call.request):
-            return await act(None)
-        granted = _granted(call)
+            return await act(None, None)
+        granted, paused = self._answered(call)
         try:
-            return await act(granted)
+            return await act(granted, paused)
         except ConsentNeeded as need:
-            state = json.dumps([*granted, *need.wanted.keys])
+            name = secrets.token_urlsafe() if need.paused is not None else ""
+            if need.paused is not None:
+                self._paused[name] = need.paused
+                while len(self._paused) > MOST_PAUSED:
+                    del self._paused[next(iter(self._paused))]
+            state = json.dumps([name, *granted, *need.wanted.keys])
             asked: dict[str, Any] = {CONSENT: consent_form(need.wanted.question)}
             raise NeedInput(types.InputRequiredResult(input_requests=asked, request_state=state)) from None
+
+    def _answered(self, call: Call) -> tuple[list[str], Paused | None]:
+        """What a person has said yes to, of a call that comes back, and the list that goes on, once.
+
+        Raises:
+            Refused: they have not, and nothing was done. The state is sealed.
+            NotFound: the list has gone on already.
+        """
+        if call.params.request_state is None:
+            return [], None
+        name, *granted = json.loads(call.params.request_state)
+        paused = self._paused.pop(name, None)
+        if name and paused is None:
+            raise NotFound("This list of actions has gone on already.", hint="Look with get_state.")
+        if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
+            if paused is None:
+                raise refused()
+            paused.refused = True
+        return granted, paused
 
 
 async def _own_answer(own: ServerTool, call: Call) -> Answer:
@@ -258,6 +288,15 @@ async def _own_answer(own: ServerTool, call: Call) -> Answer:
     return answer
 
 
+def _is_short(answer: types.CallToolResult) -> bool:
+    """Whether it is one text, which was cleaned where it was rendered, and which every client takes."""
+    match answer.content:
+        case [types.TextContent(text=text)]:
+            return answer.structured_content is None and len(text) <= SHORT_TEXT
+        case _:
+            return False
+
+
 def _noted(answer: bool | None) -> bool | None:
     """A person's answer, noted for the audit log."""
     if (caller := CALLER.get()) is not None:
@@ -265,26 +304,13 @@ def _noted(answer: bool | None) -> bool | None:
     return answer
 
 
-def _granted(call: Call) -> list[str]:
-    """What the person has said yes to, of a call that comes back with the answer. The state is sealed.
-
-    Raises:
-        Refused: they have not.
-    """
-    if call.params.request_state is None:
-        return []
-    if not _noted(is_yes((call.params.input_responses or {}).get(CONSENT))):
-        raise refused()
-    return json.loads(call.params.request_state)
-
-
 @contextmanager
-def progress(call: Call) -> Generator[None]:
+def progress(call: Call, session: BrowserSession) -> Generator[None]:
     """Within it, a client that has asked for progress is sent some every few seconds.
 
     The first one comes at once where a person has the browser, which the call then waits for.
     """
-    takeover = call.session.takeover
+    takeover = session.takeover
     started = time.monotonic()
     task: asyncio.Task[None] | None = None
 
@@ -292,7 +318,8 @@ def progress(call: Call) -> Generator[None]:
         while True:
             seconds = time.monotonic() - started
             waits = f" ({takeover.active})" if takeover.active is not None else ""
-            message = f"{call.params.name}: {seconds:.0f} s{waits}"
+            doing = f"{doing}, " if (doing := call.session.doing) else ""
+            message = f"{call.params.name}: {doing}{seconds:.0f} s{waits}"
             await call.request.session.report_progress(round(seconds, 3), message=message)
             await takeover.changed.wait(PROGRESS_SECONDS)
 
@@ -340,7 +367,7 @@ def call_result(
     """What an action has come to, as the result of a call."""
     return types.CallToolResult(
         content=[_content(part) for part in render_result(result, settings=settings, secrets=secrets)],
-        structured_content=hide_in(structured(result), secrets) if result.data else None,
+        structured_content=structured(result, settings=settings, secrets=secrets),
         is_error=result.error is not None,
     )
 

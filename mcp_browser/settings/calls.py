@@ -73,6 +73,9 @@ class ToolSettings(SettingsGroup):
     read_only: bool = setting(
         "Offer only what changes nothing on pages: reading, and opening addresses.", False
     )
+    do_actions_all: bool = setting(
+        "Let lists of actions (do_actions) run code, give away files and do what is destructive, too.", False
+    )
     codegen: Literal["none", "python", "typescript"] = setting(
         "Add to each result its action as a statement of Playwright's.", "none"
     )

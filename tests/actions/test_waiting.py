@@ -101,7 +101,7 @@ async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "give text, text_gone, selector, url or seconds"),
+        ({}, "give text, text_gone, selector, index, url or seconds"),
         ({"seconds": -1}, "seconds must be above 0"),
         ({"seconds": 10_000}, "at most 600"),
         ({"text": "x", "timeout": 0}, "timeout must be above 0"),

@@ -1,0 +1,401 @@
+"""A list of actions: what it was written for, what has become of it, and how it goes on."""
+
+import contextlib
+import json
+import math
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel
+
+from mcp_browser.actions.recording import element_arguments
+from mcp_browser.actions.registry import ActionModel, RegisteredAction, Registry
+from mcp_browser.actions.result import ActionResult, Outcome
+from mcp_browser.browser.addresses import check_url
+from mcp_browser.browser.observation import Observation
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.consent import ConsentNeeded, PolicyGate, Wanted, refused
+from mcp_browser.dom.models import DomChanges
+from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.errors import (
+    ActionError,
+    BrowserUnavailable,
+    DialogOpen,
+    InvalidArguments,
+    NotFound,
+    PremiseGone,
+    Refused,
+    StaleElement,
+)
+from mcp_browser.policy import Policy, Target
+from mcp_browser.text import clean_text, cut_address, plain_lines, quoted
+
+
+class Premises:
+    """What a list was written for: the documents and the elements as they were last shown.
+
+    With `still`, the list also ends where the page has changed in a way that its writer has to see.
+    """
+
+    def __init__(
+        self, session: BrowserSession, arguments: Iterable[Mapping[str, Any]], *, still: bool = False
+    ) -> None:
+        self._session = session
+        self._still = still
+        self._changed: str | None = None
+        self._handed_back = session.takeover.ended
+        self._home = session.tab_in_use
+        self._documents = {tab.id: tab.activity.document_number for tab in session.tabs.values()}
+        indexes = {
+            value for given in arguments for _, value in element_arguments(given) if isinstance(value, int)
+        }
+        self._shown: dict[tuple[int, int], tuple[str, str]] = {}
+        for tab in session.tabs.values():
+            for index in indexes:
+                try:
+                    ref = tab.dom.resolve(index)
+                except (NotFound, StaleElement):
+                    continue
+                self._shown[tab.id, index] = (ref.role, ref.name)
+
+    async def check(self, action: RegisteredAction, arguments: Mapping[str, Any]) -> None:
+        """Let an action begin for which the page is as it was shown; its caller holds the session.
+
+        Raises:
+            PremiseGone: it is not.
+        """
+        session = self._session
+        if session.takeover.busy or session.takeover.ended != self._handed_back:
+            raise PremiseGone("A person has taken over the browser.")
+        tab = session.current_tab
+        if tab.held and tab.dialog is not None and not action.during_dialog:
+            raise PremiseGone(f"{tab.dialog}.", hint="Answer it with handle_dialog.")
+        if self._changed is not None:
+            raise PremiseGone(self._changed)
+        for _, value in element_arguments(arguments):
+            if tab.id not in self._documents and self._home is not None and not self._home.closed:
+                # A new tab has opened; this one was shown before.
+                tab = await session.switch_tab(self._home.id)
+                session.notice(f"Tab {tab.id} is the current one again: the list of actions went on there.")
+            if self._documents.get(tab.id) != tab.activity.document_number:
+                raise PremiseGone(
+                    f"The page is another one now ({cut_address(tab.url)}).",
+                    hint="Take indexes from what it shows.",
+                )
+            shown = self._shown.get((tab.id, value)) if isinstance(value, int) else None
+            if shown is None:
+                continue
+            try:
+                node = await tab.ask(tab.dom.describe(value))
+            except StaleElement as error:
+                raise PremiseGone(error.message, hint=error.hint) from error
+            if (node.role, node.name) != shown:
+                now = f"{node.role} {quoted(node.name)}"
+                raise PremiseGone(f"[{value}] was shown as {shown[0]} {quoted(shown[1])}, and is {now} now.")
+
+    def note(self, observation: Observation | None) -> None:
+        """Learn what an action has changed."""
+        if self._still and observation is not None:
+            self._changed = _changed(observation)
+
+
+def _changed(observation: Observation) -> str | None:
+    """Why actions that were still to come may no longer fit."""
+    if observation.snapshot is not None:
+        return "The page is another one now."
+    changes = observation.changes or DomChanges()
+    if changes.new_page or changes.omitted:
+        return "The page has changed."
+    added = (change.node for change in changes.changes if change.op == "added")
+    new = next((node for node in added if node.kind == "interactive"), None)
+    return f"New elements have come up ({new})." if new is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAction:
+    """One action of a list; several have one position where one that was given is itself a list.
+
+    A `lenient` one that fails does not keep those of its position from being carried out.
+    """
+
+    position: int
+    action: RegisteredAction
+    arguments: Mapping[str, Any]
+    lenient: bool = False
+
+
+Do = Callable[[ListedAction], Awaitable[ActionResult]]
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Batch:
+    """A list on its way; who carries it out holds the session, or goes on later where it has paused.
+
+    `ended_by` is why it has ended before all was done.
+    """
+
+    whole: RegisteredAction
+    entries: Sequence[ListedAction]
+    premises: Premises | None = None
+    refused: bool = False
+    deadline: float = math.inf  # By the monotonic clock
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    results: dict[int, ActionResult] = field(default_factory=dict[int, ActionResult])  # By their outcomes
+    ended_by: ActionError | None = None
+    _paused_at: tuple[int, int] | None = None
+
+    @property
+    def own_time(self) -> float:
+        """How many seconds its actions may wait by their caller's wish."""
+        return sum(action.time_of(params) for action, params in self.parts)
+
+    @property
+    def parts(self) -> list[tuple[RegisteredAction, BaseModel]]:
+        """Its actions with their parameters."""
+        return [(one.action, one.action.validate(one.arguments)) for one in self.entries]
+
+    @property
+    def strict(self) -> bool:
+        """Whether a caller has written it, who wants to know of all mistakes before anything is done."""
+        return self.whole.expansion is not None and not self.whole.expansion.lenient
+
+    def prepare(self, params: BaseModel) -> None:
+        """Take other parameters of the whole for those that it was made of."""
+        self.entries = _of_same(self.whole, params)
+
+    async def begin(self, session: BrowserSession) -> None:
+        """Learn how the page was shown; find all that can be known to be wrong. Its caller holds the session.
+
+        Raises:
+            ActionError: an action cannot be done; it is named by its position, and nothing was done.
+        """
+        self.premises = Premises(session, [entry.arguments for entry in self.entries])
+        for entry in self.entries if self.strict else ():
+            try:
+                await _check_first(entry, session)
+            except ActionError as error:
+                raise _wrong(entry.position, entry.action.name, error) from error
+            if entry.action.effect == "navigation":
+                break  # The page will be another one
+
+    async def run(self, do: Do, session: BrowserSession) -> None:
+        """Carry out what is left, until one fails or the page is not as it was shown.
+
+        Raises:
+            ConsentNeeded: a person has to be asked; where something has been done, the list is paused.
+            BrowserUnavailable, DialogOpen, Refused: nothing can be done, of what no caller has listed.
+        """
+        if self._paused_at is not None:
+            self._go_on(session)
+        while self.ended_by is None and len(self.outcomes) < len(self.entries):
+            entry = self.entries[len(self.outcomes)]
+            session.doing = f"action {entry.position} of {self.entries[-1].position}, {entry.action.name}"
+            try:
+                result = await do(entry)
+            except ConsentNeeded as need:
+                if self.outcomes:
+                    need.paused, self._paused_at = self, _place(session)
+                raise
+            except (BrowserUnavailable, DialogOpen, Refused) as error:
+                if not self.outcomes and (isinstance(error, BrowserUnavailable) or not self.strict):
+                    raise
+                self._failed(entry, error)
+            except ActionError as error:
+                self._failed(entry, error)
+            else:
+                self.results[len(self.outcomes)] = result
+                self._add(entry, result.error, _text(result))
+                if self.premises is not None:
+                    self.premises.note(result.observation)
+            finally:
+                session.doing = ""
+
+    def result(self) -> ActionResult:
+        """What has become of all of it, save what became of the page."""
+        assert self.whole.expansion is not None
+        rest = self.entries[len(self.outcomes) :]
+        left = (Outcome(position=one.position, action=one.action.name, outcome="not started") for one in rest)
+        outcomes = (*self.outcomes, *left)
+        text = self.whole.expansion.summary(outcomes)
+        failed = any(one.outcome != "done" for one in outcomes)
+        results = [*self.results.values()]
+        read = [
+            f"{self.outcomes[at].position}. {self.outcomes[at].action}:\n{_content(one)}"
+            for at, one in self.results.items()
+            if one.page_content is not None
+        ]
+        return ActionResult(
+            error=text if failed else None,
+            extracted_content=None if failed else text,
+            page_content="\n".join(read) or None,
+            page_lines=True,
+            attachments=tuple(file for one in results for file in one.attachments),
+            code=tuple(line for one in results for line in one.code),
+            outcomes=outcomes if self.strict else (),
+            observation=results[-1].observation if results and not failed else None,
+        )
+
+    @property
+    def has_shown_the_page(self) -> bool:
+        """Whether an action has read the page anew, so that what changed before is not known any more."""
+        return any(one.observation is not None for one in self.results.values())
+
+    def _go_on(self, session: BrowserSession) -> None:
+        """Go on after a pause, in the same document and where the person has not said no."""
+        paused_at, self._paused_at = self._paused_at, None
+        entry = self.entries[len(self.outcomes)]
+        if self.refused:
+            self.refused = False
+            self._failed(entry, refused())
+        elif paused_at != _place(session):
+            gone = "The page is another one now than when the person was asked."
+            self._failed(entry, PremiseGone(gone, hint="Do the rest in a call of its own."))
+
+    def _failed(self, entry: ListedAction, error: ActionError) -> None:
+        self._add(entry, error, " ".join(" ".join((str(error), *error.notices)).split()))
+
+    def _add(self, entry: ListedAction, error: ActionError | str | None, text: str) -> None:
+        outcome: Literal["done", "failed"] = "failed" if error else "done"
+        given = {"position": entry.position, "action": entry.action.name, "outcome": outcome, "text": text}
+        self.outcomes.append(Outcome.model_validate(given))
+        here = len(self.outcomes)
+        more = entry.lenient and here < len(self.entries) and self.entries[here].position == entry.position
+        # All that stand at one position and are lenient are tried.
+        if not more and any(one.outcome == "failed" for one in self.outcomes):
+            self.ended_by = error if isinstance(error, ActionError) else ActionError(text)
+
+
+def entries_of(
+    action: RegisteredAction, params: Any, registry: Registry, *, alone: bool, position: int = 1
+) -> list[ListedAction]:
+    """The actions that one is carried out as; with `alone` also those that are refused in a caller's list.
+
+    Raises:
+        ActionError: one of them cannot be; it is named by its position.
+    """
+    assert action.expansion is not None
+    if action.expansion.lenient:
+        return _of_same(action, params, position)
+    entries: list[ListedAction] = []
+    for number, one in enumerate(action.expansion.into(params), 1):
+        name = ""
+        try:
+            name, arguments = only(one)
+            inner = registry[name]
+            if inner.expansion is not None and not inner.expansion.lenient:
+                raise InvalidArguments("A list has no list in it.")
+            if inner.alone and not alone:
+                raise Refused(
+                    "It may not be one of a list: it runs code, gives away files or is destructive.",
+                    hint="Call it by itself.",
+                )
+            read = inner.validate(arguments)
+            if inner.expansion is None:
+                entries.append(ListedAction(number, inner, arguments))
+            else:
+                entries += entries_of(inner, read, registry, alone=alone, position=number)
+        except ActionError as error:
+            raise _wrong(number, name, error) from error
+    return entries
+
+
+def _of_same(action: RegisteredAction, params: BaseModel, position: int = 1) -> list[ListedAction]:
+    """The parts of an action that is carried out as several of itself."""
+    assert action.expansion is not None
+    return [
+        ListedAction(position, action, part[action.name], lenient=True)
+        for part in action.expansion.into(params)
+    ]
+
+
+def only(action: ActionModel | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name and the arguments in an action model, or a mapping that names one action.
+
+    Raises:
+        InvalidArguments: it names none or several.
+    """
+    if isinstance(action, ActionModel):
+        return action.chosen()
+    match [*action.items()]:
+        case [(str(name), {**arguments})]:
+            return name, cast("Mapping[str, Any]", arguments)
+        case _:
+            raise InvalidArguments(
+                "An action is one name with its arguments.", hint='Such as {"click_element": {"index": 3}}.'
+            )
+
+
+async def foresee(
+    policy: Policy, entries: Sequence[ListedAction], session: BrowserSession, granted: Collection[str] | None
+) -> None:
+    """Ask the policy of all that a list is known to act on, before anything is done.
+
+    Raises:
+        ConsentNeeded: a person has to be asked, once for all.
+        Refused: the policy forbids one; it is named by its position.
+    """
+    wanted: list[Wanted] = []
+    for entry in entries:
+        gate = PolicyGate(policy, entry.action, session, granted)
+        try:
+            gate.begin(entry.arguments)
+            gate.check(await _targets(entry, session) if entry.action.reach == "elements" else ())
+        except ConsentNeeded as need:
+            wanted.append(need.wanted)
+        except Refused as error:
+            raise _wrong(entry.position, entry.action.name, error) from error
+        if entry.action.effect == "navigation":
+            break  # The page will be another one
+    if wanted:
+        keys = frozenset[str]().union(*(one.keys for one in wanted))
+        raise ConsentNeeded(Wanted("\n".join(dict.fromkeys(one.question for one in wanted)), keys))
+
+
+async def _targets(entry: ListedAction, session: BrowserSession) -> list[Target]:
+    """What the elements are that an action names now."""
+    tab = session.current_tab
+    found: list[Target] = []
+    for _, index in element_arguments(entry.arguments):
+        if isinstance(index, int):
+            with contextlib.suppress(NotFound, StaleElement, FrameGone):
+                ref, enter = tab.dom.resolve(index), entry.arguments.get("submit") is True
+                found += await tab.ask(tab.dom.targets.of(ref, enter=enter))
+    return found
+
+
+async def _check_first(entry: ListedAction, session: BrowserSession) -> None:
+    """Find what is known to be wrong with an action that the page is still to be in its state of now for."""
+    tab = session.current_tab
+    address = entry.arguments.get("url")
+    if entry.action.effect == "navigation":
+        if isinstance(address, str):
+            check_url(session.restored(address), session.settings, base=tab.url)
+        return
+    entry.action.check_page(tab.page)
+    for _, index in element_arguments(entry.arguments):
+        if isinstance(index, int):
+            await tab.ask(tab.dom.describe(index))
+
+
+def _wrong(position: int, name: str, error: ActionError) -> ActionError:
+    return type(error)(
+        f"Action {position}{f' ({name})' if name else ''}: {error.message.removeprefix(f'{name}: ')}",
+        hint=f"{error.hint} Nothing was done.".lstrip(),
+    )
+
+
+def _text(result: ActionResult) -> str:
+    """What an action says of itself, without what is of the page."""
+    text = result.error or result.extracted_content
+    return text or (json.dumps(result.data, ensure_ascii=False) if result.data else "Done.")
+
+
+def _content(result: ActionResult) -> str:
+    content = result.page_content or ""
+    return content if result.page_lines else plain_lines(clean_text(content))
+
+
+def _place(session: BrowserSession) -> tuple[int, int] | None:
+    tab = session.tab_in_use
+    return (tab.id, tab.activity.document_number) if tab is not None else None

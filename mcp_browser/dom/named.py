@@ -1,0 +1,71 @@
+"""Elements by what a line of a snapshot shows: `button "Save"`, `option "Rome" #2 in dialog "Filter"`."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema
+
+from mcp_browser.dom.models import DomNode
+
+_NAMED = re.compile(
+    r'(?:\*?\[\d+\] )?(?P<role>[a-z][\w-]*) "(?P<name>(?:[^"\\]|\\.)*)"'
+    r"(?: #(?P<nth>[1-9]\d*))?(?: in (?P<place>.+))?"
+)
+
+
+class ElementName(str):
+    """An element by role and name, `nth` of several; `place` is the element that it is in, or its index."""
+
+    role: str
+    name: str
+    nth: int | None
+    place: "ElementName | int | None"
+
+    def of(self, nodes: Sequence[DomNode]) -> list[DomNode]:
+        """Those of these elements that are meant, in their order."""
+        same = [node for node in nodes if _tidy(node.name) == self.name]
+        same = same or [node for node in nodes if _tidy(node.name).casefold() == self.name.casefold()]
+        return same if self.nth is None else same[self.nth - 1 : self.nth]
+
+
+def reference(text: str) -> ElementName | int:
+    """The name or the index that a text is; an index may stand in brackets.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if index := re.fullmatch(r"\*?\[(\d+)\]|(\d+)", text.strip()):
+        return int(index[1] or index[2])
+    if (parts := _NAMED.fullmatch(text.strip())) is None:
+        raise ValueError('give an index, or role and name as a snapshot shows them: button "Save"')
+    made = ElementName(text.strip())
+    made.role, made.name = parts["role"], _tidy(re.sub(r"\\(.)", _unescaped, parts["name"]))
+    made.nth = int(parts["nth"]) if parts["nth"] else None
+    made.place = reference(parts["place"]) if parts["place"] else None
+    return made
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\n" if escape[1] in "nr" else escape[1]
+
+
+_INT = TypeAdapter(int).validate_python
+
+if TYPE_CHECKING:  # What an action is given
+    Index = int
+    OptionalIndex = int | None
+else:
+    Index = Annotated[
+        Any,
+        BeforeValidator(lambda given: reference(given) if isinstance(given, str) else _INT(given)),
+        WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+    ]
+    OptionalIndex = Annotated[Index | None, BeforeValidator(lambda given: given or None)]
+"""The index of an element, which need not be given where it is optional; or its name, instead of which the
+action is given the index. Indexes begin at 1; models that fill in all give 0, or an empty text.
+"""

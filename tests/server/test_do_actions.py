@@ -1,0 +1,345 @@
+"""Several actions in one call, as a client sends them, and what the page's server receives of it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client
+
+from mcp_browser.actions import default_registry
+from mcp_browser.actions.registry import Registry
+from mcp_browser.browser.manager import BrowserManager
+from mcp_browser.browser.session import BrowserSession
+from mcp_browser.browser.tab import Tab
+from mcp_browser.controller import Controller
+from tests.actions.conftest import folders, manager, session, shared_session
+from tests.server.task_room import Lending
+from tests.support.agents import text as text_of
+from tests.support.client import MODERN_FIRST
+from tests.support.servers import server_of
+from tests.support.site import Reply, Request, Site
+
+__all__ = ["folders", "manager", "session", "shared_session"]
+
+PAGE = """
+<label>Name <input id=name></label>
+<label>Note <input id=note oninput="seen('note ' + note.value)"></label>
+<label><input type=checkbox id=agree> Agree</label>
+<label>Photo <input type=file></label>
+<button onclick="seen('a')">A</button>
+<button onclick="seen('b')">B</button>
+<button onclick="seen('remove'); document.querySelector('#gone').remove()">Remove</button>
+<button id=gone onclick="seen('gone')">Gone</button>
+<button onclick="seen('rename'); renamed.textContent = 'Delete all'">Rename</button>
+<button id=renamed onclick="seen('renamed')">Keep</button>
+<button onclick="seen('cover'); veil.hidden = false">Cover</button>
+<button onclick="seen('disable'); off.disabled = true">Disable</button>
+<button id=off onclick="seen('off')">Off</button>
+<button onclick="seen('ask ' + confirm('Sure?'))">Ask</button>
+<button onclick="seen('late'); setTimeout(() => list.hidden = false, 400)">Late</button>
+<button onclick="seen('passing'); note.value = 'x'; setTimeout(() => note.value = '', 50)">Passing</button>
+<a href="NEXT">Next</a>
+<a href="NEXT" target=_blank>New tab</a>
+<ul id=list role=listbox hidden><li role=option onclick="seen('rome')">Rome</li></ul>
+<section role=region aria-label=Left><button onclick="seen('left')">Same</button></section>
+<section role=region aria-label=Right><button onclick="seen('right')">Same</button></section>
+<div id=veil hidden style="position:fixed; inset:0; background:#fff" role=dialog aria-label=Veil>Veil</div>
+<iframe title=Frame srcdoc="<button onclick=&quot;parent.see('inner')&quot;>Inner</button>"></iframe>
+<script>var see, seen = see = what => fetch('/seen?what=' + what)</script>
+"""
+own = Registry()
+
+
+@own.action("Write a word on the page.")
+async def write_word(tab: Tab, word: str) -> str:
+    await tab.page.evaluate("word => document.body.append(word)", word)
+    return f"Wrote {word}."
+
+
+@own.action("For one site only.", domains=["*.example.com"])
+def only_there() -> str:
+    return "done"
+
+
+class Room:
+    """A server, a client's person, and what the page's server has seen."""
+
+    def __init__(self, manager: BrowserManager, session: BrowserSession, site: Site, **tools: Any) -> None:
+        registry = default_registry()
+        registry.include(own)
+        tools_of = manager.settings.tools.model_copy(update=tools)
+        settings = manager.settings.model_copy(update={"tools": tools_of})
+        self.server = server_of(Controller(registry, settings), Lending(session))
+        self.session = session
+        self.asked: list[str] = []
+        self.answers: list[bool] = []
+        self.seen: list[str] = []
+        self.site = site
+        self.next = site.page("<h1>Next page</h1><button onclick=\"fetch('/seen?what=next')\">Go</button>")
+        site.route("/seen", self._see)
+
+    def _see(self, request: Request) -> Reply:
+        self.seen.append(request.first("what"))
+        return Reply(b"")
+
+    async def person(self, context: Any, params: Any) -> types.ElicitResult:
+        del context
+        self.asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"allow": self.answers.pop(0)})
+
+    def client(self, era: Any = "auto") -> Client:
+        return Client(self.server, mode=era, elicitation_callback=self.person)
+
+
+def outcomes_of(result: types.CallToolResult) -> list[dict[str, Any]]:
+    data: dict[str, Any] = result.structured_content or {}
+    return data["outcomes"]
+
+
+class Page:
+    """The page as a client sees it."""
+
+    def __init__(self, room: Room, client: Client) -> None:
+        self.room, self.client, self.shown = room, client, ""
+
+    async def open(self) -> "Page":
+        url = self.room.site.page(PAGE.replace("NEXT", self.room.next))
+        self.shown = text_of(await self.client.call_tool("go_to_url", {"url": url}))
+        self.room.seen.clear()
+        return self
+
+    def index(self, name: str) -> int:
+        found = re.search(rf'\[(\d+)\] \S+ "{name}"', self.shown)
+        assert found is not None, (name, self.shown)
+        return int(found[1])
+
+    def click(self, name: str) -> dict[str, Any]:
+        return {"click_element": {"index": self.index(name)}}
+
+    def type(self, name: str, text: str) -> dict[str, Any]:
+        return {"input_text": {"index": self.index(name), "text": text}}
+
+    async def do(self, *actions: dict[str, Any]) -> types.CallToolResult:
+        return await self.client.call_tool("do_actions", {"actions": list(actions)})
+
+    async def stops(self, *actions: dict[str, Any], seen: list[str]) -> str:
+        """Do them; the second one is not done."""
+        self.room.seen.clear()
+        result = await self.do(*actions)
+        assert result.is_error, text_of(result)
+        assert self.room.seen == seen
+        assert [one["outcome"] for one in outcomes_of(result)] == [
+            "done",
+            "failed",
+            *["not started"] * (len(actions) - 2),
+        ]
+        return text_of(result)
+
+
+@pytest.fixture
+def room(manager: BrowserManager, session: BrowserSession, site: Site) -> Room:
+    return Room(manager, session, site)
+
+
+async def test_twenty_actions_are_one_call_with_one_report(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        fields = [
+            {"index": page.index("Name"), "value": "Ann"},
+            {"index": page.index("Agree"), "value": True},
+        ]
+        actions = [page.click("A"), page.click("B")] * 8
+        actions += [page.type("Note", "hi"), {"fill_form": {"fields": fields}}]
+        actions += [page.click("Inner"), {"write_word": {"word": "Hello"}}]
+        result = await page.do(*actions)
+    text = text_of(result)
+    assert not result.is_error, text
+    assert room.seen == [*["a", "b"] * 8, "note hi", "inner"]
+    assert text.startswith("Did 20 actions.\n1. Clicked [")
+    assert '\n18. Typed "Ann" into' in text
+    assert "\n20. Wrote Hello." in text
+    assert text.count("<page ") == 1
+    page_text = text.partition("<page ")[2]
+    for part in ('textbox "Name" value="Ann"', 'textbox "Note" value="hi"', "checked", "Hello"):
+        assert part in page_text
+    outcomes = outcomes_of(result)
+    assert len(outcomes) == 21
+    assert outcomes[0] == {
+        "position": 1,
+        "action": "click_element",
+        "outcome": "done",
+        "text": text.split("\n")[1][3:],
+    }
+    assert "Hello" in (result.structured_content or {})["page"]
+
+
+async def test_a_list_stops_where_its_premise_is_gone(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        click = page.click
+        told = await page.stops(click("Remove"), click("Gone"), click("A"), seen=["remove"])
+        assert "Stopped at action 2 of 3." in told
+        assert "2. click_element failed: The element" in told
+        assert "Not started: 3. click_element." in told
+        assert '- button "Gone"' in told.partition("<page ")[2], "what the first one changed is reported"
+        await page.open()
+        told = await page.stops(page.click("Rename"), page.click("Keep"), seen=["rename"])
+        assert 'was shown as button "Keep", and is button "Delete all" now' in told
+        await page.open()
+        assert "covered by" in await page.stops(page.click("Cover"), page.click("A"), seen=["cover"])
+        await page.open()
+        assert "disabled" in await page.stops(page.click("Disable"), page.click("Off"), seen=["disable"])
+        await page.open()
+        told = await page.stops(page.click("Next"), page.click("A"), seen=[])
+        assert "The page is another one now" in told
+        assert "Next page" in told
+        await page.open()
+        told = await page.stops(page.click("Ask"), page.click("A"), seen=[])
+        assert "confirm dialog is open" in told
+        await client.call_tool("handle_dialog", {"accept": True})
+
+
+async def test_what_was_foreseen_goes_on(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        answer = {"handle_dialog": {"accept": True}}
+        wait = {"wait_for": {"text": "Rome"}}
+        result = await page.do(page.click("Ask"), answer, page.click("Late"), wait, page.click("A"))
+        assert not result.is_error, text_of(result)
+        assert room.seen == ["ask true", "late", "a"]
+        # A new tab does not end it: what was shown before is where it was.
+        result = await page.do(page.click("New tab"), page.click("B"))
+        assert not result.is_error, text_of(result)
+        assert room.seen[3:] == ["b"]
+        assert "is the current one again" in text_of(result)
+        # What came and went in between is left out.
+        result = await page.do(page.click("Passing"), {"wait_for": {"seconds": 0.2}}, page.click("A"))
+        assert 'value="x"' not in text_of(result)
+
+
+async def test_one_wrong_action_refuses_all_of_them(room: Room) -> None:
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        first = page.click("A")
+        wrong: list[tuple[dict[str, Any], str]] = [
+            ({"click_elemnt": {"index": 1}}, "Action 2 (click_elemnt): There is no action 'click_elemnt'"),
+            (
+                {"click_element": {"idx": 1}},
+                "Action 2 (click_element): 'index' is missing",
+            ),
+            ({"click_element": {"index": 99_999}}, "Action 2 (click_element): There is no element [99999]"),
+            ({"do_actions": {"actions": [first]}}, "A list has no list in it"),
+            ({"evaluate_script": {"script": "1"}}, "Action 2 (evaluate_script): It may not be one of a list"),
+            ({"upload_file": {"index": 1, "paths": ["a"]}}, "It may not be one of a list"),
+            ({"go_to_url": {"url": "file:///etc/passwd"}}, "Action 2 (go_to_url)"),
+            ({"only_there": {}}, "Action 2 (only_there): only_there is not offered on"),
+            ({"a": {}, "b": {}}, "one name with its arguments"),
+        ]
+        for action, said in wrong:
+            result = await page.do(first, action)
+            assert result.is_error
+            assert said in text_of(result), text_of(result)
+            assert "Nothing was done." in text_of(result)
+        many = await page.do(*[first] * 21)
+        assert many.is_error
+        files = {"fill_form": {"fields": [{"index": page.index("Photo"), "value": "a.txt"}]}}
+        assert "takes files" in text_of(await page.do(files))
+    assert room.seen == []
+
+
+async def test_a_cancelled_list_stops_and_names_what_it_does(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        told.append(message or "")
+
+    monkeypatch.setattr("mcp_browser.server.tools.PROGRESS_SECONDS", 0.3)
+
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        actions = [page.click("A"), {"wait_for": {"seconds": 30}}, page.click("B")]
+        with anyio.move_on_after(1.0):
+            await client.call_tool("do_actions", {"actions": actions}, progress_callback=report)
+        await client.call_tool("get_state", {})
+    assert room.seen == ["a"]
+    assert any(message.startswith("do_actions: action 2 of 3, wait_for, ") for message in told), told
+
+
+async def test_elements_are_named_before_they_exist(room: Room) -> None:
+    def click(name: Any) -> dict[str, Any]:
+        return {"click_element": {"index": name}}
+
+    async with room.client() as client:
+        page = await Page(room, client).open()
+        fields = [{"index": 'textbox "Name"', "value": "Ann"}, {"index": 'checkbox "agree"', "value": True}]
+        result = await page.do(
+            click('button "Late"'),
+            click('option "Rome"'),
+            {"fill_form": {"fields": fields}},
+            click('button "Same" #2'),
+            click('button "Same" in region "Left"'),
+            click(f'button "Same" in [{page.index("Right")}]'),
+            click('button "Inner"'),
+            click('button "Inner" in iframe "Frame"'),
+            {"drag_element": {"index": 'button "A"', "target": 'button "B"'}},
+            {"screenshot": {"index": 'button "A"'}},
+            click('link "Next"'),
+            click('button "Go"'),
+        )
+        assert not result.is_error, text_of(result)
+        assert room.seen == ["late", "rome", "right", "left", "right", "inner", "inner", "next"]
+        # In a single call, too: the error says what there is instead.
+        await page.open()
+        result = await client.call_tool("click_element", {"index": 'button "Same"'})
+        same = [int(found) for found in re.findall(r'\[(\d+)\] button "Same"', page.shown)]
+        assert result.is_error
+        assert all(f'[{index}] button "Same"' in text_of(result) for index in same)
+        result = await client.call_tool("wait_for", {"index": 'button "Remov"', "seconds": 0.3})
+        assert f'The nearest: [{page.index("Remove")}] button "Remove"' in text_of(result)
+        await client.call_tool("click_element", {"index": 'button "Late"'})
+        assert not (await client.call_tool("wait_for", {"index": 'option "Rome"'})).is_error
+        result = await client.call_tool("click_element", {"index": "the button"})
+        assert "role and name as a snapshot shows them" in text_of(result)
+    assert room.seen == ["late"]
+
+
+POLICY = '[[rule]]\nnames = ["B", "Go"]\n[[rule]]\nnames = ["Off"]\ndecision = "deny"\n'
+
+
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_a_person_is_asked_before_the_first_or_in_the_middle(
+    manager: BrowserManager, session: BrowserSession, site: Site, tmp_path: Path, era: str
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(POLICY)
+    room = Room(manager, session, site, policy=policy)
+    go = {"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "Enter"}}
+    async with room.client(era) as client:
+        page = await Page(room, client).open()
+        # What is known before is asked before.
+        room.answers = [False]
+        result = await page.do(page.click("A"), page.click("B"))
+        assert "nothing was done" in text_of(result)
+        assert (room.seen, len(room.asked)) == ([], 1)
+        result = await page.do(page.click("A"), page.click("Off"))
+        assert "Action 2 (click_element): The policy of this server forbids" in text_of(result)
+        assert room.seen == []
+        # What is not, when its turn comes; what was done is not done again.
+        room.answers = [True]
+        result = await page.do(page.click("A"), page.click("Next"), *go)
+        assert not result.is_error, text_of(result)
+        assert room.seen == ["a", "next"]
+        assert text_of(result).startswith("Did 4 actions.")
+        await page.open()
+        room.answers = [False]
+        result = await page.do(page.click("A"), page.click("Next"), *go, {"wait_for": {"text": "x"}})
+        assert result.is_error
+        assert room.seen == ["a"]
+        assert "4. send_keys failed: The person was asked and has not said yes" in text_of(result)
+        assert "Not started: 5. wait_for." in text_of(result)
