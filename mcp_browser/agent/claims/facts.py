@@ -32,7 +32,7 @@ def facts(  # noqa: PLR0913 - what there is to hold it against
     found = [*_failed(acted), *_unfounded(history, people, page, values, note)]
     found += [f"The last page marks {quoted(one)} as invalid." for one in _INVALID.findall(page.text)]
     if not any(one.evidence is not None and not one.error for one in acted):
-        found.append("No action was carried out on any page.")
+        found.append("Nothing was done on any page: it was only looked at.")
     elif all(one.changed is False for one in acted if not one.error):
         found.append("No action changed what a page shows.")
     if acted and (error := acted[-1].error):
